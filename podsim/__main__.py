@@ -1,11 +1,15 @@
 """`python -m podsim`, and the `podsim` of a shell: a signal while modules load is one line too."""
 
+import gc
 import sys
 from contextlib import suppress
+
+SELDOM = 50_000, 20, 50  # what a command makes it keeps, or drops without a cycle: looked through less often than usual
 
 
 def run() -> int:
     """Run the command line of this process; the return value is the exit code."""
+    gc.set_threshold(*SELDOM)
     try:
         from podsim.cli import signals
 

@@ -15,6 +15,11 @@ class PodsimError(Exception):
         self.context = tuple(context)
         self.hint = hint
 
+    def __str__(self) -> str:
+        """The message with what it is about and what to do, a line each."""
+        hint = [f"hint: {self.hint}"] if self.hint else []
+        return "\n  ".join((self.message, *self.context, *hint))
+
 
 class InputError(PodsimError):
     """The question is malformed: bad file, unknown name, impossible number (exit code 2)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.convergence.lengths import Length, run_length
 from podsim.engines import analytic
 from podsim.errors import InputError
-from podsim.files import catalog, frameworks
+from podsim.files import catalog, find, frameworks
 from podsim.files.changes import apply_to_parameters, parse
 from podsim.files.releases import releases
 from podsim.model.caveat import Caveat
@@ -18,7 +18,7 @@ from podsim.model.machine import Machine
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
 from podsim.predicting.assemble import TrainingCase
-from podsim.topology.fabric import Fabric, build
+from podsim.topology.fabric import Fabric, build, shared
 from podsim.workloads import presets
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Target:
     @cached_property
     def fabric(self) -> Fabric:
         """The links of the machine; InputError where its parts are not connected."""
-        return build(self.machine.topology)
+        return shared(self.machine.topology)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +71,14 @@ class Case:
     def notes(self) -> tuple[str, ...]:
         """What is assumed of machine, evidence and software, whatever the mapping."""
         machine = self.question.machine
-        evidence = convolutions.unmeasured(self.question.workload, machine.chip)
-        return (*machine.topology.notes, *evidence, *assumed(self.scenario, machine))
+        calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
+        evidence = convolutions.unmeasured(self.question.workload, machine.chip, calibrated)
+        return (*_of_machine(machine), *evidence, *assumed(self.scenario, machine))
+
+    @property
+    def alone(self) -> Case:
+        """The same, for an answer that names links in the order of their numbers: no other question asked for any."""
+        return replace(self, question=replace(self.question, fabric=build(self.question.machine.topology)))
 
 
 def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "", needs_length: bool = True) -> Case:
@@ -103,25 +109,39 @@ def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "",
     )
 
 
+def _of_machine(machine: Machine) -> tuple[str, ...]:
+    """The notes of a machine, which tell of its levels: none where a what-if changes one."""
+    return () if any(path.startswith("level.") for path in machine.changed) else machine.topology.notes
+
+
 def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") -> Target:
     """The machine with its parameters, the workload and the preset that a scenario names; errors as `resolve`."""
     spec, changes = scenario.machine, scenario.what_if.changes
     _refuse_idle(changes, also)
     document = topology(spec, changes)
-    model = read or catalog.workload(scenario.workload, changes).value
+    model, changed, unstated = read, document.changed, frozenset[str]()
+    if model is None:
+        file = catalog.workload(scenario.workload, changes)
+        model, changed, unstated = file.value, changed | file.changed, file.assumed
     model, preset = presets.named(model, scenario.mapping.preset, document.value)
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     release = scenario.software.sdk or (preset.sdk if preset else maturity.newest(parameters))
     grown = _maturity(release, model.name, parameters)
+    before = maturity.applied(parameters, grown)
+    after = apply_to_parameters(before, changes)
+    fitted = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
+    hosts = _hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset, unstated)
     machine = Machine(
         topology=document.value,
-        parameters=apply_to_parameters(maturity.applied(parameters, grown), changes),
+        parameters=after,
         sdk=release,
-        hosts=_hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset),
+        hosts=hosts.servers,
+        hosts_basis=hosts.basis,
         maturity=grown,
         parameters_file=own.name if own else "",
         assumed=document.assumed,
+        changed=(*sorted(changed), *fitted),
         frameworks=frameworks.costs(),
     )
     return Target(machine=machine, workload=model, preset=preset)
@@ -132,9 +152,12 @@ def topology(spec: MachineSpec, changes: Sequence[str] = ()) -> Document[Topolog
     if spec.pod is not None and spec.topology is None:
         return catalog.pod(spec.pod, family_chip(spec.chip), changes, chip=spec.chip)
     if spec.topology is None or spec.pod is not None:
-        which = "neither" if spec.topology is None else "both"
+        if spec.topology is not None:
+            raise InputError(
+                "--pod and --topology are mutually exclusive", code="conflicting-flags", hint="leave out one of them"
+            )
         raise InputError(
-            f"give one of --pod and --topology, not {which}",
+            "no machine: neither --pod nor --topology is given",
             code="no-machine",
             hint="--pod 512, or podsim topology list",
         )
@@ -160,26 +183,32 @@ def question(scenario: Scenario, target: Target, length: Length) -> TrainingCase
         division=preset.division if preset and preset.division else Division(scenario.length.division),
         samples=length.samples,
         by_law=length.by_law,
+        given_length=scenario.length.stated or _own(scenario.workload),
         folded=engine.fidelity == "folded",
         seed=scenario.seed,
         interval=scenario.interval,
     )
 
 
+def _own(workload: str) -> bool:
+    """Whether a workload is a file of the user's."""
+    return find.is_path(workload) and bool(find.own_name(Path(workload)))
+
+
 def assumed(scenario: Scenario, machine: Machine) -> list[str]:
     """What of the machine and its software no flag states and was assumed."""
     lines = []
     if scenario.machine.chip is None:
-        lines.append(f"chip {machine.chip.name}, of the machine named")
+        lines.append(f"chip {machine.chip.name}, default of this machine")
     if scenario.software.sdk is None:
-        lines.append(f"SDK {machine.sdk}, the newest calibrated")
+        lines.append(f"SDK {machine.sdk}, default: the newest calibrated")
     if machine.maturity:
         lines.append(machine.maturity.basis)
     if scenario.machine.hosts is None:
-        lines.append(f"hosts: {machine.hosts}, as published runs of this size have")
+        lines.append(f"hosts: {machine.hosts:,}, {machine.hosts_basis}")
     if machine.chip.name not in machine.parameters.chips:
         chips = ", ".join(machine.parameters.chips)
-        lines.append(Caveat(f"{machine.chip.name} has no calibration point: fitted parameters are those of {chips}"))
+        lines.append(Caveat(f"no calibration point on {machine.chip.name}: fitted parameters of {chips} are used"))
     return lines
 
 
@@ -216,7 +245,7 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     return maturity.maturity(sdk, workload, parameters, releases().value)
 
 
-def _hosts(stated: int | None, machine: Topology) -> int | None:
+def _hosts(stated: int | None, machine: Topology) -> presets.UsualHosts | None:
     most = machine.hosts.most_servers
     if stated is not None and stated > most:
         several = "" if most == 1 else "s"
@@ -225,4 +254,4 @@ def _hosts(stated: int | None, machine: Topology) -> int | None:
             code="bad-mapping",
             hint=f"--hosts {most}, or --set hosts.most_servers={stated}",
         )
-    return stated
+    return presets.UsualHosts(stated, "given") if stated else None

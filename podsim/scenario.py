@@ -11,8 +11,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from podsim.errors import InputError
 from podsim.model.argument import Argument, ArgumentKind, shown
+from podsim.model.arguments import FLAGS
+from podsim.model.displayable import cut
 from podsim.model.keywords import refused, unknown, values
-from podsim.model.verbs import SCENARIO
 
 HINT: Final = "workload=bert&pod=512"
 
@@ -49,12 +50,13 @@ class RunLength:
     tokens: float | None = None
     law: str | None = None
     target_loss: float | None = None
+    epochs: float | None = None
     division: str = "closed"
 
     @property
     def stated(self) -> bool:
         """Whether a flag is about the length."""
-        return any(value is not None for value in (self.samples, self.tokens, self.law, self.target_loss))
+        return any(value is not None for value in (self.samples, self.tokens, self.law, self.target_loss, self.epochs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ class EngineSpec:
 
 
 class ScenarioFlags(TypedDict, total=False):
-    """The flags of a scenario but for its workload; `podsim.model.verbs` has kind, range, unit and help of each."""
+    """The flags of a scenario but for its workload; `podsim.model.arguments` has kind, range, unit and help of each."""
 
     pod: int | None
     topology: str | None
@@ -105,6 +107,7 @@ class ScenarioFlags(TypedDict, total=False):
     tokens: float | None
     law: Literal["chinchilla", "kaplan"] | None
     target_loss: float | None
+    epochs: float | None
     division: Literal["closed", "open"]
     sdk: str | None
     framework: Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None
@@ -122,7 +125,7 @@ class ScenarioFlags(TypedDict, total=False):
     seed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Scenario:
     """One question: a workload on a machine, with what is fixed of its mapping, length, software and engine.
 
@@ -141,6 +144,11 @@ class Scenario:
     interval: float = 0.9
     seed: int = 0
 
+    def __repr__(self) -> str:
+        """The call that makes it: the flags that are not at their default."""
+        flags = [repr(value) if name == "workload" else f"{name}={value!r}" for name, value in self.flags().items()]
+        return cut(f"Scenario.of({', '.join(flags)})")
+
     @classmethod
     def of(cls, workload: str, **flags: Unpack[ScenarioFlags]) -> Self:
         """The scenario that the flags of a command line or of a verb describe.
@@ -148,9 +156,9 @@ class Scenario:
         Raises InputError, code `unknown-argument` or `bad-value`, naming every flag that is unknown or out of range.
         """
         given: dict[str, object] = {"workload": workload, **flags}
-        if strangers := [name for name in given if name not in SCENARIO]:
-            raise unknown("Scenario.of()", strangers, SCENARIO)
-        return cls.of_checked(values(SCENARIO, given))
+        if strangers := [name for name in given if name not in FLAGS]:
+            raise unknown("Scenario.of()", strangers, FLAGS)
+        return cls.of_checked(values(FLAGS, given))
 
     @classmethod
     def of_checked(cls, flags: Mapping[str, Any]) -> Self:
@@ -163,7 +171,7 @@ class Scenario:
     def flags(self) -> dict[str, Any]:
         """The flags that are not at their default, by name."""
         flags: dict[str, Any] = {}
-        for name, argument in SCENARIO.items():
+        for name, argument in FLAGS.items():
             value = getattr(getattr(self, PART_OF[name]) if PART_OF[name] else self, name)
             if value != argument.default:
                 flags[name] = value
@@ -180,8 +188,8 @@ class Scenario:
             pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True, errors="strict")
         except ValueError as error:
             raise InputError(f"not a query string: {error}", code="bad-value", hint=HINT) from None
-        if strangers := [name for name, _ in pairs if name not in SCENARIO]:
-            raise unknown("the query", strangers, SCENARIO)
+        if strangers := [name for name, _ in pairs if name not in FLAGS]:
+            raise unknown("the query", strangers, FLAGS)
         given: dict[str, list[str]] = {}
         for name, text in pairs:
             given.setdefault(name, []).append(text)
@@ -189,9 +197,9 @@ class Scenario:
         faults: list[tuple[Argument, str]] = []
         for name, texts in given.items():
             try:
-                table[name] = _parsed(SCENARIO[name], texts)
+                table[name] = _parsed(FLAGS[name], texts)
             except ValueError as error:
-                faults.append((SCENARIO[name], str(error)))
+                faults.append((FLAGS[name], str(error)))
         if faults:
             raise refused(faults)
         if "workload" not in table:
@@ -237,6 +245,6 @@ PARTS: Final[Mapping[str, type[Any]]] = {
 }
 """The tables of a scenario; flags of its head belong to none."""
 PART_OF: Final[Mapping[str, str]] = {
-    name: next((part for part, kind in PARTS.items() if name in kind.__dataclass_fields__), "") for name in SCENARIO
+    name: next((part for part, kind in PARTS.items() if name in kind.__dataclass_fields__), "") for name in FLAGS
 }
 """The part of each flag, "" for the head of the scenario."""

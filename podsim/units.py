@@ -1,5 +1,6 @@
 """Quantities as files print them, to SI floats and back: the only place that converts."""
 
+import itertools
 import math
 import re
 from typing import Final
@@ -38,7 +39,39 @@ BASES: Final = (
     "J",
     "s",
 )
-FIXED: Final = {"min": (60.0, "s"), "h": (3600.0, "s"), "d": (86400.0, "s"), "y": (365.25 * 86400.0, "s")}
+FIXED: Final = {
+    "min": (60.0, "s"),
+    "h": (3600.0, "s"),
+    "d": (86400.0, "s"),
+    "week": (7 * 86400.0, "s"),
+    "y": (365.25 * 86400.0, "s"),
+}
+WORDS: Final = {
+    "second": "s",
+    "sec": "s",
+    "minute": "min",
+    "hour": "h",
+    "hr": "h",
+    "day": "d",
+    "week": "week",
+    "year": "y",
+    "watt": "W",
+}
+"""Units in words, which take an s."""
+MULTIPLES: Final = {
+    "k": 1e3,
+    "thousand": 1e3,
+    "m": 1e6,
+    "mn": 1e6,
+    "million": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "billion": 1e9,
+    "t": 1e12,
+    "tn": 1e12,
+    "trillion": 1e12,
+}
+"""What follows a count, whatever its case but for the letter m."""
 WHAT: Final = {
     "s": "a time",
     "Hz": "a frequency",
@@ -76,18 +109,23 @@ _NUMBER: Final = re.compile(
     rf"^\s*([+-]?(?:inf|nan|(?:(?:{_WHOLE})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?))(?![\d,._])\s*(.*?)\s*$", re.ASCII
 )
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_AMBIGUOUS: Final = re.compile(r"^([kKMGTP]?)(bps|b/s|Bps)$")
+_AMBIGUOUS: Final = re.compile(r"([kKMGTPmgtp]?)(?:(bps|b/s|Bps)|b)", re.ASCII)
+_PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.ASCII)
+_RELATIVE: Final = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)\s*[x×]|([+-]\d+(?:\.\d+)?)\s*%)\s*")
+_BARE: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*", re.ASCII)
+_MINUTES: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*m\s*", re.ASCII)
 _DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
 _PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse(text: str, unit: str) -> float:
     """Return `text` ("100 Gbit/s") as an SI float of `unit` ("B/s"); raise ValueError with what is allowed."""
+    parts = _compound(text) if unit == "s" else None
+    if parts is not None:
+        return parts
     number, spelled = _split(text, unit)
     if not spelled:
         raise ValueError(f'"{text}" needs a unit; write {_example(unit)}')
-    if doubt := _AMBIGUOUS.match(spelled):
-        raise ValueError(f'"{spelled}" may mean {doubt[1]}bit/s or {doubt[1]}B/s; write the one meant')
     factor, base = _factor(spelled, text, unit)
     if base != unit:
         raise ValueError(f'"{text}" is {WHAT[base]} ({base}); this field wants {WHAT.get(unit, unit)} ({unit})')
@@ -95,6 +133,50 @@ def parse(text: str, unit: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f'"{text}" is not a finite number')
     return value
+
+
+def duration(text: str) -> float:
+    """Seconds of a time as people plan with it: "5m" is five minutes, which `parse` refuses for "5 ms" is near [s]."""
+    if _BARE.fullmatch(text):
+        raise ValueError(f'"{text}" needs a unit; write for example "{text.strip()} min"')
+    minutes = _MINUTES.fullmatch(text)
+    return parse(f"{minutes[1]} min" if minutes else text, "s")
+
+
+def count(text: str) -> float:
+    """The number of a count such as "46,200,000", "3M", "300bn" or "20k"; ValueError for any other text."""
+    number, spelled = _split(text, "")
+    if not spelled:
+        return number
+    if spelled == "m":
+        raise ValueError(
+            f'"{text}" may mean {number:g} million or {number:g} minutes; write "{number:g}M" for the count'
+        )
+    factor = MULTIPLES.get(spelled.lower())
+    if factor is None or not math.isfinite(number * factor):
+        raise ValueError(f'"{text}" is not a count; write for example "20k", "3M" or "300B"')
+    return number * factor
+
+
+def share(text: str) -> float:
+    """The share of a text such as "0.9" or "90 %"; ValueError for any other text."""
+    number, spelled = _split(text, "")
+    if spelled not in ("", "%"):
+        raise ValueError(f'"{text}" is not a share; write for example "0.9" or "90%"')
+    return number / 100 if spelled else number
+
+
+def factor(text: str) -> float | None:
+    """The factor of a text such as "2x", "+20%" or "-10%"; None where it is none, ValueError where 90% may be two."""
+    match = _RELATIVE.fullmatch(text)
+    if match:
+        return float(match[1]) if match[1] else 1 + float(match[2]) / 100
+    share = _NUMBER.match(text)
+    if share and share[2] == "%":
+        number = share[1]
+        part = f"{float(number.replace(',', '').replace('_', '')) / 100:.12g}"
+        raise ValueError(f'"{text}" may mean {part}x, +{number}% or {part}; write the one meant')
+    return None
 
 
 def whole(text: str) -> int | None:
@@ -148,6 +230,8 @@ def spell(value: float, unit: str) -> str:
 def counted(value: float, figures: int = 3) -> str:
     """A count with a prefix, "31.6 G": texts of answers, which no screen writes in its own way."""
     size = next((size for size in ("P", "T", "G", "M") if abs(value) >= PREFIXES[size]), "")
+    if not size and abs(value) >= 10**figures:
+        return f"{value:,.0f}"
     return f"{value / PREFIXES[size]:.{figures}g} {size}".rstrip()
 
 
@@ -167,9 +251,63 @@ def _example(unit: str) -> str:
     return f'for example "{EXAMPLE[unit]}"' if unit in EXAMPLE else f"a number and {unit}"
 
 
+def _compound(text: str) -> float | None:
+    """Seconds of a time in two parts or more, such as "1h30m", each unit smaller than the one before; else None."""
+    parts = _PART.findall(text)
+    sizes = [_per_part(unit) for _, unit in parts]
+    if len(parts) < 2 or 0.0 in sizes or _PART.sub("", text).strip():
+        return None
+    if any(later >= size for size, later in itertools.pairwise(sizes)):
+        raise ValueError(f'"{text}" has its units in no order; write for example "1h30min"')
+    return math.fsum(float(number) * size for (number, _), size in zip(parts, sizes, strict=True))
+
+
+def _per_part(unit: str) -> float:
+    """Seconds of a unit within a time of several, where m is minutes; 0 for what is none."""
+    own = _in_words(unit)
+    return {"m": 60.0, "s": 1.0}.get(own) or FIXED.get(own, (0.0, ""))[0]
+
+
+def _in_words(spelled: str) -> str:
+    """A unit in words by its symbol; others as they are."""
+    word = spelled.lower()
+    return WORDS.get(word) or WORDS.get(word.removesuffix("s"), "min" if word == "mins" else spelled)
+
+
 def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
-    if spelled in FIXED:
-        return FIXED[spelled]
+    own = _in_words(spelled)
+    if own in FIXED:
+        return FIXED[own]
+    if own == "m" and unit == "s":
+        number = text.replace(spelled, "").strip()
+        raise ValueError(f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant')
+    if doubt := _AMBIGUOUS.fullmatch(own):
+        prefix = "k" if doubt[1] in ("k", "K") else doubt[1].upper()
+        bits, byte = ("bit/s", "B/s") if doubt[2] else ("bit", "B")
+        raise ValueError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant')
+    result = _exact(own) or _whatever_case(own, text)
+    if result is None:
+        raise ValueError(f'"{spelled}" in "{text}" is not a unit podsim knows; write {_example(unit)}')
+    return result
+
+
+def _whatever_case(spelled: str, text: str) -> tuple[float, str] | None:
+    """The one unit that a text means but for its case, "100 kw"; ValueError where it may mean two."""
+    small = spelled.lower()
+    near = [
+        f"{prefix}{base}"
+        for base in BASES
+        if small.endswith(base.lower())
+        for prefix in PREFIXES
+        if f"{prefix}{base}".lower() == small and prefix != "K" and _exact(f"{prefix}{base}")
+    ]
+    if len(near) > 1 or any(unit[0] != spelled[0] and unit[0] in "mM" for unit in near):
+        raise ValueError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant')
+    return _exact(near[0]) if near else None
+
+
+def _exact(spelled: str) -> tuple[float, str] | None:
+    """Factor and base of a unit as BASES and PREFIXES spell it; None where it is none."""
     for base in BASES:
         prefix = spelled.removesuffix(base)
         if prefix == spelled or prefix not in PREFIXES:
@@ -179,4 +317,4 @@ def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
         if base in ("bit/s", "bit"):
             return PREFIXES[prefix] / 8, "B" + base[3:]
         return PREFIXES[prefix], "samples/s" if base == "images/s" else base
-    raise ValueError(f'"{spelled}" in "{text}" is not a unit podsim knows; write {_example(unit)}')
+    return None

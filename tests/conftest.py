@@ -109,16 +109,16 @@ class Fitted:
 @pytest.fixture(scope="session")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
     """What `podsim validate --microbenchmarks` says now."""
-    from podsim import api
+    import podsim
 
-    return once(tmp_path_factory, "microbenchmarks", api.microbenchmarks)  # type: ignore[no-any-return]
+    return once(tmp_path_factory, "microbenchmarks", podsim.microbenchmarks)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
     """What `podsim validate --published` says now; what it reads is no part of what a test asks."""
-    from podsim.api.evidence import published as ask
     from podsim.files import inputs
+    from podsim.studies.validate.study import published as ask
 
     def found() -> PublishedReport:
         with inputs.recording():
@@ -134,9 +134,9 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
 
 
 def _fitted() -> tuple[Validation, ParameterSet, FitReport, dict[str, ParameterSet]]:
-    from podsim.api.upkeep import cases as _cases
-    from podsim.api.upkeep import convergence
-    from podsim.calibrate import holdout
+    from podsim.calibration import holdout
+    from podsim.calibration.shipped import cases as _cases
+    from podsim.calibration.shipped import convergence
     from podsim.files import catalog, free
 
     cases, fits = _cases(), {}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.units import EXAMPLE, WHAT, parse, spell
+from podsim.units import EXAMPLE, WHAT, count, duration, parse, share, spell
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,16 @@ from podsim.units import EXAMPLE, WHAT, parse, spell
         ("2e-6 s", "s", 2e-6),
         ("1.325GHz", "Hz", 1.325e9),
         ("-1 s", "s", -1),
+        ("5 minutes", "s", 300),
+        ("2 Hours", "s", 7200),
+        ("2weeks", "s", 1209600),
+        ("1h30m", "s", 5400),
+        ("1 d 6 h", "s", 108000),
+        ("2m30s", "s", 150),
+        ("100kw", "W", 1e5),
+        ("100 KW", "W", 1e5),
+        ("400 gbit/s", "B/s", 50e9),
+        ("1.5 ghz", "Hz", 1.5e9),
     ],
 )
 def test_a_quantity_is_read_in_si(text, unit, value):
@@ -48,6 +58,12 @@ def test_a_quantity_is_read_in_si(text, unit, value):
     [
         ("100 Gbps", "B/s", '"Gbps" may mean Gbit/s or GB/s; write the one meant'),
         ("100 Gb/s", "B/s", '"Gb/s" may mean Gbit/s or GB/s; write the one meant'),
+        ("100 gb/s", "B/s", '"gb/s" may mean Gbit/s or GB/s; write the one meant'),
+        ("5 mB/s", "B/s", '"mB/s" in "5 mB/s" may mean MB/s; write the one meant'),
+        ("1 gb", "B", '"gb" may mean Gbit or GB; write the one meant'),
+        ("1500 mHZ", "Hz", '"mHZ" in "1500 mHZ" may mean MHz or mHz; write the one meant'),
+        ("5m", "s", '"5m" may mean "5 min" or "5 ms"; write the one meant'),
+        ("30m1h", "s", '"30m1h" has its units in no order; write for example "1h30min"'),
         ("100 GBps", "B/s", '"GBps" may mean Gbit/s or GB/s; write the one meant'),
         ("64 GB", "B/s", '"64 GB" is an amount of data (B); this field wants a data rate (B/s)'),
         ("2 us", "Hz", '"2 us" is a time (s); this field wants a frequency (Hz)'),
@@ -74,7 +90,7 @@ def test_a_number_that_could_be_misread_is_refused(text):
         parse(text, "Hz")
 
 
-@pytest.mark.parametrize(("text", "unit"), [("5 mB/s", "B/s"), ("5 nB", "B"), ("1 KiHz", "Hz"), ("1 Mis", "s")])
+@pytest.mark.parametrize(("text", "unit"), [("5 uB/s", "B/s"), ("5 nB", "B"), ("1 KiHz", "Hz"), ("1 Mis", "s")])
 def test_a_prefix_that_makes_no_sense_on_a_unit_is_refused(text, unit):
     with pytest.raises(ValueError, match="is not a unit podsim knows"):
         parse(text, unit)
@@ -96,3 +112,42 @@ def test_any_text_is_a_finite_number_or_a_value_error(text, unit):
 def test_every_example_in_a_message_is_itself_right(unit, examples):
     for example in examples.split('" or "'):
         assert parse(example, unit) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("300B", 3e11),
+        ("300bn", 3e11),
+        ("1.4 T", 1.4e12),
+        ("3M", 3e6),
+        ("20k", 2e4),
+        ("46,200,000", 46.2e6),
+        ("5 million", 5e6),
+    ],
+)
+def test_a_count_takes_a_multiple(text, number):
+    assert count(text) == pytest.approx(number, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("3m", 'write "3M"'), ("3x", "is not a count"), ("M", "is not a quantity")]
+)
+def test_what_is_no_count_says_so(text, message):
+    with pytest.raises(ValueError, match=message):
+        count(text)
+
+
+def test_a_time_to_plan_with_takes_minutes_by_their_letter():
+    assert duration("5m") == 300
+    assert duration("1h30m") == 5400
+    assert duration("5 ms") == 0.005
+    with pytest.raises(ValueError, match='"5" needs a unit; write for example "5 min"'):
+        duration("5")
+    with pytest.raises(ValueError, match="not a unit podsim knows"):
+        duration("5M")
+
+
+@pytest.mark.parametrize(("text", "number"), [("90%", 0.9), ("90 %", 0.9), ("0.9", 0.9)])
+def test_a_share_may_be_a_percentage(text, number):
+    assert share(text) == number

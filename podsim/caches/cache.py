@@ -2,7 +2,7 @@
 
 The folder is `podsim-results` in PODSIM_CACHE ("" for none), else in `podsim` in XDG_CACHE_HOME, else in
 ~/.cache/podsim. A result is found again only by the same podsim, down to the text of the modules that compute it, asked
-with the same inputs. Whatever is wrong with the folder or a file in it, the result is computed again and nothing but
+with the same inputs. Whatever is wrong with the folder or a file in it, the result is recomputed and nothing but
 one debug line tells. Only what podsim made is ever removed: `podsim.caches.cache_folder`.
 """
 
@@ -66,7 +66,7 @@ class Shelf:
         self._has_warned = False
 
     def remember(self, inputs: object, kind: type[T], compute: Callable[[], T]) -> T:
-        """The result for `inputs`, of the dataclass `kind`, computed where nobody has; errors of `compute` pass.
+        """The result for `inputs`, of the dataclass `kind`, computed where it is not stored; errors of `compute` pass.
 
         Inputs are dataclasses, mappings, tuples, enums, texts, numbers and None; TypeError for anything else, since
         its content cannot be told.

@@ -77,6 +77,12 @@ class Numbers:
 
 
 _CONTENTS: Final = Numbers("numbers of contents", 100_000)
+_FRESH: Final = count(1)
+
+
+def fresh_number() -> int:
+    """A number that nothing in this process has yet."""
+    return next(_FRESH)
 
 
 class Numbered:

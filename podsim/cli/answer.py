@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from podsim.cli.console import look, put
+from podsim.cli.console import is_redirected, look, put
 from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.doc import Doc
@@ -26,11 +26,12 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        put(render(_footed(screen()), shape), sys.stdout)
+        text = render(_footed(evidence.with_changes(screen())), shape)
+        put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 
 
 def _footed(doc: Doc) -> Doc:
-    """The screen with what it rests on as its last line."""
+    """The screen with digests of inputs and calibration as its last line."""
     note = evidence.note()
     *others, last = doc.groups or ((),)
     return Doc((*others, (*last, note))) if note else doc

@@ -5,9 +5,9 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
-from podsim.cli.console import color_wanted, kept_error, later, look, open_streams, put
+from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, later, look, open_streams, put
 from podsim.cli.exit import ExitCode
-from podsim.cli.failures import bug, exit_code, screen
+from podsim.cli.failures import bug, document, exit_code, screen
 from podsim.cli.help import page
 from podsim.cli.signals import ended
 from podsim.errors import InputError, PodsimError
@@ -23,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     open_streams()
     later(None)
+    JSON.set(False)
     code: ExitCode | None
     try:
         code = _run(words)
@@ -48,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: PodsimError, words: list[str]) -> ExitCode:
-    put(screen(error, look(sys.stderr, color_wanted(words))), sys.stderr)
+    text = document(error) if json_wanted(words) else screen(error, look(sys.stderr, color_wanted(words)))
+    put(text, sys.stderr)
     return exit_code(error)
 
 

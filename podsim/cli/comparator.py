@@ -1,13 +1,12 @@
 """`podsim predict` on machines that have no IPUs, printed and saved."""
 
-from podsim import api
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.cli.saving import ReportFlags, save
 from podsim.model.comparator import ComparatorPrediction
-from podsim.report import json_comparators
-from podsim.report.views import comparator as view
+from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.predict import comparator_report as view
 
 
 def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: OutputFlags) -> int:
@@ -21,7 +20,7 @@ def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: Outp
     save(
         report,
         output,
-        report=lambda: view.document(answer if answer.money else api.priced(answer), verbose=True),
+        report=lambda: view.page(answer, {}),
         json_text=lambda: json_comparators.prediction(answer),
     )
     return ExitCode.ANSWERED

@@ -44,6 +44,14 @@ def _width(stream: TextIO, environ: Mapping[str, str]) -> int:
     return _within(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns)
 
 
+def is_redirected(stream: TextIO) -> bool:
+    """Whether a stream goes into a pipe or a file, in which no empty line stands before a screen."""
+    try:
+        return not os.isatty(stream.fileno())
+    except (OSError, ValueError):  # closed, or memory
+        return False
+
+
 def _within(width: int) -> int:
     return min(max(width, NARROWEST), WIDEST)
 
@@ -91,6 +99,16 @@ class ClosedStream(io.StringIO):
         raise OSError(errno.EBADF, "stdout is closed")
 
 
+JSON: ContextVar[bool] = ContextVar("json", default=False)  # a settings file or a variable sets --json
+NAMES_A_FILE = ("-o", "--out")  # what follows is no flag, whatever it looks like
+
+
+def json_wanted(argv: Sequence[str]) -> bool:
+    """Whether a command line that may not parse, a variable or a settings file asks for JSON."""
+    before = ("", *argv)
+    return JSON.get() or any(word == "--json" and before[at] not in NAMES_A_FILE for at, word in enumerate(argv))
+
+
 _LATER: ContextVar[PodsimError | None] = ContextVar("later", default=None)
 
 
@@ -108,7 +126,7 @@ def put(text: str, stream: TextIO) -> None:
     """Write `text` and make sure that it left; a reader that went away (`| head`) is no error.
 
     Where the stream refuses for another reason (a full disk), nothing more is written to it. Of stdout that is an error
-    which ends the command once it has written its files; of stderr nobody could be told.
+    which ends the command once it has written its files; an error on stderr could not be reported.
     """
     try:
         stream.write(_encodable(text, stream))

@@ -1,13 +1,15 @@
 """Errors as a person reads them."""
 
+import json
 import platform
+import re
 import shlex
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podsim.cli.exit import ExitCode
-from podsim.errors import Infeasible, InputError, PodsimError
+from podsim.errors import Infeasible, InputError, PodsimError, meant
 from podsim.report.terminal import Look
 from podsim.report.version import version
 
@@ -25,6 +27,8 @@ USAGE_CODES = {
     "UnusedCliTokensError": "too-many-arguments",
 }
 
+SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
+SCHEMA = "podsim.error/1"
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 
 
@@ -48,10 +52,16 @@ def screen(error: PodsimError, look: Look) -> str:
     for line in error.context:
         lines += _wrapped(clean(line), f"  {bar} ", f"  {bar}   ", look.width)
     if error.context and not no and error.code not in MIDWAY:
-        lines.append(f"  {end} nothing was run")
+        lines.append(f"  {end} nothing was executed")
     if error.hint:
         lines += [*space, *_wrapped(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]
     return "\n".join(lines) + "\n"
+
+
+def document(error: PodsimError) -> str:
+    """The error as one line of JSON, which a program finds as the last line of stderr."""
+    fields = {"code": error.code, "message": error.message, "context": list(error.context), "hint": error.hint}
+    return json.dumps({"schema": SCHEMA, "podsim": version(), **fields}) + "\n"
 
 
 def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
@@ -92,7 +102,15 @@ def _usage_message(kind: str, error: "CycloptsError") -> str:
     # The list of commands that cyclopts adds is what the hint leads to.
     message = " ".join(str(error).partition(" Available commands:")[0].split()).rstrip(".")
     message = message.replace("Unknown option: ", "unknown flag ").replace("Parameter ", "")
+    message = SUGGESTION.sub(_suggestion, message)
     return message if message[:2].isupper() else message[:1].lower() + message[1:]
+
+
+def _suggestion(match: re.Match[str]) -> str:
+    """A suggestion of cyclopts as all others are written; "" where the dashes alone make two flags alike."""
+    word, name = match["word"].strip('"'), match["name"].strip('"')
+    near = meant(word.lstrip("-"), [name.lstrip("-")])
+    return f'{match["word"]}; did you mean "{name}"?' if near else match["word"]
 
 
 def bug(argv: Sequence[str], look: Look) -> str:

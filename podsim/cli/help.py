@@ -1,22 +1,15 @@
 """The first page, and the look of the others."""
 
 import textwrap
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from podsim.cli.exit import MEANINGS
+from podsim.studies import commands
 
 if TYPE_CHECKING:
     from cyclopts.help import HelpEntry, HelpPanel
     from rich.console import Console, ConsoleOptions
-
-
-class Command(NamedTuple):
-    """One verb: what it is called, where it lives, what it does, under which heading it is listed."""
-
-    name: str
-    path: str
-    help: str
-    heading: str
 
 
 PURPOSE = "How long will this training run take on that many IPUs, what limits it, and how sure are we?"
@@ -28,48 +21,22 @@ EXAMPLES = (
     "podsim validate",
 )
 LAST = (
-    "podsim COMMAND --help prints the flags of one, podsim --version the version, "
-    "podsim --install-completion makes the shell complete them"
+    "podsim COMMAND --help lists its flags, podsim --version prints the version, "
+    "podsim --install-completion enables shell completion"
 )
 TITLES = {"Arguments": "arguments", "Commands": "commands", "Parameters": "flags"}  # the names cyclopts gives
-ASK, KEEP, LOOK_UP = "ask", "keep the model honest", "look things up"
-COMMANDS = (
-    Command("predict", "predict:predict", "time to train, what limits it, and how sure that is", ASK),
-    Command("plan", "plan:plan", "which machine meets a time, a budget and a power, and what comes near", ASK),
-    Command("scale", "scale:scale", "machines of growing size: what each takes, what stops scaling", ASK),
-    Command("compare", "compare:compare", "machines, chips, releases or what-ifs side by side", ASK),
-    Command("goodput", "goodput:goodput", "how long a run takes where parts fail, and when to save it", ASK),
-    Command("infer", "infer:infer", "requests that a machine answers a second, and how soon", ASK),
-    Command("trace", "trace:trace", "when everything of a step happens, for a timeline viewer", ASK),
-    Command("explain", "explain:explain", "why: how the time adds up, what it hangs on, what would help", ASK),
-    Command("op", "op:app", "one operator on the tiles of a chip: matmul, conv, softmax and others", ASK),
-    Command("stencil", "stencil:stencil", "a sweep over a grid: heat, waves, Aliev-Panfilov, on 1 to 64 IPUs", ASK),
-    Command("sample", "sample:sample", "samplers without a network: ABC, Monte Carlo chains, one of your own", ASK),
-    Command("collective", "collective:collective", "all-reduce and others on the links of a machine or fabric", ASK),
-    Command(
-        "sweep", "sweep:sweep", "many predictions: grid, random or Latin hypercube, on all cores or a cluster", ASK
-    ),
-    Command("validate", "validate:validate", "published results beside predictions", KEEP),
-    Command("calibrate", "calibrate:calibrate", "fit the free parameters to the published results", KEEP),
-    Command("diff", "diff:diff", "what moved between two saved answers, and which input did it", KEEP),
-    Command("topology", "topology:app", "machines: list, show", LOOK_UP),
-    Command("workload", "workload:app", "workloads: list, show, import; map ranks the mappings that fit", LOOK_UP),
-    Command("chip", "chip:app", "chips: list, show", LOOK_UP),
-    Command("config", "config:app", "flags set by podsim.toml and variables: show", LOOK_UP),
-    Command("check", "check:check", "read a file of any kind and list its faults", LOOK_UP),
-)
 
 
 def page(width: int, *, full: bool) -> str:
     """Five examples, then the verbs; `full` adds the exit codes."""
     lines = [*textwrap.wrap(PURPOSE, width), "", *(f"  {example}" for example in EXAMPLES)]
     heading = ""
-    for command in COMMANDS:
+    for _, command in commands().values():
         if command.heading != heading:
             heading = command.heading
             lines += ["", heading]
         lines += _entry(command.name, command.help, 12, width)
-    lines += ["", *textwrap.wrap(LAST, width)]
+    lines += ["", *textwrap.wrap(LAST, width, break_on_hyphens=False)]
     if full:
         lines += ["", "exit codes"]
         for code, meaning in MEANINGS.items():
@@ -78,7 +45,7 @@ def page(width: int, *, full: bool) -> str:
 
 
 def _entry(label: str, text: str, column: int, width: int) -> list[str]:
-    """A label in its column and the text beside it, or below where the label is too long."""
+    """A label in its column and the text to its right, or below where the label is too long."""
     indent = " " * (column + 2)
     wrapped = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
     if len(label) + 1 > column:
@@ -105,7 +72,8 @@ class Formatter:
     def render_description(self, console: "Console", options: "ConsoleOptions", description: object) -> None:
         """Print what the command does."""
         if text := _text(description, console, options):
-            paragraphs = (textwrap.wrap(paragraph, console.width) for paragraph in text.split("\n\n"))
+            wrap = partial(textwrap.wrap, width=console.width, break_on_hyphens=False)
+            paragraphs = map(wrap, text.split("\n\n"))
             _print(console, *(line for lines in paragraphs for line in (*lines, "")))
 
     def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:

@@ -9,8 +9,9 @@ from cyclopts import Group, Parameter, Token
 
 from podsim.cli.console import Color
 from podsim.errors import InputError
+from podsim.model import arguments as a
 from podsim.model.argument import Argument, ArgumentKind
-from podsim.model.verbs import VERBS
+from podsim.studies import arguments
 
 MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
 MACHINE = Group("machine", sort_key=1)
@@ -19,7 +20,8 @@ CONFIGURATION = Group("what if, instead of the published configuration", sort_ke
 RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
-OUTPUT = Group("output", sort_key=7)
+GATE = Group("as a gate, in a pipeline", sort_key=7)
+OUTPUT = Group("output", sort_key=8)
 READ = (
     ArgumentKind.WHOLE,
     ArgumentKind.NUMBER,
@@ -34,8 +36,8 @@ READ = (
 
 
 def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool = False) -> Parameter:
-    """What the command line takes for an argument of a verb, as `podsim.model.verbs` declares it."""
-    argument = VERBS[verb][name]
+    """What the command line takes for an argument of a verb, as its study declares it."""
+    argument = arguments(verb)[name]
     reads = argument.kind in READ or (argument.kind is ArgumentKind.CHOICE and (argument.metavar or argument.aliases))
     stated: dict[str, Any] = {
         "group": group,
@@ -155,7 +157,7 @@ class MappingFlags(FixedFlags):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConfigurationFlags:
-    """What is to be otherwise than published configuration has it."""
+    """Overrides of the published configuration."""
 
     schedule: Annotated[Literal["grouped", "1f1b", "sequential"] | None, flag("predict", "schedule", CONFIGURATION)] = (
         None
@@ -204,6 +206,7 @@ class LengthFlags:
     law: Annotated[Literal["chinchilla", "kaplan"] | None, flag("predict", "law", RUN)] = None
 
     target_loss: Annotated[float | None, flag("predict", "target_loss", RUN)] = None
+    epochs: Annotated[float | None, flag("predict", "epochs", RUN)] = None
 
 
 @Parameter(name="*")
@@ -239,6 +242,10 @@ class OwnershipFlags:
 
     pue: Annotated[float | None, flag("purse", "pue", MONEY)] = None
     rent_per_hour: Annotated[float | None, flag("purse", "rent_per_hour", MONEY)] = None
+    rent_per_ipu_hour: Annotated[float | None, flag("purse", "rent_per_ipu_hour", MONEY)] = None
+
+    as_of: Annotated[str | None, flag("purse", "as_of", MONEY)] = None
+    currency: Annotated[str | None, flag("purse", "currency", MONEY)] = None
 
     @property
     def stated(self) -> bool:
@@ -258,7 +265,7 @@ class OutputFlags:
     "The answer line only."
 
     verbose: Annotated[bool, Parameter(group=OUTPUT, name=("--verbose", "-v"))] = False
-    "Provenance and whatever was weighed too."
+    "Details: breakdown, alternatives, assumptions and sources."
 
     color: Annotated[Color, Parameter(group=OUTPUT, show_default=True)] = "auto"
     "When to colour; NO_COLOR, FORCE_COLOR and TERM=dumb are respected."
@@ -268,7 +275,7 @@ class OutputFlags:
         names = [f"--{name}" for name in ("json", "quiet", "verbose") if getattr(self, name)]
         if len(names) > 1:
             raise InputError(
-                f"{' and '.join(names)} cannot be had at once", code="conflicting-flags", hint="give one of them"
+                f"{' and '.join(names)} are mutually exclusive", code="conflicting-flags", hint="give one of them"
             )
 
 
@@ -282,6 +289,21 @@ class FaultFlags:
 
 ANY_FAULTS = FaultFlags()
 RENAMED = {"set": "changes", "fault": "faults"}
+FLAG_NAMES = {argument: name for name, argument in RENAMED.items()}
+"""Names of arguments on the command line, where they are others."""
+GROUPS = {
+    argument.name: group
+    for group, listed in (
+        (MACHINE, (*a.ON_MACHINE, a.CHIPS, a.FAULTS)),
+        (MAPPING, (*a.SPLIT, a.PRESET)),
+        (CONFIGURATION, a.CONFIGURATION),
+        (RUN, (*a.RUN, *a.LENGTH, a.COMPILE)),
+        (ENGINE, (a.ENGINE, a.FIDELITY, a.SEED)),
+        (MONEY, a.MONEY),
+    )
+    for argument in listed
+}
+"""Under which heading of help an argument stands, by its name."""
 
 
 def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups share no base)

@@ -12,12 +12,14 @@ from podsim.cli.completion import install
 from podsim.cli.console import color_wanted, look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import usage
-from podsim.cli.help import COMMANDS, PURPOSE, Formatter
+from podsim.cli.help import PURPOSE, Formatter
 from podsim.cli.saving import COMMAND
 from podsim.cli.settings import Settings
 from podsim.files import inputs
+from podsim.model.verb import Command
 from podsim.report.terminal import console
 from podsim.report.version import version
+from podsim.studies import commands
 
 
 def run(words: Sequence[str]) -> ExitCode:
@@ -51,6 +53,11 @@ def build(words: Sequence[str] = (), pages: TextIO | None = None) -> App:
         suppress_keyboard_interrupt=False,
         config=Settings(),
     )
-    for command in COMMANDS:
-        app.command(f"podsim.cli.commands.{command.path}", name=command.name)
+    for _, command in commands().values():
+        app.command(f"podsim.cli.{_place(command)}", name=command.name)
     return app
+
+
+def _place(command: Command) -> str:
+    """Where the function of a command is: in a module of its own, or built from what its study declares."""
+    return f"commands.{command.path}" if command.path else f"command:{command.name}"

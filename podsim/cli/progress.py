@@ -15,23 +15,37 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task
 
 PATIENCE_S = 1.0
+EVERY_S = 10.0
 OnProgress = Callable[[int, int], None]
 
 
 @contextmanager
-def progress(what: str, output: OutputFlags, *, rate: str = "") -> Iterator[OnProgress | None]:
-    """A callback (done, total) that draws, or None where nobody watches; the bar leaves when the work is done.
+def progress(what: str, output: OutputFlags, *, rate: str = "", lines: bool = False) -> Iterator[OnProgress | None]:
+    """A callback (done, total) that draws, or None where stderr is no terminal; the bar leaves when the work is done.
 
-    `rate` is what is counted, where its number a second is shown too.
+    `rate` is what is counted, where its number a second is shown too. With `lines`, for work of minutes, a line is
+    written now and then where stderr is no terminal.
     """
     if not sys.stderr.isatty() or output.quiet:
-        yield None
+        yield _Lines(what) if lines and not output.quiet else None
         return
     bar = _Bar(what, output, rate)
     try:
         yield bar
     finally:
         bar.close()
+
+
+class _Lines:
+    """A line on stderr every ten seconds: "holding out: 12 of 60"."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.next_s = what, time.monotonic() + EVERY_S
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() >= self.next_s:
+            self.next_s = time.monotonic() + EVERY_S
+            print(f"{self.what}: {done:,} of {total:,}", file=sys.stderr, flush=True)
 
 
 class _Bar:

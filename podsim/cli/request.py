@@ -85,7 +85,7 @@ def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
     """Write the question into the ledger."""
     module = getattr(command, "__module__", "").rpartition(".")[2]
     name = getattr(command, "__name__", "")
-    ledger.verb = module if module == name else f"{module} {name}"
+    ledger.verb = name if module in (name, "command") else f"{module} {name}"
     flags = dict(sorted(_given(bound)))
     ledger.named = frozenset(key for key in flags if key in FILES and _is_path(str(flags[key])))
     ledger.flags = {key: Path(value).name if key in ledger.named else value for key, value in flags.items()}

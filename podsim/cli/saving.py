@@ -15,13 +15,12 @@ from podsim.cli.options import OUTPUT, OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
-from podsim.report.doc import Doc, Heading
+from podsim.report import answer_file
 
 if TYPE_CHECKING:
-    from podsim.report.figure import Format
+    from podsim.report.doc import Doc
 
 T = TypeVar("T")
-SUFFIXES = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("COMMAND", default=())  # the words of the command line that runs
 
 
@@ -31,25 +30,17 @@ class ReportFlags:
     """Where else the answer goes."""
 
     out: Annotated[str | None, Parameter(group=OUTPUT, name=("--out", "-o"), metavar="FILE")] = None
-    "Write a page to hand over here, or its charts, table or JSON: .html, .svg, .png, .pdf, .csv or .json."
+    "Output file: page, charts, table or JSON by suffix: .html, .svg, .png, .pdf, .csv or .json."
 
     def check(self, also: tuple[str, ...] = ()) -> None:
         """Raise InputError, before anything is computed, where the file cannot be what it is to be.
 
         `also` are suffixes that this command knows beside those that all do.
         """
-        suffixes = (*SUFFIXES, *also)
         if self.out is None:
             return
         path = Path(self.out)
-        if path.suffix.lower() not in suffixes:
-            other = shlex.quote(f"{path.stem or 'report'}.html")
-            raise InputError(
-                f'"{self.out}" does not say what to write',
-                code="bad-value",
-                context=[f"known suffixes: {', '.join(suffixes)}"],
-                hint=f"--out {other}",
-            )
+        answer_file.check(path, also)
         if is_folder(path) or not is_folder(path.parent):
             why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
             raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
@@ -72,7 +63,7 @@ def save(
     flags: ReportFlags,
     output: OutputFlags,
     *,
-    report: Callable[[], Doc],
+    report: "Callable[[], Doc]",
     json_text: Callable[[], str],
     rows: str = "",
     parquet: Callable[[], bytes] | None = None,
@@ -90,35 +81,7 @@ def save(
     if parquet is not None and path.suffix.lower() == ".parquet":
         write.write_atomic(path, parquet())
     else:
-        write.write_atomic(path, _content(path.suffix.lower(), report, json_text, rows))
+        command = shlex.join(["podsim", *COMMAND.get()])
+        write.write_atomic(path, answer_file.content(path.suffix.lower(), report, json_text, rows, command))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
-
-
-def _content(suffix: str, report: Callable[[], Doc], json_text: Callable[[], str], rows: str) -> str | bytes:
-    if suffix == ".json":
-        return json_text()
-    if suffix == ".csv":
-        from podsim.report import csv_text
-
-        return csv_text.text(json_text(), rows)
-    if suffix == ".html":
-        from podsim.report import page
-
-        return page.html(report(), page.Made(title=_title(report()), command=shlex.join(["podsim", *COMMAND.get()])))
-    from podsim.report import figure
-
-    form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
-    drawn = figure.drawn(report())
-    if not drawn:
-        raise InputError(
-            "this answer is one of words and numbers: it has no chart",
-            code="nothing-to-draw",
-            hint="--out report.html, .csv or .json",
-        )
-    return figure.picture(drawn, form)
-
-
-def _title(doc: Doc) -> str:
-    """The first heading: what was asked."""
-    return next((block.text for group in doc.groups for block in group if isinstance(block, Heading)), "podsim")

@@ -7,14 +7,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from podsim.cli.console import look, put
+from podsim.cli.console import JSON, look, put
 from podsim.cli.failures import usage
-from podsim.cli.help import COMMANDS
 from podsim.cli.settable import refuse
 from podsim.errors import InputError, meant
 from podsim.files import inputs
 from podsim.files import settings as kept
 from podsim.files.settings import Ignored, Setting
+from podsim.studies import commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,8 @@ class Settings:
                     error.argument = argument
                 raise usage(error) from None
             used.append(setting)
+            if setting.flag == "json":
+                JSON.set(setting.words == ("true",))
 
         effective(command, {flag: _repeats(argument) for flag, argument in by_flag.items()}, given, use)
         USED.set(tuple(used))
@@ -171,12 +173,12 @@ def _rival(setting: Setting, before: Mapping[str, str]) -> str:
 
 def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
     """Raise InputError for a variable PODSIM_… that names no command, such as PODSIM_PERDICT_POD."""
-    commands = [item.name for item in COMMANDS]
+    known = [*commands()]
     for name in sorted(environ):
         word = name.removeprefix("PODSIM_").partition("_")[0].lower()
-        if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in commands:
+        if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in known:
             raise InputError(
-                f"{name}: podsim has no command {word}{meant(word, commands)}",
+                f"{name}: podsim has no command {word}{meant(word, known)}",
                 code="bad-setting",
                 hint="PODSIM_PREDICT_POD sets --pod of podsim predict",
             )
@@ -185,8 +187,8 @@ def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
 def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -> bool:
     """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
     first = setting.command[0]
-    if first not in {item.name for item in COMMANDS}:
-        near = meant(first, [item.name for item in COMMANDS])
+    if first not in commands():
+        near = meant(first, [*commands()])
         raise InputError(
             f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting", hint="podsim --help"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.convergence import loss_law
@@ -41,6 +41,8 @@ def run_length(workload: Workload, stated: RunLength, *, needed: bool = True) ->
     Raises InputError for flags that do not go together, MissingParameter where a length is `needed` and neither flags
     nor the workload state one. Where it is not needed, any length with the flags missing.
     """
+    if stated.epochs is not None:
+        stated = _of_passes(workload, stated, stated.epochs)
     if stated.tokens is not None or stated.law is not None or stated.target_loss is not None:
         return _of_flags(workload, stated)
     if stated.samples is not None:
@@ -57,7 +59,7 @@ def run_length(workload: Workload, stated: RunLength, *, needed: bool = True) ->
         ways.append("--law chinchilla --target-loss 2.5")
     ways += ["run_samples in [benchmark] of the workload file"]
     raise MissingParameter(
-        f'nobody says how long a run of "{workload.name}" is', hint=f"{', '.join(ways[:-1])} or {ways[-1]}"
+        f'run length of "{workload.name}" not specified', hint=f"{', '.join(ways[:-1])}; or {ways[-1]}"
     )
 
 
@@ -81,26 +83,59 @@ def _of_flags(workload: Workload, length: RunLength) -> Length:
         raise InputError(
             f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
             code="conflicting-flags",
-            hint=f"give --{stated[0]} alone",
+            hint=f"leave out {' and '.join(f'--{name}' for name in stated[1:])}",
         )
     if target is not None and law is None:
-        raise InputError("--target-loss goes with --law", code="conflicting-flags", hint="--law chinchilla")
-    a_sample = _tokens_a_sample(workload)
+        raise InputError(
+            "--target-loss goes with --law",
+            code="conflicting-flags",
+            hint="--law chinchilla" if workload.decodes else "leave out --target-loss",
+        )
+    a_sample = _tokens_a_sample(workload, "--tokens" if law is None else "--law")
     if tokens is not None:
         return Length(samples=tokens / a_sample)
     if not workload.decodes:
         raise InputError(
             f"{workload.name} does not say the next token, which scaling laws are about",
             code="no-law",
-            hint="--tokens X, or --samples X",
+            hint="--samples 1e6 in place of --law",
         )
     return Length(by_law=_by_law(workload, str(law), target, a_sample))
 
 
-def _tokens_a_sample(workload: Workload) -> float:
+def _of_passes(workload: Workload, length: RunLength, epochs: float) -> RunLength:
+    """The length of so many passes over a data set; InputError where its size is not stated, or a law says the length.
+
+    The data set is what `--samples` or `--tokens` states, else that of the workload.
+    """
+    if length.law is not None or length.target_loss is not None:
+        raise InputError(
+            "--epochs are passes over a data set, and a law says how long the run is",
+            code="conflicting-flags",
+            hint="--samples 88k --epochs 3, or leave out --epochs",
+        )
+    own = workload.benchmark.dataset_samples
+    samples = length.samples if length.samples is not None or length.tokens is not None else own
+    if samples is None and length.tokens is None:
+        raise InputError(
+            f'size of the data set of "{workload.name}" not specified',
+            code="missing-argument",
+            hint=f"--samples 88k --epochs {epochs:g}",
+        )
+    return replace(
+        length,
+        samples=None if samples is None else samples * epochs,
+        tokens=None if length.tokens is None else length.tokens * epochs,
+        epochs=None,
+    )
+
+
+def _tokens_a_sample(workload: Workload, flag: str) -> float:
     if workload.row_tokens is None:
         raise InputError(
-            f"{workload.name} is no language model: its runs have no tokens", code="no-tokens", hint="--samples X"
+            f"{workload.name} is no language model: its runs have no tokens",
+            code="no-tokens",
+            hint=f"--samples 1e6 in place of {flag}",
         )
     return workload.row_tokens / (workload.samples_per_row * workload.packing)
 
@@ -115,7 +150,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     if tokens > MOST_LENGTH:
         raise Infeasible(
-            f"{counted(tokens, 1)} tokens {why}: nobody has so many",
+            f"{counted(tokens, 1)} tokens {why}: more than any corpus has",
             code="loss-out-of-reach",
             context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
             hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",

@@ -45,7 +45,7 @@ class LawLength:
 
     @property
     def batches(self) -> tuple[float, ...]:
-        """Global batches worth weighing where nobody says one: powers of two around the critical one."""
+        """Global batches worth timing where none is given: powers of two around the critical one."""
         nearest = max(0, math.floor(math.log2(max(1.0, self.critical_batch))))
         return tuple(2.0**power for power in range(max(0, nearest - BELOW), nearest + ABOVE + 1))
 
@@ -104,5 +104,8 @@ def to_converge(
         doubt=math.hypot(base.doubt, learned.spread),
         grade=base.grade,
         beyond=base.beyond,
-        basis=f"reference points x {learned.factor:.3f} from {learned.points} submissions ({optimizer}, {division})",
+        basis=(
+            f"reference points × {learned.factor:.3f}, {learned.points} MLPerf submissions "
+            f"({optimizer.upper()}, {division} division)"
+        ),
     )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from podsim.engines.base import BlockRun, Linked, timeline
+from podsim.caches.tables import Table
+from podsim.engines.base import BlockRun, Linked, RunsOfBlocks, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
 
@@ -11,7 +12,7 @@ from podsim.physics.links import alone_s
 def run(program: StepProgram, fabric: Linked) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
     alone = _KNOWN.get(fabric) or _KNOWN.setdefault(fabric, _Alone(fabric.capacities))
-    return timeline(program, [_block(block, alone) for block in program.blocks])
+    return timeline(program, [alone.runs.remember(block, alone.run) for block in program.blocks])
 
 
 class _Alone:
@@ -19,29 +20,28 @@ class _Alone:
 
     def __init__(self, capacities: Sequence[float]) -> None:
         self._capacities = capacities
-        self._by_flows: dict[tuple[Flow, ...], float] = {}
+        self._by_flows: Table[tuple[Flow, ...], float] = Table(MOST_GROUPS)
+        self.runs = RunsOfBlocks()
 
     def seconds(self, flows: tuple[Flow, ...]) -> float:
         """Seconds that the group takes alone on the fabric [s]."""
-        seconds = self._by_flows.get(flows)
-        if seconds is None:
-            seconds = self._by_flows[flows] = alone_s(flows, self._capacities)
-        return seconds
+        return self._by_flows.remember(flows, lambda: alone_s(flows, self._capacities))
+
+    def run(self, block: Block) -> BlockRun:
+        """The longest path through a block."""
+        start: list[float] = []
+        end: list[float] = []
+        flow: list[float] = []
+        for task in block.tasks:
+            flow_s = self.seconds(task.flows) * task.repeat if task.flows else 0.0
+            needs = task.needs
+            begin = end[needs[0]] if len(needs) == 1 else max([end[need] for need in needs], default=0.0)
+            start.append(begin)
+            flow.append(flow_s)
+            end.append(begin + task.fixed_s * task.repeat + flow_s)
+        return BlockRun(block, start, end, flow, len(block.tasks))
 
 
 # Searches run hundreds of programs on one fabric, most with groups of flows in common.
 _KNOWN: WeakKeyDictionary[Linked, _Alone] = WeakKeyDictionary()
-
-
-def _block(block: Block, alone: _Alone) -> BlockRun:
-    start: list[float] = []
-    end: list[float] = []
-    flow: list[float] = []
-    for task in block.tasks:
-        flow_s = alone.seconds(task.flows) * task.repeat if task.flows else 0.0
-        needs = task.needs
-        begin = end[needs[0]] if len(needs) == 1 else max([end[need] for need in needs], default=0.0)
-        start.append(begin)
-        flow.append(flow_s)
-        end.append(begin + task.fixed_s * task.repeat + flow_s)
-    return BlockRun(block, start, end, flow, len(block.tasks))
+MOST_GROUPS = 4096

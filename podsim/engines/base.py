@@ -1,12 +1,16 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, overload
 
-from podsim.model.program import Block, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
+from podsim.caches.tables import Table
+from podsim.model.program import Block, KeptTasks, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
 from podsim.model.residue import RESIDUE, cleaned
 from podsim.model.sums import sum_in_order
+
+MOST_RUNS = 4096  # of blocks that are kept for each fabric, some kB each
 
 
 class Linked(Protocol):
@@ -26,9 +30,12 @@ class Engine(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what a timeline asks of it is worked out once
 class BlockRun:
-    """One block as it ran once, from its own zero; `flow_s` is what the flows of each task took in all."""
+    """One block as it ran once, from its own zero; `flow_s` is what the flows of each task took in all.
+
+    It stands for every block of the same tasks, however often that repeats.
+    """
 
     block: Block
     start_s: Sequence[float]
@@ -36,63 +43,130 @@ class BlockRun:
     flow_s: Sequence[float]
     events: int
     links: Sequence[LinkUse] = ()
+    _idle_s: dict[int, tuple[tuple[Part, float], ...]] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
+    @cached_property
     def length_s(self) -> float:
         """Barrier to barrier, once [s]."""
         return max(self.end_s, default=0.0)
 
+    @cached_property
+    def own(self) -> int:
+        """How many tasks, from the first, are the pipeline's."""
+        return len(self.block.tasks) - (self.block.after or 0) if self.block.pipeline else 0
+
+    @cached_property
+    def own_s(self) -> float:
+        """When the last of them ends [s]."""
+        return max(self.end_s[: self.own], default=0.0)
+
+    @cached_property
+    def work_s(self) -> tuple[tuple[int, float], ...]:
+        """The IPU of every computation of the pipeline, and how long it takes [s]."""
+        own = self.block.tasks[: self.own]
+        return tuple((task.where, task.fixed_s * task.repeat) for task in own if task.kind is TaskKind.COMPUTE)
+
+    @cached_property
+    def after_s(self) -> tuple[tuple[Part, float], ...]:
+        """What goes on once the pipeline is through, by part [s]."""
+        if self.length_s <= self.own_s:
+            return ()
+        return tuple(_shown(self, _first_of_last(self, len(self.block.tasks)), self.own_s))
+
+    def idle_s(self, busiest: int) -> tuple[tuple[Part, float], ...]:
+        """What the busiest IPU waits for in the pipeline, by part [s]."""
+        if busiest not in self._idle_s:
+            self._idle_s[busiest] = tuple(_idle(self, busiest))
+        return self._idle_s[busiest]
+
+
+class RunsOfBlocks:
+    """Runs of blocks whose tasks several programs share, by their number; others run each time."""
+
+    def __init__(self) -> None:
+        self._known: Table[object, BlockRun] = Table(MOST_RUNS)
+
+    def remember(self, block: Block, run: Callable[[Block], BlockRun]) -> BlockRun:
+        """The run of a block, or of one of the same tasks."""
+        if not isinstance(block.tasks, KeptTasks):
+            return run(block)
+        return self._known.remember((block.tasks.number, block.pipeline, block.after), lambda: run(block))
+
+
+class TaskSpans(Sequence[Span]):
+    """Every task of a step as it ran, from the first block to the last; put together once somebody looks."""
+
+    def __init__(self, runs: Sequence[tuple[float, BlockRun]]) -> None:
+        self._runs = runs
+
+    @cached_property
+    def _all(self) -> tuple[Span, ...]:
+        return tuple(
+            Span(task.name, task.where, task.kind, task.part, clock + start_s, clock + end_s)
+            for clock, run in self._runs
+            for task, start_s, end_s in zip(run.block.tasks, run.start_s, run.end_s, strict=True)
+        )
+
+    @overload
+    def __getitem__(self, at: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Span, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Span | tuple[Span, ...]:
+        return self._all[at]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self._all)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
 
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     """Blocks after each other, each as often as it repeats; the breakdown adds up to the step (Eq. 18)."""
-    busiest = _busiest(runs)
+    busiest = _busiest(program, runs)
     parts = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         parts[part] += seconds
     bubble_s, clock = -sum_in_order(parts.values()), 0.0
-    spans: list[Span] = []
-    for run in runs:
-        block, length_s = run.block, run.length_s
-        own_s = max(run.end_s[: _own(block)], default=0.0)
-        bubble_s += own_s * block.repeat
-        for part, seconds in _idle(run, own_s, busiest):
+    starts: list[tuple[float, BlockRun]] = []
+    for block, run in zip(program.blocks, runs, strict=True):
+        bubble_s += run.own_s * block.repeat
+        for part, seconds in run.idle_s(busiest):
             parts[part] += seconds * block.repeat
             bubble_s -= seconds * block.repeat
-        if length_s > own_s:
-            for part, seconds in _shown(run, _first_of_last(run, len(block.tasks)), own_s):
-                parts[part] += seconds * block.repeat
-        spans += map(
-            Span,
-            [task.name for task in block.tasks],
-            [task.where for task in block.tasks],
-            [task.kind for task in block.tasks],
-            [task.part for task in block.tasks],
-            [clock + start_s for start_s in run.start_s],
-            [clock + end_s for end_s in run.end_s],
-        )
-        clock += length_s * block.repeat
+        for part, seconds in run.after_s:
+            parts[part] += seconds * block.repeat
+        starts.append((clock, run))
+        clock += run.length_s * block.repeat
     parts[Part.BUBBLE] = max(0.0, bubble_s)  # what is left: of a run without a pipeline rounding alone
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
         breakdown_s=cleaned(parts, clock),
-        spans=tuple(spans),
+        spans=TaskSpans(starts),
         events=sum(run.events for run in runs),
-        links=_link_uses(runs),
+        links=_link_uses(program, runs),
     )
 
 
-def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
+def _link_uses(program: StepProgram, runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     """Uses of all blocks by link; bytes and seconds as often as a block repeats."""
     uses: dict[int, list[LinkUse]] = {}
     clock = 0.0
-    for run in runs:
+    for block, run in zip(program.blocks, runs, strict=True):
         for use in run.links:
             load = tuple((clock + start_s, clock + end_s, rate) for start_s, end_s, rate in use.load)
-            times = run.block.repeat
-            whole = LinkUse(use.link, use.moved_bytes * times, use.busy_s * times, load)
+            whole = LinkUse(use.link, use.moved_bytes * block.repeat, use.busy_s * block.repeat, load)
             uses.setdefault(use.link, []).append(whole)
-        clock += run.length_s * run.block.repeat
+        clock += run.length_s * block.repeat
     return tuple(
         LinkUse(
             link,
@@ -104,45 +178,40 @@ def _link_uses(runs: Sequence[BlockRun]) -> tuple[LinkUse, ...]:
     )
 
 
-def _own(block: Block) -> int:
-    """How many tasks of a block, from its first, are the pipeline's."""
-    return len(block.tasks) - (block.after or 0) if block.pipeline else 0
-
-
-def _busiest(runs: Sequence[BlockRun]) -> int:
+def _busiest(program: StepProgram, runs: Sequence[BlockRun]) -> int:
     """The IPU with most work in the pipeline, the first of equal ones."""
     busy_s: dict[int, float] = {}
-    for block in (run.block for run in runs):
-        for task in block.tasks[: _own(block)]:
-            if task.kind is TaskKind.COMPUTE:
-                busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat * block.repeat
+    for block, run in zip(program.blocks, runs, strict=True):
+        for where, seconds in run.work_s:
+            busy_s[where] = busy_s.get(where, 0.0) + seconds * block.repeat
     most_s = max(busy_s.values(), default=0.0)
     return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - RESIDUE)), default=-1)
 
 
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
     """The longest turn, in which every stage works; without barriers the work of the busiest IPU; in phases all."""
-    if phases := [run for run in runs if run.block.micro_batch]:
-        return sum_in_order(run.length_s * run.block.repeat for run in phases) / program.micro_batches
-    turns = [run.length_s for run in runs if run.block.pipeline and run.block.after is None]
+    both = list(zip(program.blocks, runs, strict=True))
+    if phases := [run.length_s * block.repeat for block, run in both if block.micro_batch]:
+        return sum_in_order(phases) / program.micro_batches
+    turns = [run.length_s for block, run in both if block.pipeline and block.after is None]
     return max(turns) if turns else sum_in_order(seconds for _, seconds in program.steady) / program.micro_batches
 
 
-def _idle(run: BlockRun, own_s: float, busiest: int) -> Iterator[tuple[Part, float]]:
+def _idle(run: BlockRun, busiest: int) -> Iterator[tuple[Part, float]]:
     """What the busiest IPU waits for: of the chain that ends each wait all but work, which is bubble and remains."""
-    own, free_s = _own(run.block), 0.0
-    for at, task in enumerate(run.block.tasks[:own]):
+    free_s = 0.0
+    for at, task in enumerate(run.block.tasks[: run.own]):
         if task.where == busiest and task.kind is TaskKind.COMPUTE:
             if run.start_s[at] > free_s:
                 yield from _shown(run, _last(run, task.needs), free_s)
             free_s = run.end_s[at]
-    if own_s > free_s:
-        yield from _shown(run, _first_of_last(run, own), free_s)
+    if run.own_s > free_s:
+        yield from _shown(run, _first_of_last(run, run.own), free_s)
 
 
 def _shown(run: BlockRun, here: int | None, begin_s: float) -> Iterator[tuple[Part, float]]:
     """Parts of the chain of tasks that leads to `here`, from `begin_s` on; not the work of a pipeline."""
-    own = _own(run.block)
+    own = run.own
     while here is not None and run.end_s[here] > begin_s:
         task, whole_s = run.block.tasks[here], run.end_s[here] - run.start_s[here]
         if whole_s and not (here < own and task.kind is TaskKind.COMPUTE):

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
 from podsim.files import (
@@ -35,7 +36,7 @@ from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.family import WorkloadFile
-from podsim.model.free import SHARDING
+from podsim.model.parameters import SHARDING
 from podsim.model.quantity import Key, Source
 from podsim.model.training import Convergence, EvaluationStyle
 from podsim.model.workload import Workload
@@ -44,6 +45,7 @@ from podsim.workloads import families as builders
 if TYPE_CHECKING:
     from podsim.model.fabric import GenericFabric
 
+_BUILT: Final = TABLES.add("workloads", Table[str, Workload](32))
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
 
@@ -105,10 +107,10 @@ def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) 
     if not changes:
         return finish
     known, fitted = what_if.settable(finish.tables, Topology), _fitted_names()
-    strangers = [change for change in changes if change.path not in known and change.path not in fitted]
-    what_if.refuse_unknown(strangers, [*known, *(path for path in fitted if path not in known), "workload.…"])
+    unknown = [change for change in changes if change.path not in known and change.path not in fitted]
+    what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
     mine = [change for change in changes if change.path in known]
-    return what_if.apply(finish, Topology, mine, topology_faults)
+    return what_if.apply(finish, Topology, mine, topology_faults, leaves=known)
 
 
 def _is_fabric(path: Path) -> bool:
@@ -136,11 +138,11 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
     from podsim.files import comparator_machines
 
     others = comparator_machines.machines()
-    if name in others:
+    if (placed := others.get(name.partition(":")[0])) is not None:
         raise InputError(
-            f"{others[name].machine.title} has no IPUs: its law says how long a run takes, and nothing else of it",
+            f"{placed.machine.title} has no IPUs: its scaling law gives the time to train only",
             code="no-ipus",
-            hint=f"podsim predict --topology {name}; predict_comparator in Python",
+            hint=f"podsim predict bert --topology {shlex.quote(name)}",
         )
     known = (*names("topologies"), *names("fabrics"), *others)
     raise find.unknown_name("topologies", name, known, also=member_names())
@@ -177,7 +179,7 @@ def _fitted_names() -> tuple[str, ...]:
 def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     """The workload of a name or path, with those changes whose path begins with "workload.".
 
-    Raises InputError: no such workload, faults in its file, an unknown path. MissingParameter: nobody says how many
+    Raises InputError: no such workload, faults in its file, an unknown path. MissingParameter: no number of
     samples it needs.
     """
     match = find.find("workloads", name)
@@ -209,7 +211,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
         what_if.refuse_unknown([change for change in mine if change.path not in known], known)
         file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
-    # Operators are the model itself: nobody asks of each of a thousand sizes where it is from.
+    # Operators are the model itself: each of a thousand sizes needs no source.
     own, provenance = (
         file.value.convergence,
         {path: provenance for path, provenance in file.provenance.items() if not path.startswith("unit.")},
@@ -223,7 +225,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         own = reference.value
         provenance |= {f"convergence.{path}": provenance for path, provenance in reference.provenance.items()}
     if file.value.configurations and file.value.benchmark:
-        value = builders.build(file.value, own)
+        value = _BUILT.remember(repr((file.tables, own)), lambda: builders.build(file.value, own))
     else:
         from podsim.files import reference_networks
 
@@ -236,6 +238,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         text=file.text,
         tables=file.tables,
         provenance=provenance,
+        changed=file.changed,
     )
 
 
@@ -244,7 +247,7 @@ def convergence(name: str) -> Document[Convergence]:
     path = find.shipped("calibration") / "convergence" / f"{name}.toml"
     if not find.is_name(name) or not is_there(path):
         raise MissingParameter(
-            f'nobody says how many samples workload "{name}" needs to converge',
+            f'samples to converge of workload "{name}" not specified',
             hint="add [convergence] with two or more [[convergence.point]] to the workload file",
         )
     return read(path, Convergence, "convergence")
@@ -272,7 +275,9 @@ def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     twice = sorted({point.id for point in points if sum(other.id == point.id for other in points) > 1})
     if twice or not points:
         what = f"{path} states {twice[0]} in two files" if twice else f"{path} holds no calibration points"
-        raise InputError(what, code="bad-points-file", hint="podsim calibrate --logs DIR --points-out FILE writes some")
+        raise InputError(
+            what, code="bad-points-file", hint="podsim calibrate --help: --logs with --points-out writes some"
+        )
     return points
 
 

@@ -9,11 +9,13 @@ from typing import Any, Final, TypeVar
 
 from podsim import units
 from podsim.errors import InputError, meant
+from podsim.files import inputs
 from podsim.files.faults import RENAMED, counted, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label
 from podsim.files.read import Document, Rule, structured
+from podsim.files.relative_changes import absolute, note, shown, stated
 from podsim.model.calibration import ParameterSet
 from podsim.model.quantity import Provenance, SourceKind
 
@@ -51,7 +53,7 @@ def parse(changes: Changes) -> tuple[Change, ...]:
         else:
             result[path] = Change(path, text)
     if wrong:
-        raise _error(wrong, hint="--set PATH=VALUE, for example --set gw-link.bandwidth='400 Gbit/s'")
+        raise _error(wrong, hint="for example --set gw-link.bandwidth='400 Gbit/s'")
     return tuple(result.values())
 
 
@@ -143,25 +145,48 @@ def apply(
     changes: Sequence[Change],
     rule: Rule,
     prefix: str = "",
+    leaves: Mapping[str, Leaf] | None = None,
 ) -> Document[T]:
-    """The document with changes, all of paths it has, checked exactly as values of a file are."""
+    """The document with changes, all of paths it has, checked exactly as values of a file are.
+
+    `leaves` are those of its tables, where they are known.
+    """
     if not changes:
         return document
-    leaves = settable(document.tables, cls, prefix)
+    leaves = leaves or settable(document.tables, cls, prefix)
     tables = copy.deepcopy(dict(document.tables))
     provenance = dict(document.provenance)
+    wrong: list[tuple[str, str]] = []
+    replacements: dict[str, tuple[str, str]] = {}
     for change in changes:
         leaf = leaves[change.path]
-        _put(tables, leaf.path, _value(change.text, leaf.annotated))
+        unit, old = unit_of(leaf.annotated), stated(document.tables, document.value, leaf.path)
+        try:
+            text = absolute(change.text, old, unit.symbol if unit else "")
+        except ValueError as error:
+            wrong.append((f"{change.path}={change.text}", str(error)))
+            continue
+        if old is not None:
+            replacements[change.path] = text, shown(old)
+        _put(tables, leaf.path, _value(text, leaf.annotated))
         path = change.path.removeprefix(prefix)
         provenance[path] = Provenance(
-            path=path, text=change.text, kind=SourceKind.ASSUMED, source="", note="given with --set"
+            path=path, text=text, kind=SourceKind.GIVEN, source="", note=note(change.text, old)
         )
+    if wrong:
+        raise _error(wrong)
     value, faults = structured(tables, cls, rule)
     if value is None:
         texts = {change.path: change.text for change in changes}
         raise _error([_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults])
-    return replace(document, value=value, tables=tables, provenance=provenance)
+    changed = frozenset(
+        change.path
+        for change in changes
+        if stated(None, value, leaves[change.path].path) != stated(None, document.value, leaves[change.path].path)
+    )
+    for path in sorted(changed & replacements.keys()):
+        inputs.replaced(path, *replacements[path])
+    return replace(document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed)
 
 
 def of_prefix(document: Document[T], cls: type[T], changes: Changes, prefix: str, rule: Rule) -> Document[T]:
@@ -210,7 +235,12 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         if change.path not in fitted:
             continue
         unit = fitted[change.path].unit
-        value = _number(change.text, unit)
+        try:
+            text = absolute(change.text, fitted[change.path].value, unit)
+        except ValueError as error:
+            wrong.append((f"{change.path}={change.text}", str(error)))
+            continue
+        value = _number(text, unit)
         if value is None:
             example = f', or with its unit: "{fitted[change.path].value:g} {unit}"' if unit else ""
             text = f"this parameter wants a finite number above 0{example}"
@@ -218,6 +248,9 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:
+            before = f"{fitted[change.path].value:.3g} {unit}".rstrip()
+            if value != fitted[change.path].value:
+                inputs.replaced(change.path, text, before)
             fitted[change.path] = replace(fitted[change.path], value=value)
     if wrong:
         raise _error(wrong)

@@ -77,7 +77,7 @@ def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]
 def _stated(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Faults of the stated fabric that joins the IPUs of a machine, whose only level is that of its gateways."""
     if [level.name for level in topology.levels] != ["machine"]:
-        yield Fault(("level",), "a stated fabric joins all IPUs: the one level beside it is machine, behind a gateway")
+        yield Fault(("level",), "a stated fabric joins all IPUs: the only other level is machine, behind a gateway")
     for fault in fabric_faults(topology.stated, {**tables, "level": tables["fabric"]}):
         yield Fault(("fabric", *fault.path[1:]) if fault.path[0] == "level" else fault.path, fault.message)
 

@@ -25,7 +25,7 @@ def claims(path: Path | None = None) -> Document[ClaimsFile]:
 
 
 def of_loaded(loaded: Loaded) -> Document[ClaimsFile]:
-    """The claims of a file that was read; InputError with all of its faults."""
+    """The claims of a file that was read; InputError with every fault of the file."""
     return document(loaded, ClaimsFile, faults)
 
 

@@ -1,5 +1,6 @@
 """Chips that are no IPUs and their machines from `topologies/comparators`, and the laws fitted to their results."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -8,20 +9,26 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find
 from podsim.files.comparators import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
+from podsim.files.faults import printable, shown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
+from podsim.units import whole
 
 MOST_CHIPS: Final = int(CHIPS.high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Placed:
     """One machine with the chip that is in it."""
 
     chip: Document[ComparatorChip]
     machine: ComparatorMachine
+
+    def __repr__(self) -> str:
+        """Its name and its chips: of machine and chip each number would be listed."""
+        return f"Placed({self.machine.name}: {self.machine.chips} × {self.chip.value.name})"
 
 
 def chips() -> tuple[Document[ComparatorChip], ...]:
@@ -43,9 +50,26 @@ def known(name: str) -> bool:
     return any(mentions(path, f'"{name}"') for path in folder.glob("*.toml")) and name in machines()
 
 
-def meant(name: str) -> bool:
-    """Whether a text means such a machine, and none of IPUs of the same name."""
+def meant(text: str) -> bool:
+    """Whether a text means such a machine, "dgx-a100" or "dgx-a100:64", and none of IPUs of the same name."""
+    name = text.partition(":")[0]
     return name not in catalog.names("topologies") and known(name)
+
+
+def counted(text: str, flag: str = "write ") -> tuple[str, int | None]:
+    """The name and the number of chips of a text such as "dgx-a100:64"; None where it has none, as "dgx-a100".
+
+    Raises InputError where what follows the colon is no count, `flag` before the name in its hint.
+    """
+    name, colon, chips = text.partition(":")
+    number = whole(chips)
+    if colon and number is None:
+        raise InputError(
+            f"{printable(shown(text))} does not say how many chips",
+            code="bad-value",
+            hint=f"{flag}{shlex.quote(printable(name))}:64",
+        )
+    return name, number if colon else None
 
 
 def machine(name: str) -> Placed:
@@ -75,12 +99,12 @@ def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
 
 
 def chip_of_loaded(loaded: Loaded) -> Document[ComparatorChip]:
-    """The chip of a file that was read; InputError with all of its faults."""
+    """The chip of a file that was read; InputError with every fault of the file."""
     return document(loaded, ComparatorChip)
 
 
 def laws_of_loaded(loaded: Loaded) -> Document[Laws]:
-    """The laws of a file that was read; InputError with all of its faults."""
+    """The laws of a file that was read; InputError with every fault of the file."""
     return document(loaded, Laws)
 
 

@@ -1,4 +1,4 @@
-"""How models are stored and ordered that nobody has published a run of: one file, all of it assumed."""
+"""How models without a published run are stored and ordered: one file of assumptions."""
 
 from podsim.files.find import shipped
 from podsim.files.load import Loaded, load

@@ -13,6 +13,8 @@ from podsim.files.faults import printable
 
 MOST_BYTES: Final = 2**24
 """Largest file that is read: ten times the largest that podsim writes would be generous."""
+NAMED: Final = {"workload": "workload", "config": "workload", "topology": "topology", "chip": "chip"}
+"""Kinds of files that are asked for by name too, and the command that lists the names."""
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -83,13 +85,20 @@ def lost(path: Path) -> str:
     return "" if path.is_absolute() or working_folder() else ": the working folder was removed"
 
 
+def _instead(code: str) -> str:
+    """What to do where a file is missing that `code` is about: workloads, machines and chips go by name too."""
+    kind = code.removeprefix("bad-").removesuffix("-file")
+    return "check the path" + (f", or use a name of podsim {NAMED[kind]} list" if kind in NAMED else "")
+
+
 def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
     """The content of a file of at most `most` bytes; InputError under `code` where it cannot be read."""
     name = printable(path.name or str(path))
     try:
         raw = _raw(path, most)
     except FileNotFoundError:
-        raise InputError(f"there is no file {printable(str(path))}{lost(path)}", code="no-such-file") from None
+        message = f"there is no file {printable(str(path))}{lost(path)}"
+        raise InputError(message, code="no-such-file", hint=_instead(code)) from None
     except NotPlainError as error:
         raise InputError(f"{name} {error.strerror}", code=code) from None
     except (OSError, ValueError) as error:

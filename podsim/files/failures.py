@@ -28,12 +28,12 @@ def failures(changes: Changes = ()) -> Document[Failures]:
     """
     path = find.shipped("calibration") / "failures.toml"
     if not is_there(path):
-        raise MissingParameter(f"nobody says how often parts fail: no {path.name}", hint="calibration/README.md")
+        raise MissingParameter(f"no failure rates: no {path.name}", hint="calibration/README.md")
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
 
 
 def of_loaded(loaded: Loaded) -> Document[Failures]:
-    """The rates of a file that was read; InputError with all of its faults."""
+    """The rates of a file that was read; InputError with every fault of the file."""
     return document(loaded, Failures, faults)
 
 

@@ -135,7 +135,7 @@ class _Builder:
         if ipus > rack.ipus_per_machine:
             return self._part_of_rack(ipus, rack)
         level = {"name": "machine", "holds": ipus}
-        how = f"{ipus} of the {rack.ipus_per_machine} IPUs of a machine ({self.family.machine})"
+        how = f"part of {self.family.machine}: {ipus} of its {rack.ipus_per_machine} IPUs"
         return self._change(ipus, _file(self.family.machine), level, {"servers": 1}, how)
 
     def _part_of_rack(self, ipus: int, rack: Topology) -> Parts:
@@ -144,9 +144,9 @@ class _Builder:
         closed = whole is not None and whole.closed and machines == whole.holds
         level = {"name": "rack", "holds": machines, "closed": closed}
         hosts = {"servers": 1, "most_servers": max(1, rack.hosts.most_servers * ipus // rack.ipus)}
-        how = f"{machines} of the {rack.machines} machines of a rack ({self.family.rack})"
+        how = f"part of {self.family.rack}: {machines} of its {rack.machines} machines"
         return self._change(
-            ipus, _file(self.family.rack), level, hosts, how + ("" if closed else ", their ladder open")
+            ipus, _file(self.family.rack), level, hosts, how + ("" if closed else ", IPU-Link torus not closed")
         )
 
     def _racks(self, ipus: int, rack: Topology) -> Parts:
@@ -156,7 +156,9 @@ class _Builder:
         level = {"name": "pod", "holds": racks, "shape": "ring" if ring else "switch"}
         servers = self.family.servers_per_rack * racks
         hosts = {"servers": servers, "most_servers": max(servers, rack.hosts.most_servers * racks)}
-        how = f"{racks:,} racks ({self.family.rack}) joined " + ("in a ring" if ring else "by switches")
+        how = f"extrapolated from {self.family.rack}: {racks:,} racks joined " + (
+            "in a ring" if ring else "by switches"
+        )
         base = _file(f"{self.family.prefix}{2 * rack.ipus}")
         return self._change(ipus, base, level, hosts, how, assumed="" if ring else self.family.note)
 
@@ -168,7 +170,7 @@ class _Builder:
         own = {
             "name": f"{self.family.prefix}{ipus}",
             "title": self.family.title.replace("{ipus}", str(ipus)),
-            "notes": [f"built by the family rule: {how}", *([assumed] if assumed else []), *general],
+            "notes": [how, *([assumed] if assumed else []), *general],
             "level": [dict(level)],
             "hosts": dict(hosts),
         }
@@ -184,4 +186,4 @@ def _made(path: str, value: object, how: str, assumed: str) -> Provenance:
     text = value if isinstance(value, str) else shown(value)
     if assumed and path.endswith(".shape"):
         return Provenance(path=path, text=text, kind=SourceKind.ASSUMED, source="", note=assumed)
-    return Provenance(path=path, text=text, kind=SourceKind.DERIVED, source="", note=f"family rule: {how}")
+    return Provenance(path=path, text=text, kind=SourceKind.DERIVED, source="", note=how)

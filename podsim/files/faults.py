@@ -70,7 +70,7 @@ def error_of(what: str, name: str, faults: Iterable[Fault], table: Mapping[Path,
 
 def counted(faults: int) -> str:
     """How many, in words."""
-    return "1 fault" if faults == 1 else f"{faults} faults"
+    return "1 error" if faults == 1 else f"{faults} errors"
 
 
 def printable(text: str) -> str:

@@ -37,6 +37,13 @@ def shipped(folder: str) -> Path:
     return inside if inside.is_dir() else _PACKAGE.parent / folder
 
 
+def own_name(path: Path) -> str:
+    """The name of a file of the user's; "" for one that podsim ships."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100  (no file is looked at)
+    roots = (shipped("topologies"), shipped("calibration"), _PACKAGE)
+    return "" if any(place.is_relative_to(root) for root in roots) else path.name
+
+
 def folders(kind: Kind) -> tuple[Path, ...]:
     """Where files of a kind are looked for, in order."""
     below = Path("topologies", kind) if kind in ("chips", "fabrics") else Path(kind)

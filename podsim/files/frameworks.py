@@ -22,7 +22,7 @@ def costs() -> FrameworkCosts:
 
 
 def of_loaded(loaded: Loaded) -> Document[FrameworkCosts]:
-    """The constants of a file that was read; InputError with all of its faults."""
+    """The constants of a file that was read; InputError with every fault of the file."""
     return document(loaded, FrameworkCosts, faults)
 
 

@@ -1,6 +1,5 @@
 """`calibration/free.toml`: what the fit may move, from where and how far."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -12,11 +11,11 @@ from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.calibration import ParameterSet
-from podsim.model.free import NEEDED, SHARDING, FreeParameter, FreeParameters
+from podsim.model.free import FreeParameter, FreeParameters
+from podsim.model.parameters import NEEDED, RELEASE, SHARDING
 
 MOST_APART: Final = 1e6
 """The largest ratio of one parameter in two forms, and of the constants of sharded state, which have other units."""
-RELEASE: Final = re.compile(r"sdk-\d+\.\d+\.program", re.ASCII)
 
 
 def path() -> Path:
@@ -30,12 +29,12 @@ def free() -> Document[FreeParameters]:
     Raises MissingParameter: there is no such file. InputError: it has faults.
     """
     if not is_there(path()):
-        raise MissingParameter(f"nobody says what to fit: no {path().name}", hint="calibration/README.md")
+        raise MissingParameter(f"no free parameters: no {path().name}", hint="calibration/README.md")
     return read(path(), FreeParameters, "free", faults)
 
 
 def of_loaded(loaded: Loaded) -> Document[FreeParameters]:
-    """The free parameters of a file that was read; InputError with all of its faults."""
+    """The free parameters of a file that was read; InputError with every fault of the file."""
     return document(loaded, FreeParameters, faults)
 
 

@@ -26,5 +26,5 @@ def frozen() -> tuple[FrozenPrediction, ...]:
 
 
 def of_loaded(loaded: Loaded) -> Document[FrozenFile]:
-    """The predictions of a file that was read; InputError with all of its faults."""
+    """The predictions of a file that was read; InputError with every fault of the file."""
     return document(loaded, FrozenFile)

@@ -1,4 +1,4 @@
-"""What an answer rests on: every file that was read, by content, and what was asked; the same on every machine.
+"""The inputs of an answer: every file that was read, by content, and what was asked; the same on every machine.
 
 Nothing is kept unless `recording` is on: the command line is, a program that calls podsim may.
 """
@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -24,9 +24,15 @@ class Ledger:
     files: dict[str, str] = field(default_factory=dict)
     verb: str = ""
     flags: dict[str, Any] = field(default_factory=dict)
+    question: Mapping[str, Any] = field(default_factory=dict)  # arguments of a call in Python, with paths in full
     named: frozenset[str] = frozenset()  # flags that name a file, whose content counts and not its name
     parameters: dict[str, float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)  # flags that files and variables set, and where
+    replaced: dict[str, tuple[str, str]] = field(default_factory=dict)  # by path: value of --set, and that before
+
+    def copy(self) -> "Ledger":
+        """The same, to go on from without changing it."""
+        return replace(self, files=dict(self.files), parameters=dict(self.parameters), replaced=dict(self.replaced))
 
     def read(self, what: str, name: str, text: str) -> None:
         """Remember a `what` file by its content; another one of the same name is counted."""
@@ -64,8 +70,21 @@ def recording() -> Iterator[Ledger]:
         _LEDGER.reset(token)
 
 
+@contextmanager
+def of(ledger: Ledger | None) -> Iterator[None]:
+    """Take what was kept for an earlier question as what is kept now; leave it as it is for None."""
+    if ledger is None:
+        yield
+        return
+    token = _LEDGER.set(ledger)
+    try:
+        yield
+    finally:
+        _LEDGER.reset(token)
+
+
 def current() -> Ledger | None:
-    """What has been kept; None where nobody keeps it."""
+    """What has been kept; None where nothing is recorded."""
     return _LEDGER.get()
 
 
@@ -73,6 +92,12 @@ def read(what: str, name: str, text: str) -> None:
     """Say that a file was read."""
     if (ledger := _LEDGER.get()) is not None:
         ledger.read(what, name, text)
+
+
+def replaced(path: str, new: str, old: str) -> None:
+    """Say that a what-if puts a value in place of another."""
+    if (ledger := _LEDGER.get()) is not None:
+        ledger.replaced.setdefault(path, (new, old))
 
 
 def fitted(parameters: Mapping[str, float]) -> None:

@@ -27,6 +27,7 @@ SCHEMAS: Final = {
     "parameters": "podsim.parameters/1",
     "free": "podsim.free/1",
     "frameworks": "podsim.frameworks/1",
+    "compile-times": "podsim.compile_times/1",
     "sdk": "podsim.sdk/1",
     "frozen": "podsim.frozen/1",
     "noise": "podsim.noise/1",
@@ -37,6 +38,7 @@ SCHEMAS: Final = {
     "claims": "podsim.claims/1",
     "readings": "podsim.readings/1",
     "mix": "podsim.mix/1",
+    "inventory": "podsim.inventory/1",
     "phases": "podsim.phases/1",
     "losses": "podsim.losses/1",
     "prices": "podsim.prices/1",
@@ -46,6 +48,7 @@ SCHEMAS: Final = {
     "scenario": "podsim.scenario/1",
     "sources": "podsim.sources/1",
 }
+_KINDS: Final = {spelled: name for name, spelled in SCHEMAS.items()}
 _LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")
 _TOO_DEEP: Final = "is not TOML that podsim reads: it nests too deep"
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -76,7 +79,7 @@ def load(path: Path, what: str = "") -> Loaded:
         raise InputError(f"{path.name} is empty", code=code)
     tables = dict(tables_of(text, path.name, code))
     schema = tables.pop("schema", SCHEMAS["sources"] if what == "sources" else None)
-    result = {spelled: name for name, spelled in SCHEMAS.items()}.get(schema) if isinstance(schema, str) else None
+    result = _KINDS.get(schema) if isinstance(schema, str) else None
     if not result or (what and result != what):
         fault = Fault(("schema",), _wrong_schema(schema, result, what))
         raise error_of(what or "input", path.name, [fault], lines(text))
@@ -116,8 +119,11 @@ def _parsed(text: str) -> Mapping[str, Any]:
         return tables
     place = _PLACE.search(reason)
     line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
-    where = f"column {place[2]}" if place and place[2] else "at its end: is the file cut short?"
-    raise _RefusedError("is not TOML", f"{line}  {printable(_PLACE.sub('', reason))} ({where})")
+    where = (
+        f"line {line}, column {place[2]}" if place and place[2] else f"line {line}, the end of the file (cut short?)"
+    )
+    reason = printable(_PLACE.sub("", reason))
+    raise _RefusedError(f"is not valid TOML: {where}: {reason[:1].lower()}{reason[1:]}")
 
 
 def _refuse_long(tables: Mapping[str, Any], text: str) -> None:

@@ -22,7 +22,7 @@ def law(name: str) -> tuple[LossLaw, CriticalBatch]:
 
 
 def of_loaded(loaded: Loaded) -> Document[LossLaws]:
-    """The laws of a file that was read; InputError with all of its faults."""
+    """The laws of a file that was read; InputError with every fault of the file."""
     return document(loaded, LossLaws, faults)
 
 

@@ -30,7 +30,7 @@ def shipped() -> tuple[Microbenchmark, ...]:
 
 
 def published() -> tuple[Microbenchmark, ...]:
-    """Published results of whole programs, in the order of their file."""
+    """Published results of complete programs, in the order of their file."""
     return read(find.shipped("calibration") / PUBLISHED)
 
 

@@ -11,17 +11,17 @@ from podsim.model.mix import Mix
 
 
 def mix(path: str) -> Mix:
-    """The jobs of a file; InputError with all of its faults."""
+    """The jobs of a file; InputError with every fault of the file."""
     return of_loaded(load(Path(path), "mix")).value
 
 
 def of_loaded(loaded: Loaded) -> Document[Mix]:
-    """The jobs of a file that was read; InputError with all of its faults."""
+    """The jobs of a file that was read; InputError with every fault of the file."""
     return document(loaded, Mix, faults, alone=False)
 
 
 def faults(mix: Mix | None, _tables: object) -> Iterator[Fault]:
-    """Workloads that nobody knows."""
+    """Workloads that are not known."""
     if mix is None:
         return
     known = (*find.names("workloads"), *run_phases.names())

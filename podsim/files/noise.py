@@ -42,12 +42,12 @@ def noise(changes: Changes = ()) -> Document[Noise]:
     Raises MissingParameter: there is no such file. InputError: it has faults, or a change has.
     """
     if not is_there(path()):
-        raise MissingParameter(f"nobody says what varies: no {path().name}", hint="podsim calibrate --noise")
+        raise MissingParameter(f"no noise model: {path().name}", hint="podsim calibrate --noise")
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
 
 
 def of_loaded(loaded: Loaded) -> Document[Noise]:
-    """How steps vary, of a file that was read; InputError with all of its faults."""
+    """How steps vary, of a file that was read; InputError with every fault of the file."""
     return document(loaded, Noise, faults)
 
 

@@ -21,7 +21,7 @@ def prices(own: Path | None = None) -> PriceList:
     for path in sorted((find.shipped("calibration") / "prices").glob("*.toml")):
         over = over.over(read(path, PriceList, "prices").value)
     if not over.prices:
-        raise MissingParameter("nobody says what a machine costs", hint="calibration/README.md says where prices stand")
+        raise MissingParameter("no prices", hint="calibration/README.md says where prices stand")
     return of_file(own).value.over(over) if own is not None else over
 
 
@@ -31,7 +31,7 @@ def of_file(path: Path) -> Document[PriceList]:
 
 
 def of_loaded(loaded: Loaded) -> Document[PriceList]:
-    """The prices of a file that was read; InputError with all of its faults."""
+    """The prices of a file that was read; InputError with every fault of the file."""
     return document(loaded, PriceList, faults, alone=False)
 
 
@@ -66,5 +66,5 @@ def _is_machine(name: str) -> bool:
 def terms(result: PriceList) -> Terms:
     """The terms of a list; MissingParameter where none states any."""
     if result.terms is None:
-        raise MissingParameter("nobody says for how long a machine is used", hint="[terms] in calibration/prices")
+        raise MissingParameter("no terms of use", hint="[terms] in calibration/prices")
     return result.terms

@@ -52,13 +52,17 @@ class Unwrapped:
     faults: list[Fault]
 
 
-def unwrap(raw: Mapping[str, Any], cls: type) -> Unwrapped:
-    """Take the provenance out of the tables that describe a `cls`."""
+def unwrap(raw: Mapping[str, Any], cls: type, own: str = "") -> Unwrapped:
+    """Take the provenance out of the tables that describe a `cls`.
+
+    `own` is the name of the file where it is the user's: numbers without a source are given, elsewhere assumed.
+    """
     walk = _Unwrapper()
     tables = walk.table(raw, cls, (), Origin())
     named: Names = {}
     labelled = ((label(path, tables, named), text, origin) for path, (text, origin) in walk.leaves.items())
-    return Unwrapped(tables, {name: _provenance(name, text, origin) for name, text, origin in labelled}, walk.faults)
+    stated = {name: _provenance(name, text, origin, own) for name, text, origin in labelled}
+    return Unwrapped(tables, stated, walk.faults)
 
 
 def label(path: Path, tables: Mapping[str, Any], known: Names | None = None) -> str:
@@ -175,8 +179,9 @@ def _spelled(raw: Any) -> str:
     return raw if isinstance(raw, str) else shown(raw)
 
 
-def _provenance(path: str, text: str, origin: Origin) -> Provenance:
-    # Nobody answers for a number without a source: it is assumed, whatever it looks like.
-    unstated = SourceKind.DATASHEET if origin.source else SourceKind.ASSUMED
-    kind = KINDS.get(origin.kind, unstated)
-    return Provenance(path=path, text=text, kind=kind, source=origin.source, locator=origin.locator, note=origin.note)
+def _provenance(path: str, text: str, origin: Origin, own: str) -> Provenance:
+    # A number without a source is the user's in a file of theirs, else it is assumed, whatever it looks like.
+    unsourced = SourceKind.GIVEN if own else SourceKind.ASSUMED
+    kind = KINDS.get(origin.kind, SourceKind.DATASHEET if origin.source else unsourced)
+    note = origin.note or (f"in {own}" if kind is SourceKind.GIVEN and own else "")
+    return Provenance(path=path, text=text, kind=kind, source=origin.source, locator=origin.locator, note=note)

@@ -1,12 +1,13 @@
 """One file to one value of the model: all faults at once, with line numbers and provenance."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from podsim.caches.tables import TABLES, Table
 from podsim.files.faults import Fault
+from podsim.files.find import own_name
 from podsim.files.load import Loaded, load
 from podsim.files.provenance import unwrap
 from podsim.model.quantity import Provenance, SourceKind
@@ -18,24 +19,32 @@ MOST_KNOWN: Final = 64
 """Files whose values stay in memory: every prediction reads a dozen, most of them the same each time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Document(Generic[T]):
     """A value with the file it came from, the provenance of its numbers by dotted path, and what to warn of.
 
-    `tables` is what the file says without provenance, with the files it extends: what `--set` changes.
+    `tables` is what the file says without provenance, with the files it extends: what `--set` changes. `changed` are
+    the paths at which `--set` put another value than was there.
     """
 
     value: T
     path: str
-    text: str = field(repr=False)
-    tables: Mapping[str, Any] = field(repr=False)
-    provenance: Mapping[str, Provenance] = field(repr=False)
+    text: str
+    tables: Mapping[str, Any]
+    provenance: Mapping[str, Provenance]
     warnings: tuple[str, ...] = ()
+    changed: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        """What it is, its name and its file: of the value itself each number would be listed."""
+        name = getattr(self.value, "name", "")
+        return f"Document({' '.join(filter(None, (type(self.value).__name__, name)))} of {Path(self.path).name})"
 
     @property
     def assumed(self) -> frozenset[str]:
-        """Paths of numbers that nobody has published."""
-        return frozenset(path for path, item in self.provenance.items() if item.kind is SourceKind.ASSUMED)
+        """Paths of numbers without a published source: those that are assumed, and those that the user gave."""
+        unpublished = SourceKind.ASSUMED, SourceKind.GIVEN
+        return frozenset(path for path, item in self.provenance.items() if item.kind in unpublished)
 
 
 def no_rule(_value: object, _tables: Mapping[str, Any]) -> Iterable[Fault]:
@@ -70,7 +79,7 @@ def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool 
 
 
 def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:
-    unwrapped = unwrap(loaded.tables, cls)
+    unwrapped = unwrap(loaded.tables, cls, own_name(loaded.path))
     value, faults = structured(unwrapped.tables, cls, rule)
     if value is None or unwrapped.faults:
         raise loaded.error(*unwrapped.faults, *faults)

@@ -26,18 +26,18 @@ def readings(path: Path | None = None) -> Document[ReadingsFile]:
 
 
 def of_loaded(loaded: Loaded) -> Document[ReadingsFile]:
-    """The readings of a file that was read; InputError with all of its faults."""
+    """The readings of a file that was read; InputError with every fault of the file."""
     return document(loaded, ReadingsFile, faults)
 
 
 def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
-    """Rows that are read twice or that nobody published, things unsaid that are not known, twice there or too many."""
+    """Rows that are read twice or that are not published, things unsaid that are not known, twice there or too many."""
     known = {row.id for row in (*microbenchmarks.published(), *applications.applications())}
     left_out = [(at, row) for at, rows in enumerate(file.left_out if file else ()) for row in rows.rows]
     rows = Counter((*(reading.row for reading in (file.readings if file else ())), *(row for _, row in left_out)))
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
     for at, reading in enumerate(file.readings if file else ()):
-        for key, row in (("row", reading.row), ("factor_row", reading.factor_row)):
+        for key, row in (("row", reading.row), ("factor_row", reading.factor_row), ("calls_row", reading.calls_row)):
             if row and row not in known:
                 yield Fault(("reading", at, key), f'there is no published row "{row}"')
     for at, row in left_out:

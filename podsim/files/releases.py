@@ -23,12 +23,12 @@ def releases() -> Document[Releases]:
     """
     path = find.shipped("calibration") / "sdk.toml"
     if not is_there(path):
-        raise MissingParameter(f"nobody says which releases there are: no {path.name}", hint="calibration/README.md")
+        raise MissingParameter(f"no list of releases: {path.name}", hint="calibration/README.md")
     return read(path, Releases, "sdk", faults)
 
 
 def of_loaded(loaded: Loaded) -> Document[Releases]:
-    """The releases of a file that was read; InputError with all of its faults."""
+    """The releases of a file that was read; InputError with every fault of the file."""
     return document(loaded, Releases, faults)
 
 
@@ -47,8 +47,8 @@ def faults(releases: Releases | None, _tables: object) -> Iterator[Fault]:
             yield Fault(("release", at, "month"), f'must be a month such as "2021-06", not "{release.month}"')
         years[release.name] = release.years if sound else 0.0
     for at, claim in enumerate(releases.speedups):
-        strangers = [key for key in ("since", "until") if getattr(claim, key) not in years]
-        for key in strangers:
+        others = [key for key in ("since", "until") if getattr(claim, key) not in years]
+        for key in others:
             yield Fault(("speedup", at, key), unknown(getattr(claim, key), list(years)))
-        if not strangers and not years[claim.since] < years[claim.until]:
+        if not others and not years[claim.since] < years[claim.until]:
             yield Fault(("speedup", at, "until"), f"{claim.until} is not later than {claim.since}")

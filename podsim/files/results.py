@@ -39,7 +39,9 @@ MOST_TOLD: Final = 10
 SYNC_EVERY_S: Final = 1.0
 """How much work a loss of power may cost; a kill costs none."""
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-_NOT_COMPUTED_BY: Final = ("api", "calibrate", "cli", "report")
+_NOT_COMPUTED_BY: Final = ("calibration", "cli", "report")
+_STUDIES: Final = ("studies/predict/study.py", "studies/sweep/points.py")
+"""Of the studies, those modules that compute a point of a sweep."""
 _OPEN: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _LOOKED_AT: Final = 2**16
 """Bytes of a file that does not begin as results do, among which one of their lines must end."""
@@ -50,9 +52,10 @@ def code_digest() -> str:
     """A text that only the same podsim has: a digest of all modules that an answer may depend on."""
     digest = blake2b(digest_size=8)
     for path in sorted(_PACKAGE.rglob("*.py")):
-        name = path.relative_to(_PACKAGE)
-        if name.parts[0] not in _NOT_COMPUTED_BY:
-            digest.update(f"{name.as_posix()}\n".encode())
+        name = path.relative_to(_PACKAGE).as_posix()
+        folder = name.partition("/")[0]
+        if name in _STUDIES if folder == "studies" else folder not in _NOT_COMPUTED_BY:
+            digest.update(f"{name}\n".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -109,7 +112,7 @@ class Results:
         self.stored[outcome.key] = outcome
 
     def _empty(self, old: Contents) -> None:
-        """Begin anew; lines that are nobody's results are not podsim's to delete."""
+        """Begin anew; lines that are no results are not podsim's to delete."""
         try:
             self._set_aside(_foreign(old))
             os.ftruncate(self._descriptor, 0)
@@ -249,7 +252,7 @@ def _messages(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Itera
     if len(bad) > MOST_TOLD:
         yield f"{len(bad) - MOST_TOLD:,} more lines of {path} are set aside"
     if bad:
-        yield f"{aside(path)} keeps what is set aside; points without a result are computed again"
+        yield f"{aside(path)} keeps what is set aside; points without a result are recomputed"
     if moved:
         yield (
             f"{path}: lines were removed, added or moved; {len(moved):,} are not where podsim wrote them, the first "

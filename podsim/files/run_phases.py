@@ -41,12 +41,12 @@ def named(name: str) -> Phases:
 
 
 def of_loaded(loaded: Loaded) -> Document[Phases]:
-    """The phases of a file that was read; InputError with all of its faults."""
+    """The phases of a file that was read; InputError with every fault of the file."""
     return document(loaded, Phases, faults)
 
 
 def faults(phases: Phases | None, _tables: object) -> Iterator[Fault]:
-    """Workloads that nobody knows."""
+    """Workloads that are not known."""
     known = find.names("workloads") if phases else ()
     for at, phase in enumerate(phases.phases if phases else ()):
         if not find.is_path(phase.workload) and phase.workload not in known:

@@ -30,12 +30,12 @@ class Saved:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """What it rests on; {} where it does not say."""
+        """Its inputs; {} where it names none."""
         result = self.body.get("inputs")
         return result if isinstance(result, dict) else {}
 
     def part(self, key: str) -> dict[str, Any]:
-        """A table of what it rests on; {} where it has none."""
+        """A table of its inputs; {} where it has none."""
         result = self.inputs.get(key)
         return result if isinstance(result, dict) else {}
 
@@ -52,7 +52,7 @@ def read(path: Path) -> Saved:
         raise InputError(
             f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}",
             code="bad-saved-answer",
-            hint="podsim predict … --json > old.json",
+            hint="podsim predict bert --pod 64 --json > old.json",
         )
     if match[2] == "1":  # keys of an earlier version may have been others
         _refuse(name, list(saved_checks.faults(body, match[1])))
@@ -68,12 +68,12 @@ def _refuse(name: str, faults: Sequence[Fault]) -> None:
             f"{name} was edited or is damaged: it has {counted(len(texts))}",
             code="bad-saved-answer",
             context=[*map(printable, texts[:MOST_SHOWN]), *more],
-            hint="save it again: podsim predict … --json > old.json",
+            hint="save it again: podsim predict bert --pod 64 --json > old.json",
         )
 
 
 def _body(text: str, name: str) -> dict[str, Any]:
-    hint = "podsim predict … --json > old.json"
+    hint = "podsim predict bert --pod 64 --json > old.json"
     try:
         body = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
     except RecursionError:

@@ -9,23 +9,23 @@ from podsim.files.faults import Fault
 from podsim.files.load import SCHEMAS, Loaded, load
 from podsim.files.read import Document, document
 from podsim.files.write import leaf_text, write_atomic
-from podsim.model.verbs import SCENARIO
+from podsim.model.arguments import FLAGS
 from podsim.scenario import PART_OF, Scenario
 
 
 def scenario(path: Path) -> Scenario:
-    """The scenario that a file describes; InputError with all of its faults and their lines."""
+    """The scenario that a file describes; InputError with every fault and its line."""
     return of_loaded(load(path, "scenario")).value
 
 
 def of_loaded(loaded: Loaded) -> Document[Scenario]:
-    """The scenario of a file that was read; InputError with all of its faults."""
+    """The scenario of a file that was read; InputError with every fault of the file."""
     return document(loaded, Scenario, faults)
 
 
 def faults(_scenario: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Values that the flags of the same names do not take."""
-    for name, argument in SCENARIO.items():
+    for name, argument in FLAGS.items():
         part = PART_OF[name]
         table = tables.get(part, {}) if part else tables
         if not isinstance(table, Mapping) or name not in table:

@@ -122,7 +122,7 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
 
 
 def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
-    """What the system says of a file that is there, or why nobody can know whether it is."""
+    """What the system says of a file that is there, or why that cannot be known."""
     try:
         link, status = path.lstat(), path.stat()
     except (FileNotFoundError, NotADirectoryError):

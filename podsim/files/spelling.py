@@ -5,24 +5,21 @@ from typing import Any, Final
 
 from podsim import units
 from podsim.errors import InputError
+from podsim.model import arguments as a
+from podsim.model.argument import Argument
 from podsim.model.fault import FaultyPart
 from podsim.topology import fault_text
 
 DIGITS: Final = 12
 """Significant digits of a number: 0.1 ms and 100 us differ in the seventeenth."""
-AMOUNTS: Final = (
-    "budget",
-    "bytes",
-    "checkpoint_every",
-    "max_power",
-    "rate",
-    "stream",
-    "stream_rate",
-    "wait",
-    "within",
-    "work",
-)
-"""Flags that are a number with a unit."""
+AMOUNTS: Final[Mapping[str, Argument]] = {
+    argument.name: argument
+    for argument in (
+        *(a.WITHIN, a.BUDGET, a.MAX_POWER, a.WORK, a.CHECKPOINT_EVERY),
+        *(a.RATE, a.WAIT, a.BYTES, a.STREAM, a.STREAM_RATE),
+    )
+}
+"""Flags that are a number with a unit, by name."""
 COUNTS: Final = {
     f"{prefix}{per}": size / seconds
     for prefix, size in {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}.items()
@@ -46,7 +43,15 @@ def _canonical(name: str, value: Any) -> Any:
     if isinstance(value, list):
         texts = name in _EACH and all(isinstance(item, str) for item in value)
         return sorted(map(_EACH[name], value)) if texts else value
-    return quantity(value) if name in AMOUNTS and isinstance(value, str) else value
+    return _amount(AMOUNTS[name], value) if name in AMOUNTS and isinstance(value, str) else value
+
+
+def _amount(argument: Argument, text: str) -> str:
+    """A quantity in SI units, where its argument takes it: "5m" of a time to plan with is 300 s."""
+    try:
+        return _number(argument.si(text))
+    except ValueError:
+        return quantity(text)
 
 
 def quantity(text: str) -> str:

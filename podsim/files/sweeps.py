@@ -10,8 +10,8 @@ from podsim.files.faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.argument import Argument, ArgumentKind
+from podsim.model.arguments import FLAGS as KNOWN
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.model.verbs import VERBS
 from podsim.units import parted
 
 NAMES: Final = (
@@ -37,7 +37,7 @@ NAMES: Final = (
     "fidelity",
     "seed",
 )
-FLAGS: Final[Mapping[str, Argument]] = {name: VERBS["predict"][name] for name in NAMES}
+FLAGS: Final[Mapping[str, Argument]] = {name: KNOWN[name] for name in NAMES}
 """Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""
 TRUTHS: Final = ("true", "false")
 

@@ -5,20 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
 from podsim.files.check import topology_faults
 from podsim.files.contents import mentions, resolved
 from podsim.files.faults import Fault, shown, spelled
-from podsim.files.find import Kind, files, find, names, unknown_name
+from podsim.files.find import Kind, files, find, names, own_name, unknown_name
 from podsim.files.load import Loaded, load
 from podsim.files.merge import merge, own_index
-from podsim.files.provenance import unwrap
+from podsim.files.provenance import Unwrapped, unwrap
 from podsim.files.read import Document, read, structured
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Provenance
 
 NOT_INHERITED: Final = ("name", "title")
+
+_UNWRAPPED: Final = TABLES.add("machine files", Table[object, Unwrapped](64))
+_MACHINES: Final = TABLES.add("machines", Table[str, Topology](64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,8 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
     """
     loaded = load(path, "topology")
     extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
-    unwrapped = unwrap(loaded.tables, Topology)
+    own = own_name(path)
+    unwrapped = _UNWRAPPED.remember((loaded.text, own), lambda: unwrap(loaded.tables, Topology, own))
     if wrong := list(_text_faults(extends, aliases)):
         raise loaded.error(*wrong, *unwrapped.faults)
     parts = Parts(
@@ -106,7 +111,8 @@ def _at(loaded: Loaded, key: str, kind: Kind, name: str) -> InputError:
 
 def over(base: Parts, parts: Parts) -> Parts:
     """What a machine changes, put over the machine it extends."""
-    below = {key: value for key, value in base.tables.items() if key not in NOT_INHERITED}
+    left = NOT_INHERITED if "level" not in parts.own else (*NOT_INHERITED, "notes")  # notes tell of the levels
+    below = {key: value for key, value in base.tables.items() if key not in left}
     own = {"title": parts.own.get("name", ""), **parts.own}
     return replace(
         parts,
@@ -141,13 +147,16 @@ def finish(parts: Parts) -> Document[Topology]:
     chip = parts.tables.get("chip")
     if isinstance(chip, str):
         parts = _with_chip(parts, chip)
-    value, faults = structured(parts.tables, Topology, topology_faults)
+    content, faults = repr(parts.tables), list[Fault]()
+    value = _MACHINES.get(content)
+    if value is None:
+        value, faults = structured(parts.tables, Topology, topology_faults)
     if value is None or parts.faults:
         if parts.base:
             finish(parts.base)
         raise parts.loaded.error(*parts.faults, *_at_home(faults, parts))
     return Document(
-        value=value,
+        value=_MACHINES.keep(content, value),
         path=str(parts.loaded.path),
         text=parts.loaded.text,
         tables=parts.tables,

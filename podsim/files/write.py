@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.comparator import Laws
     from podsim.model.framework_costs import FrameworkCosts
     from podsim.model.validation import FrozenPrediction
+    from podsim.model.wall_clock import StartTimes
 
 T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -43,6 +44,11 @@ def laws_text(laws: "Laws") -> str:
 def frameworks_text(costs: "FrameworkCosts") -> str:
     """The constants of frameworks as TOML, likewise."""
     return _fitted_text(costs, "frameworks", "podsim calibrate --frameworks")
+
+
+def start_times_text(times: "StartTimes") -> str:
+    """What lies before the first step as TOML, likewise."""
+    return _fitted_text(times, "compile-times", "podsim calibrate --compile-times")
 
 
 def _fitted_text(value: Any, what: str, writer: str) -> str:

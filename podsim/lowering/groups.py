@@ -93,7 +93,7 @@ def parse(text: str, network: Network, ipus_per_replica: int) -> Group:
         f'there is no group "{text}"',
         code="bad-value",
         context=[f"known: {', '.join(KINDS)}, or N"],
-        hint="--group consecutive:4 joins neighbours, orthogonal:4 equal places",
+        hint="--group consecutive:4: neighbours, or --group orthogonal:4: equal places",
     )
 
 
@@ -113,7 +113,7 @@ def _of_racks(kind: str, network: Network, rack: int | None, ipus_per_replica: i
         raise InputError(
             f"{network.name} has no racks",
             code="bad-value",
-            hint="--group consecutive:N joins neighbours, orthogonal:N equal places",
+            hint="--group consecutive:4: neighbours, or --group orthogonal:4: equal places",
         )
     if ipus_per_replica > rack:
         raise InputError(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podsim.topology.network import Network
 
 MOST_TASKS: Final = 30_000
-"""Messages that are simulated one by one, and steps of parts: ten seconds of the event engine."""
+"""Messages that are simulated one by one, and steps of parts: ten seconds of event simulation."""
 MOST_RESOLVED: Final = 50_000_000
 """Links of a step times the moments at which some of its messages start."""
 MOST_FOLLOWED: Final = 300_000_000
@@ -171,7 +171,7 @@ def _equal(flows: tuple[Flow, ...], capacities: Sequence[float]) -> bool:
 def _one_is_slowest(plan: CollectivePlan) -> bool:
     """Whether no two messages share a link and one member has the slowest message of every step.
 
-    Its steps follow each other without a gap, and nobody needs longer: the collective takes the sum of the slowest.
+    Its steps follow each other without a gap, and none takes longer: the collective takes the sum of the slowest.
     """
     network = plan.context.network
     owner: dict[int, tuple[int, int]] = {}

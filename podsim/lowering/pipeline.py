@@ -5,16 +5,18 @@ micro-batch moves one stage a cycle. `sequential`: one micro-batch at a time thr
 Source: the cycle structure is PopART's and TensorFlow's for IPU (mlperf-training-v1-1, graphcore/examples).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
+from weakref import WeakKeyDictionary
 
+from podsim.caches.tables import Table
 from podsim.lowering.replica_symmetry import unlike
 from podsim.lowering.work import StageWork, busiest, slowed
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
-from podsim.model.program import Block, Flow, Part, Task, TaskKind, TimeByPart
+from podsim.model.program import Block, Flow, KeptTasks, Part, Task, TaskKind, TimeByPart
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
@@ -37,7 +39,7 @@ class Pipeline:
     folded: bool
     forward_only: bool = False
     _boundaries: dict[tuple[int, int], tuple[Flow, ...]] = field(default_factory=dict)
-    _inputs: list[tuple[Flow, ...]] = field(default_factory=list)
+    _latencies_s: dict[tuple[int, ...], float] = field(default_factory=dict)
     _computes: dict[tuple[int, bool, float], tuple[str, TimeByPart]] = field(default_factory=dict)
     computed: dict[tuple[int, bool, int, tuple[int, ...]], Task] = field(default_factory=dict)
 
@@ -79,6 +81,14 @@ class Pipeline:
             self._boundaries[key] = () if sender.stage.ipu == to.stage.ipu else self._flows(sender, to)
         return self._boundaries[key]
 
+    @cached_property
+    def onward(self) -> dict[tuple[int, bool], tuple[Flow, ...]]:
+        """What each stage sends to its neighbour, forward and backward; nothing from the ends."""
+        pairs = list(enumerate(pairwise(self.work)))
+        forward = {(at, False): self.boundary(here, there) for at, (here, there) in pairs}
+        backward = {(at + 1, True): self.boundary(there, here) for at, (here, there) in pairs}
+        return {(len(self.work) - 1, False): (), (0, True): (), **forward, **backward}
+
     def _flows(self, sender: StageWork, to: StageWork) -> tuple[Flow, ...]:
         first = min(sender, to, key=lambda item: item.stage.index)
         size = self.mapping.ipus_per_replica
@@ -87,25 +97,23 @@ class Pipeline:
             for r in self.replicas
         )
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Flow, ...]:
         """Flows that bring one micro-batch to the first stage of every replica (Eq. 13).
 
         Folded, one of them crosses each link as often as all together cross the fullest of its kind.
         """
-        if not self._inputs:
-            volume = self.workload.row_bytes * self.mapping.micro_batch
-            alike = self.folded and same_inputs(self.fabric)
-            shown = (0,) if alike else tuple(range(self.mapping.replicas))
-            routes = [self._input_route(replica) for replica in shown]
-            if alike:
-                replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
-                a_server = -(-replicas // self.machine.hosts)
-                a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
-                crossed = zip(routes[0], (a_server, a_machine, 1), strict=True)
-                routes = [tuple(link for link, times in crossed for _ in range(times))]
-            self._inputs.append(tuple(Flow(route, volume) for route in routes))
-        return self._inputs[0]
+        volume = self.workload.row_bytes * self.mapping.micro_batch
+        alike = self.folded and same_inputs(self.fabric)
+        shown = (0,) if alike else tuple(range(self.mapping.replicas))
+        routes = [self._input_route(replica) for replica in shown]
+        if alike:
+            replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
+            a_server = -(-replicas // self.machine.hosts)
+            a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
+            crossed = zip(routes[0], (a_server, a_machine, 1), strict=True)
+            routes = [tuple(link for link, times in crossed for _ in range(times))]
+        return tuple(Flow(route, volume) for route in routes)
 
     def _input_route(self, replica: int) -> tuple[int, ...]:
         """Server to its network card, port of the gateway, PCIe; neighbours have the same server."""
@@ -129,12 +137,37 @@ class Pipeline:
         beside = 1 if alone else self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica
         return (Flow((*(ddr for _ in range(min(max(1, beside), self.mapping.replicas))), *rest), volume_bytes),)
 
-    def boundary_latency_s(self, flows: Iterable[Flow]) -> float:
+    @cached_property
+    def sync_s(self) -> float:
+        """A sync of the IPUs of a replica [s]."""
+        return machine_sync_s(self.machine.chip, self.mapping.ipus_per_replica)
+
+    @cached_property
+    def turns(self) -> Table[object, KeptTasks]:
+        """Turns that were lowered for the same work on the same ways, whatever the micro-batches of a step."""
+        work = tuple(
+            (item.stage.index, item.stage.ipu, item.forward, item.backward, item.boundary_bytes) for item in self.work
+        )
+        key = work, self.mapping.ipus_per_replica, self.replicas, self.mapping.configuration.norm_span, self.sync_s
+        known = _TURNS.setdefault(self.fabric, Table(MOST_PIPELINES))
+        return known.remember(key, lambda: Table(MOST_TURNS))
+
+    @cached_property
+    def fed(self) -> object:
+        """What turns that take an input depend on besides."""
+        return self.inputs, self.in_line_s, self.mapping.configuration.prefetch == 0
+
+    def boundary_latency_s(self, flows: Sequence[Flow]) -> float:
         """Latency of the farthest flow of a group [s]."""
-        return max((self.fabric.boundary_latency_s(flow.route) for flow in flows), default=0.0)
+        for flow in flows:
+            if flow.route not in self._latencies_s:
+                self._latencies_s[flow.route] = self.fabric.boundary_latency_s(flow.route)
+        return max([self._latencies_s[flow.route] for flow in flows], default=0.0)
 
 
 Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn
+_TURNS: WeakKeyDictionary[Fabric, Table[object, Table[object, KeptTasks]]] = WeakKeyDictionary()
+MOST_PIPELINES, MOST_TURNS = 32, 256  # kept for each fabric, and of each pipeline; some kB a turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +209,13 @@ def blocks(pipeline: Pipeline, order: Iterable[BarrierInterval]) -> tuple[Block,
 
 def turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> tuple[Task, ...]:
     """The tasks of a turn; with the input of the next one loaded `beside` it, or before it without prefetch."""
+    if not pipeline.folded:
+        return _turn_tasks(pipeline, turn, beside=beside)
+    key = turn.name, turn.active, beside, pipeline.fed if turn.takes else None
+    return pipeline.turns.remember(key, lambda: KeptTasks.of(_turn_tasks(pipeline, turn, beside=beside)))
+
+
+def _turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> tuple[Task, ...]:
     sequential = turn.name == "micro-batch"
     tasks: list[Task] = []
     loads = beside and turn.takes
@@ -201,21 +241,20 @@ def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Act
 def _cycle(pipeline: Pipeline, active: Active, tasks: list[Task], first: tuple[int, ...]) -> None:
     """Every IPU runs what is active on it in stage order; then one sync, one exchange of boundaries (Eq. 15)."""
     ends = list(range(len(tasks)))
+    work, size = pipeline.work, pipeline.mapping.ipus_per_replica
     for replica in pipeline.replicas:
         last: dict[int, int] = {}
         for stage, backward in active:
-            item = pipeline.work[stage]
-            where = replica * pipeline.mapping.ipus_per_replica + item.stage.ipu
+            item = work[stage]
+            where = replica * size + item.stage.ipu
             needs = (last[where],) if where in last else ()
             last[where] = len(tasks)
             takes = stage == 0 and not backward
             tasks.append(compute_task(pipeline, item, where, backward, needs + first if takes else needs))
         ends += last.values()
     flows: list[Flow] = []
-    for stage, backward in active:
-        neighbour = stage - 1 if backward else stage + 1
-        if 0 <= neighbour < len(pipeline.work):
-            flows += pipeline.boundary(pipeline.work[stage], pipeline.work[neighbour])
+    for sender in active:
+        flows += pipeline.onward[sender]
     tasks.append(_sync(pipeline, tuple(ends)))
     if flows:
         tasks.append(boundary_task(pipeline, tuple(flows), (len(tasks) - 1,)))
@@ -259,8 +298,7 @@ def in_line_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:
 
 
 def _sync(pipeline: Pipeline, needs: tuple[int, ...]) -> Task:
-    seconds = machine_sync_s(pipeline.machine.chip, pipeline.mapping.ipus_per_replica)
-    return Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, seconds),), needs, part=Part.SYNC)
+    return Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, pipeline.sync_s),), needs, part=Part.SYNC)
 
 
 def boundary_task(pipeline: Pipeline, flows: tuple[Flow, ...], needs: tuple[int, ...]) -> Task:

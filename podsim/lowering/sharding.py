@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from podsim.model.calibration import ParameterSet
-from podsim.model.free import SHARDING
+from podsim.model.parameters import SHARDING
 from podsim.model.sums import sum_in_order
 
 
@@ -52,5 +52,9 @@ def seconds(parameters: ParameterSet, at: int, replica: Sequence[WeightCount]) -
     if not own.parameters:
         return 0.0
     whole = WeightCount(sum(weights.parameters for weights in replica), sum(weights.tensors for weights in replica))
-    charged = (name for name in FORMS if name in parameters.fitted)
-    return sum_in_order(parameters.value(name) * FORMS[name](own, whole) for name in charged)
+    return sum_in_order(value * FORMS[name](own, whole) for name, value in charged(parameters))
+
+
+def charged(parameters: ParameterSet) -> tuple[tuple[str, float], ...]:
+    """The forms that are among the fitted parameters, and their constants."""
+    return tuple((name, parameters.value(name)) for name in FORMS if name in parameters.fitted)

@@ -6,10 +6,12 @@ is the reduced gradient and every replica updates everything: the traffic is the
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
 from weakref import WeakKeyDictionary
 
-from podsim.caches.tables import Table
+from podsim.caches.tables import TABLES, Table
 from podsim.lowering import collective_choice, pacing, sharding
 from podsim.lowering.collective_parts import CollectiveContext, CollectivePlan, SoftwareOverhead
 from podsim.lowering.groups import Group
@@ -17,7 +19,8 @@ from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import rates, slowed
 from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Algorithm, Collective, Pace
-from podsim.model.program import Block, Flow, Part, Task, TaskKind, TimeByPart
+from podsim.model.mapping import Stage
+from podsim.model.program import Block, Flow, KeptTasks, Part, Task, TaskKind, TimeByPart
 from podsim.model.sums import sum_in_order
 from podsim.model.training import StatePlace
 from podsim.model.workload import LayerUnit
@@ -32,22 +35,25 @@ NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summ
 NORM_BYTES = 2 * 4  # of a tensor: those of its weights and of its step, float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that its units are added up once
 class Share:
     """What one IPU of a replica contributes to the update; `units` are weights and tensors of each unit it holds."""
 
     ipu: int
     units: tuple[sharding.WeightCount, ...]
 
-    @property
+    @cached_property
     def parameters(self) -> int:
         """Its weights."""
         return sum(unit.parameters for unit in self.units)
 
-    @property
+    @cached_property
     def tensors(self) -> int:
         """The tensors they lie in."""
         return sum(unit.tensors for unit in self.units)
+
+
+OneCollective = tuple[Algorithm, tuple[Task, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +94,40 @@ class Update:
     def setting(self, share: float = 1.0) -> CollectiveContext:
         """Where its collectives run, and what each IPU of a replica brings: `share` of its gradients."""
         each = self.pipeline.mapping.configuration.gradient_bytes * share
-        return self._setting({share.ipu: share.parameters * each for share in self.shares})
+        return self._setting({share.ipu: share.parameters * each for share in self.shares}, self.pipeline.mapping.ipus)
 
-    def _setting(self, volumes_bytes: Mapping[int, float]) -> CollectiveContext:
-        mapping = self.pipeline.mapping
-        brought = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(mapping.ipus_per_replica))
+    def _setting(self, volumes_bytes: Mapping[int, float], endpoints: int) -> CollectiveContext:
+        brought = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(self.pipeline.mapping.ipus_per_replica))
         overhead = in_training(self.pipeline.machine.parameters, self.buckets)
-        return CollectiveContext(self.pipeline.fabric, brought, mapping.ipus, self.pipeline.folded, overhead)
+        return CollectiveContext(self.pipeline.fabric, brought, endpoints, self.pipeline.folded, overhead)
 
-    def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> CollectivePlan:
+    def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> OneCollective:
         """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
-        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
-        return collective_choice.in_domain(self.setting(), group, what, only)
+        each = self.pipeline.mapping.configuration.gradient_bytes
+        return self._in_rack({share.ipu: share.parameters * float(each) for share in self.shares}, what, only)
 
-    def norms(self) -> CollectivePlan:
+    def norms(self) -> OneCollective:
         """Sums over the shards of the norms of every tensor, in as many collectives as there are buffers."""
-        group = Group(self.local, self.pipeline.mapping.ipus_per_replica)
-        context = self._setting({share.ipu: float(share.tensors * NORM_BYTES) for share in self.shares})
-        return collective_choice.in_domain(context, group, Collective.ALL_REDUCE)
+        return self._in_rack(self.norm_bytes, Collective.ALL_REDUCE, None)
+
+    @property
+    def norm_bytes(self) -> dict[int, float]:
+        """Norms of the tensors of each IPU of a replica, those of weights and of steps [B]."""
+        return {share.ipu: float(share.tensors * NORM_BYTES) for share in self.shares}
+
+    def _in_rack(self, volumes_bytes: Mapping[int, float], what: Collective, only: Algorithm | None) -> OneCollective:
+        """Where every rack does the same, the first one is asked, so that machines of more racks know it too."""
+        line = self.pipeline
+        group = Group(self.local, line.mapping.ipus_per_replica)
+        alike = line.folded and not line.fabric.damage and not line.machine.topology.fabric
+        context = self._setting(volumes_bytes, group.reach if alike else line.mapping.ipus)
+
+        def planned() -> OneCollective:
+            plan = collective_choice.in_domain(context, group, what, only)
+            return plan.algorithm, _tasks(plan)
+
+        key = context.volumes_bytes, context.endpoints, context.folded, context.overhead, group, what, only
+        return _known(line).in_rack.remember(key, planned)
 
 
 def in_training(parameters: ParameterSet, buffers: int = 1) -> SoftwareOverhead:
@@ -118,10 +140,23 @@ def in_training(parameters: ParameterSet, buffers: int = 1) -> SoftwareOverhead:
     )
 
 
+_SHARES: Final = TABLES.add("shares of weights", Table[object, tuple[Share, ...]](256))
+
+
 def shares(pipeline: Pipeline) -> tuple[Share, ...]:
     """Weights and tensors by IPU of a replica."""
+    stages = pipeline.mapping.stages
+    return _SHARES.remember(_layout(stages), lambda: _shares(stages))
+
+
+def _layout(stages: Sequence[Stage]) -> object:
+    """What lies on which IPU of a replica."""
+    return tuple([(stage.ipu, stage.numbers) for stage in stages])
+
+
+def _shares(stages: Sequence[Stage]) -> tuple[Share, ...]:
     weights: dict[int, list[sharding.WeightCount]] = {}
-    for stage in pipeline.mapping.stages:
+    for stage in stages:
         weights.setdefault(stage.ipu, []).extend(
             sharding.WeightCount(unit.parameters, unit.weight_tensors) for unit in stage.units
         )
@@ -135,8 +170,26 @@ def _update(pipeline: Pipeline, optimizer: str) -> Update:
 
 
 Around = tuple[tuple[Block, ...], tuple[Block, ...]]  # collectives before the optimizer, and after it
-_KNOWN: WeakKeyDictionary[Fabric, Table[object, Around]] = WeakKeyDictionary()
 MOST_KNOWN = 64  # a search needs one for each size of replica, a fit more than can be held
+
+
+@dataclass(frozen=True, slots=True)
+class KnownUpdates:
+    """What was lowered for one fabric."""
+
+    in_rack: Table[object, OneCollective] = field(default_factory=lambda: Table(MOST_KNOWN))
+    collectives: Table[object, Around] = field(default_factory=lambda: Table(MOST_KNOWN))
+    between: Table[object, Block] = field(default_factory=lambda: Table(MOST_KNOWN))
+
+
+_KNOWN: WeakKeyDictionary[Fabric, KnownUpdates] = WeakKeyDictionary()
+
+
+def _known(pipeline: Pipeline) -> KnownUpdates:
+    """What stays known of its fabric; of all replicas, which take much room, nothing does."""
+    if not pipeline.folded:
+        return KnownUpdates()
+    return _KNOWN.get(pipeline.fabric) or _KNOWN.setdefault(pipeline.fabric, KnownUpdates())
 
 
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
@@ -144,39 +197,52 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
 
     Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
     """
-    update = _update(pipeline, optimizer)
-    known = _KNOWN.setdefault(pipeline.fabric, Table(MOST_KNOWN))
-    before, after = known.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
-    return (*before, _block(update, "weight update", _optimizer(update)), *after)
+    update, known = _update(pipeline, optimizer), _known(pipeline)
+    before, after = known.collectives.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
+    between = known.between.remember(_own_key(update), lambda: _block("weight update", _optimizer(update), update))
+    return (*before, between, *after)
 
 
 def _rests_on(update: Update, reduced: bool) -> object:
     """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
     fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
-    split = mapping.replicas, mapping.ipus_per_replica, update.shares
+    split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages)
     configuration = update.buckets, update.shards, mapping.configuration.gradient_bytes
     return update.optimizer in NORM_OPTIMIZERS, fitted, split, configuration, pipeline.folded, reduced
 
 
+def _own_key(update: Update) -> object:
+    """Everything that decides what IPUs do between collectives on one fabric."""
+    pipeline, configuration = update.pipeline, update.pipeline.mapping.configuration
+    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
+    mapping = pipeline.mapping
+    split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages), update.shards
+    stored = configuration.state, configuration.moment_bytes, configuration.norm_span
+    order = sharding.charged(pipeline.machine.parameters)
+    calls = configuration.returns_to_host, mapping.updates_per_call
+    return planned, split, stored, order, calls, pipeline.replicas, pipeline.folded
+
+
 def _collectives(update: Update, reduced: bool) -> Around:
-    scatter = update.in_rack(Collective.REDUCE_SCATTER) if update.local > 1 else None
     before, after = list[Block](), list[Block]()
-    if scatter and not reduced:
-        before.append(_block(update, "reduce-scatter", _tasks(scatter)))
-    if update.racks > 1:
-        before.append(_block(update, BETWEEN_RACKS, _tasks(_between_racks(update))))
-    if update.shards > 1 and update.optimizer in NORM_OPTIMIZERS:
-        before.append(_block(update, "norms", _tasks(update.norms())))
-    if scatter:
+    if update.local > 1:
+        algorithm, scatter = update.in_rack(Collective.REDUCE_SCATTER)
+        if not reduced:
+            before.append(_block("reduce-scatter", scatter, update))
         # The same steps backwards: what is soonest there is soonest here.
-        gather = update.in_rack(Collective.ALL_GATHER, only=scatter.algorithm)
-        after.append(_block(update, "all-gather", _tasks(gather)))
+        _, gather = update.in_rack(Collective.ALL_GATHER, only=algorithm)
+        after.append(_block("all-gather", gather, update))
+    if update.racks > 1:
+        before.append(_block(BETWEEN_RACKS, _tasks(_between_racks(update)), update))
+    if update.shards > 1 and update.optimizer in NORM_OPTIMIZERS:
+        before.append(_block("norms", update.norms()[1], update))
     return tuple(before), tuple(after)
 
 
-def _block(update: Update, name: str, tasks: Sequence[Task]) -> Block:
-    return Block(name, _unrolled(tasks, update.pipeline.folded))
+def _block(name: str, tasks: Sequence[Task], update: Update) -> Block:
+    unrolled = _unrolled(tasks, update.pipeline.folded)
+    return Block(name, KeptTasks.of(unrolled) if update.pipeline.folded else unrolled)
 
 
 def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:
@@ -187,12 +253,12 @@ def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Tas
     update = _update(pipeline, optimizer)
     if update.local == 1:
         return ()
-    algorithm = update.in_rack(Collective.REDUCE_SCATTER).algorithm
+    algorithm, _ = update.in_rack(Collective.REDUCE_SCATTER)
     alone = (replace(update, shares=(share,)) for share in update.shares if share.parameters)
     return tuple(
         (
             each.shares[0].ipu,
-            _unrolled(_tasks(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)), pipeline.folded),
+            _unrolled(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)[1], pipeline.folded),
         )
         for each in alone
     )

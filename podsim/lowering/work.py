@@ -125,10 +125,10 @@ class _CostTable:
 
     def stage(self, stage: Stage) -> Pair:
         """Forward and backward of a stage."""
-        units = [numbered(unit, self._configuration) for unit in stage.units]
-        key = tuple([numbers for _, numbers in units])
+        key = self._configuration.attention_dropout, stage.numbers
         known = self._known.get(key)
         if known is None:
+            units = [numbered(unit, self._configuration) for unit in stage.units]
             known = self._known[key] = _both([self._unit(*both) for both in units])
         return known
 

@@ -12,13 +12,16 @@ from typing import Any, Final, NamedTuple
 
 from podsim.errors import meant
 from podsim.model.sizes import sizes
-from podsim.units import WHAT, dollars, parse, parted, per_second
+from podsim.units import MULTIPLES, WHAT, count, dollars, duration, parse, parted, per_second, share
 
 REQUIRED: Final = object()
 """The default of an argument that every call gives."""
 LONGEST_TEXT: Final = 65_536  # characters: far above any path, and no message becomes unreadable
 MOST_ITEMS: Final = 10_000
 _WHOLE: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)", re.ASCII)
+_MULTIPLE: Final = re.compile(
+    rf"[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+)?\s*(?:{'|'.join(MULTIPLES)})", re.ASCII | re.IGNORECASE
+)
 _SHOWN: Final = 40  # characters of a refused text that a message repeats
 
 
@@ -37,7 +40,6 @@ class ArgumentKind(Enum):
     LISTED = "a list of texts, or one text with commas"
     SIZES = "a list of whole numbers, or a text such as"
     CHANGES = 'a mapping of path to value, or a list of texts "PATH=VALUE"'
-    MAPPING = "a mapping"
     CALLBACK = "a function of two counts: done and total"
     WARNING = "a function of one text"
     ANSWER = "an answer of podsim"
@@ -48,8 +50,10 @@ class Argument(NamedTuple):
 
     `low` and `high` bound numbers, in `unit` (SI; "USD" and "requests/s" have their own texts); `open_low` and
     `open_high` exclude the bound itself. `plain` takes a bare number too: of a quantity in its unit, of a name as text.
-    `why` explains the range. `choices` are words, or the types of an answer, `aliases` further words with the choice
-    that each means; `members` are the keys of a mapping.
+    `multiples` takes counts such as "20k" and "300B", `minutes` reads "5m" as five minutes. `why` explains the range.
+    `choices` are words, or the types of an answer, `aliases` further words with the choice that each means. `group` is
+    its heading in the help of a command, if not that of all commands; `named` makes it a flag even where it must be
+    given, `rest` makes it all further words of the command line.
     """
 
     name: str
@@ -63,12 +67,16 @@ class Argument(NamedTuple):
     unit: str = ""
     choices: tuple[str, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
-    members: tuple[Any, ...] = ()
     plain: bool = False
+    multiples: bool = False
+    minutes: bool = False
     why: str = ""
     example: str = ""
     code: str = "bad-value"
     metavar: str = ""
+    group: str = ""
+    named: bool = False
+    rest: bool = False
 
     def checked(self, value: object) -> Any:  # noqa: ANN401  (of any kind)
         """The value as verbs use it; ValueError, whose text goes on after the name, where it is of another kind.
@@ -84,16 +92,16 @@ class Argument(NamedTuple):
     def parsed(self, text: str) -> Any:  # noqa: ANN401
         """The value that a word of a command line means; ValueError where it means none."""
         if self.kind is ArgumentKind.WHOLE:
-            return self.inside(_whole_of(text))
+            return self.inside(_whole_of(self, text))
         if self.kind in (ArgumentKind.NUMBER, ArgumentKind.SHARE):
-            return self.inside(_number_of(text, percent=self.kind is ArgumentKind.NUMBER), text)
+            return self.inside(_number_of(self, text), text)
         return self.checked(text)
 
     def si(self, value: str | float) -> float:
         """A quantity in SI units; ValueError for another unit, or outside its range [`unit`]."""
         if not isinstance(value, str):
             return float(self.inside(value))
-        own = _PARSERS.get(self.unit)
+        own = duration if self.minutes else _PARSERS.get(self.unit)
         try:
             number = own(value) if own else parse(value, self.unit)
         except ValueError as error:  # with an example that suits the argument
@@ -187,22 +195,46 @@ def _spelled(bound: float) -> str:
     return f"{bound:,.0f}" if bound == int(bound) and abs(bound) < 1e15 else f"{bound:g}".replace("e+", "e")
 
 
-def _whole_of(text: str) -> int:
-    if not _WHOLE.fullmatch(text.strip()) or len(text) > 4000:
+def _whole_of(argument: Argument, text: str) -> int:
+    if _WHOLE.fullmatch(text.strip()) and len(text) <= 4000:
+        return int(text.replace(",", ""))
+    number = _counted(argument, text)
+    if number is None or not number.is_integer():
         raise ValueError(f'"{short(text)}" is not a whole number')
-    return int(text.replace(",", ""))
+    return int(number)
 
 
-def _number_of(text: str, *, percent: bool) -> float:
+def _counted(argument: Argument, text: str) -> float | None:
+    """A count with a multiple such as "20k"; None for what is no count, ValueError where 64k may be 65,536."""
+    if not _MULTIPLE.fullmatch(text.strip()):
+        return None
+    number = count(text)
+    if argument.multiples:
+        return number
+    thousands = number / 1e3
+    binary = f" or {thousands * 1024:,.0f}" if text.strip()[-1] in "kK" and thousands.is_integer() else ""
+    raise ValueError(f'"{short(text)}" may mean {number:,.0f}{binary}; write the number itself')
+
+
+def _number_of(argument: Argument, text: str) -> float:
     number = _float(text)
     if number is not None:
         return number
-    share = _float(text.removesuffix("%"))
-    if text.endswith("%") and share is not None and math.isfinite(share):
-        if percent:
-            raise ValueError(f'"{short(text)}" is not a number: write {share / 100:g}')
-        raise ValueError(f'"{short(text)}" is not a share: {share:g} % is {share / 100:g}')
-    raise ValueError(f'"{short(text)}" is not a number')
+    if text.strip().endswith("%") and (number := _share(text)) is not None:
+        if argument.kind is ArgumentKind.SHARE:
+            return number
+        raise ValueError(f'"{short(text)}" is not a number: write {number:g}')
+    if argument.multiples and (number := _counted(argument, text)) is not None:
+        return number
+    raise ValueError(f'"{short(text)}" is not a number{"" if not argument.multiples else ", nor a count such as 3M"}')
+
+
+def _share(text: str) -> float | None:
+    try:
+        number = share(text)
+    except ValueError:
+        return None
+    return float(f"{number:.12g}") if math.isfinite(number) else None
 
 
 def _float(text: str) -> float | None:
@@ -256,10 +288,18 @@ def _real(value: object) -> float | None:
 def _number(argument: Argument, value: object) -> float:
     number = _real(value)
     if number is None:
-        meant = _float(value) if isinstance(value, str) else None
-        advice = "" if meant is None else f": write {meant:g}"
-        raise _other(argument, value, advice)
+        raise _other(argument, value, _advice(argument, value))
     return float(argument.inside(number, shown(value)))
+
+
+def _advice(argument: Argument, value: object) -> str:
+    """The number to write in place of a text that means one, "" where it means none."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        return f": write {_number_of(argument, value):g}"
+    except ValueError:
+        return ""
 
 
 def _quantity(argument: Argument, value: object) -> str | float:
@@ -383,12 +423,6 @@ def _answer(argument: Argument, value: object) -> object:
     return value
 
 
-def _mapping(argument: Argument, value: object) -> object:
-    if not isinstance(value, Mapping):
-        raise _other(argument, value)
-    return value
-
-
 _PARSERS: Final[Mapping[str, Callable[[str], float]]] = {"USD": dollars, "requests/s": per_second}
 _CHECKS: Final[Mapping[ArgumentKind, Callable[[Argument, object], Any]]] = {
     ArgumentKind.WHOLE: _whole,
@@ -403,7 +437,6 @@ _CHECKS: Final[Mapping[ArgumentKind, Callable[[Argument, object], Any]]] = {
     ArgumentKind.LISTED: _listed,
     ArgumentKind.SIZES: _sizes,
     ArgumentKind.CHANGES: _changes,
-    ArgumentKind.MAPPING: _mapping,
     ArgumentKind.CALLBACK: _callback,
     ArgumentKind.WARNING: _callback,
     ArgumentKind.ANSWER: _answer,

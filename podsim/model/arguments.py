@@ -1,8 +1,9 @@
 """Every argument of every verb, declared once: Python's keywords and the flags of the command line are checked by it.
 
-Defaults are those of the signatures in `podsim.api`; tests/api/test_arguments.py holds both against each other.
+Defaults are those of the signatures in `podsim`; tests/api/test_arguments.py holds both against each other.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind
@@ -60,9 +61,9 @@ def file(name: str, help_: str = "", metavar: str = "FILE", **more: Any) -> Argu
     return Argument(name=name, kind=ArgumentKind.FILE, help=help_, metavar=metavar, **more)
 
 
-def switch(name: str, help_: str = "", default: bool | None = False) -> Argument:
+def switch(name: str, help_: str = "", default: bool | None = False, **more: Any) -> Argument:  # noqa: ANN401
     """On or off."""
-    return Argument(name=name, kind=ArgumentKind.SWITCH, help=help_, default=default)
+    return Argument(name=name, kind=ArgumentKind.SWITCH, help=help_, default=default, **more)
 
 
 def texts(name: str, help_: str, metavar: str) -> Argument:
@@ -71,7 +72,9 @@ def texts(name: str, help_: str, metavar: str) -> Argument:
 
 
 # Which workload on which machine.
-WORKLOAD = word("workload", "A workload by name, or a file: TOML, a config.json, ONNX.", NAME_OR_FILE, default=REQUIRED)
+WORKLOAD = word(
+    "workload", "A name (podsim workload list) or a file: TOML, a config.json, ONNX.", NAME_OR_FILE, default=REQUIRED
+)
 POD = count("pod", "IPUs of an IPU-POD, a power of two (with --chip bow: of a Bow Pod).")
 TOPOLOGY = word("topology", "A machine by name or file, instead of --pod.", NAME_OR_FILE)
 CHIP = word("chip", "Put this chip into the machine.", NAME_OR_FILE)
@@ -82,18 +85,18 @@ CHANGES = Argument(
     kind=ArgumentKind.CHANGES,
     default=(),
     metavar="PATH=VALUE",
-    help='Change a number, repeatable: gw-link.bandwidth="400 Gbit/s".',
+    help='Change a number, repeatable: gw-link.bandwidth="400 Gbit/s", chip.clock=2x.',
 )
 PARAMETERS = file("parameters", "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE.")
 FAULTS = texts(
-    "faults", "What is broken, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.", "KIND:NAME=STATE"
+    "faults", "Broken parts, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.", "KIND:NAME=STATE"
 )
 # How its work is split.
 REPLICAS = count("replicas", "Full copies of the model.")
 IPUS_PER_REPLICA = count("ipus_per_replica", "IPUs of one copy.")
 MICRO_BATCH = count("micro_batch", "Rows through a replica at once.")
-ACCUMULATION = count("accumulation", "Micro-batches a weight update.")
-GLOBAL_BATCH = count("global_batch", "Samples a weight update, instead of --accumulation.")
+ACCUMULATION = count("accumulation", "Micro-batches per weight update.")
+GLOBAL_BATCH = count("global_batch", "Samples per weight update, instead of --accumulation.")
 PRESET = word(
     "preset", "A published mapping by name (mlperf-v1.1-closed), or a configuration for large pods (large-pod)."
 )
@@ -111,28 +114,41 @@ FRAMEWORK = choice(
 CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
-SAMPLES = number("samples", "Samples to converge; exactly that many are charged.", MOST_LENGTH)
-TOKENS = number("tokens", "Tokens to train on, instead of --samples.", MOST_LENGTH)
+SAMPLES = number(
+    "samples", "Samples to converge; exactly that many are charged: 3M, 46.2e6.", MOST_LENGTH, multiples=True
+)
+TOKENS = number("tokens", "Tokens to train on, instead of --samples: 300B, 1.4T.", MOST_LENGTH, multiples=True)
 LAW = choice("law", "chinchilla kaplan", "Tokens by a scaling law: compute-optimal, or to --target-loss.")
-TARGET_LOSS = number("target_loss", "Loss to reach, in nat a token, with --law.", 1e6)
-LENGTH = (TOKENS, LAW, TARGET_LOSS)
+TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
+EPOCHS = number("epochs", "Passes over a data set of --samples or --tokens: --samples 88k --epochs 3.", 1e6)
+LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
-    "division", "closed open", "MLPerf division, which decides who chose the hyper-parameters.", default="closed"
+    "division", "closed open", "MLPerf division; closed: the reference's hyper-parameters.", default="closed"
 )
 SDK = word("sdk", "Poplar SDK [default: the newest calibrated].", "VERSION")
-INTERVAL = share(
-    "interval", "Share of truths that intervals are to hold, from 0.5 to 0.99.", 0.5, 0.99, default=0.9, why=FEW_SCORES
+INTERVAL = share("interval", "Confidence level of intervals, from 0.5 to 0.99.", 0.5, 0.99, default=0.9, why=FEW_SCORES)
+COMPILE = choice(
+    "compile",
+    "fresh cached",
+    "Whether the program is compiled before the first step, or an executable is loaded from a cache (wall clock).",
+    default="fresh",
 )
 # How it is computed.
 ENGINE = choice("engine", "des analytic", "Discrete events, or the longest path of the same program.", default="des")
 FIDELITY = choice(
     "fidelity",
     "folded full",
-    "Run one of each set of equal replicas, or all; with trace --level tile, of equal tiles.",
+    "Run one of each set of equal replicas, or all.",
     default="folded",
 )
 SEED = from_zero("seed", "Seed of everything drawn at random.", high=MOST_SEED, default=0)
-STEPS = from_zero("steps", "Simulate so many steps with the noise of the published runs.", high=10_000_000, default=0)
+STEPS = from_zero(
+    "steps",
+    "Simulate so many steps with the noise of the published runs.",
+    high=10_000_000,
+    default=0,
+    multiples=True,
+)
 NOISE_SCALE = number(
     "noise_scale", "Make every delay X times as long, with --steps [default: 1].", 1000.0, open_low=False
 )
@@ -147,17 +163,22 @@ MOST_SPANS = count(
     default=200_000,
 )
 # What it costs.
-PRICES = file("prices", "Your own prices and powers, which come before those of calibration/prices.")
-YEARS = number("years", "Years that a machine serves [default: 3, assumed].", 100.0)
+PRICES = file("prices", "Your own prices and powers; override those of calibration/prices.")
+YEARS = number("years", "Years of use of the machine [default: 3, assumed].", 100.0)
 USE = share(
-    "use", "Share of them in which it works [default: 0.8, assumed].", 0.0, 1.0, open_low=True, why="0.8 is 80 %"
+    "use",
+    "Utilisation: share of those years in use [default: 0.8, assumed].",
+    0.0,
+    1.0,
+    open_low=True,
+    why="0.8 is 80 %",
 )
 KWH_PRICE = number(
     "kwh_price", "Price of a kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD", metavar="USD"
 )
 PUE = number(
     "pue",
-    "Power of the hall over that of its machines [default: 1.4, assumed].",
+    "Power usage effectiveness of the data centre [default: 1.4, assumed].",
     10.0,
     low=1.0,
     open_low=False,
@@ -165,39 +186,53 @@ PUE = number(
 )
 RENT_PER_HOUR = number(
     "rent_per_hour",
-    "Rent of such a machine: says from how much use on owning is cheaper.",
+    "Rent per machine-hour; adds the break-even hours of owning over renting.",
     1e9,
     unit="USD",
     metavar="USD",
 )
-MONEY = (PRICES, YEARS, USE, KWH_PRICE, PUE, RENT_PER_HOUR)
+RENT_PER_IPU_HOUR = number(
+    "rent_per_ipu_hour", "Rent per IPU-hour, for machines of any size.", 1e6, unit="USD", metavar="USD"
+)
+AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
+CURRENCY = word("currency", "Show money, and read it in flags, at your rate to the US dollar: EUR=0.92.", "CODE=RATE")
+MONEY = (PRICES, YEARS, USE, KWH_PRICE, PUE, RENT_PER_HOUR, RENT_PER_IPU_HOUR, AS_OF, CURRENCY)
 # What a machine has to meet.
-WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min", metavar="TIME")
+WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min", metavar="TIME", minutes=True)
 BUDGET = quantity(
     "budget",
     "USD",
-    "Most that the machine and its hosts may cost, in US dollars: 3M, 250k.",
+    "Highest price of the machine with its hosts, in US dollars or --currency: 3M, 250k.",
     "3M",
     plain=True,
     metavar="USD",
 )
-MAX_POWER = quantity("max_power", "W", "Most that they may draw at peak, such as 100kW.", "100 kW", metavar="POWER")
+MAX_POWER = quantity(
+    "max_power", "W", "Highest power in use of machine and hosts, upper end of 90 %: 100kW.", "100 kW", metavar="POWER"
+)
 CONFIDENCE = share(
-    "confidence", "How sure the time is to be, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99, why=FEW_SCORES
+    "confidence", "Confidence of meeting the time, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99, why=FEW_SCORES
 )
 OBJECTIVE = choice(
     "objective",
-    "time cost energy price-performance",
-    "What the best machine has least of: time, cost or energy of a run, or capital times time.",
-    default="cost",
+    "capital time cost energy price-performance",
+    "What to minimize: purchase price, time, cost or energy of a run, or purchase price times time "
+    "[default: capital with a time demanded, time with a budget or power alone, else price-performance].",
 )
 MACHINES = Argument(
     name="machines",
     kind=ArgumentKind.LISTED,
     metavar="LIST",
-    help="Machines to weigh: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024, larger if too slow, and Bow Pods].",
+    help="Candidate machines: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024, larger if too slow, Bow Pods].",
 )
-SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, SDK, DIVISION, PARAMETERS)
+AGAINST = Argument(
+    name="against",
+    kind=ArgumentKind.LISTED,
+    metavar="LIST",
+    help="Machines without IPUs to compare with, at their published sizes or yours: dgx-a100,dgx-h100:64,tpu-v4.",
+)
+OWN = file("own", "Machines that are there already, used first and extended: examples/inventory.toml.")
+SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, OWN, SDK, DIVISION, PARAMETERS)
 PLAN_SEED = SEED._replace(help="Seed of the simulated scores behind intervals.")
 # What a run with failures has to do.
 WORK = quantity(
@@ -207,6 +242,7 @@ WORK = quantity(
     "14 d",
     high=MOST_WORK_S,
     metavar="TIME",
+    minutes=True,
     why="the most is 100 years",
 )
 CHECKPOINT_EVERY = quantity(
@@ -216,6 +252,7 @@ CHECKPOINT_EVERY = quantity(
     "30 min",
     high=MOST_WORK_S,
     metavar="TIME",
+    minutes=True,
     why="the most is 100 years",
 )
 # What a replica serves.
@@ -250,6 +287,47 @@ BYTES = quantity(
     metavar="SIZE",
     default=REQUIRED,
 )
+# Loads and streams.
+RATE = quantity(
+    "rate",
+    "requests/s",
+    "Rate of requests that arrive at random, such as 500/s.",
+    "500/s",
+    plain=True,
+    metavar="RATE",
+    high=1e10,  # more than one a second of everybody
+)
+WAIT = quantity(
+    "wait",
+    "s",
+    "How long a request waits at most for others to fill its batch.",
+    "2 ms",
+    open_low=False,
+    plain=True,
+    default="0 s",
+    metavar="TIME",
+)
+VARIATION = share(
+    "variation",
+    "Coefficient of variation of batch times, from 0 (all take the same) to 1 (exponential).",
+    0.0,
+    1.0,
+    default=0.0,
+)
+P99 = quantity("p99", "s", "P99 latency limit of a request: 10ms.", "10 ms", metavar="TIME")
+TTFT = quantity("ttft", "s", "P99 limit of the time to the first token: 500ms.", "500 ms", metavar="TIME")
+TPOT = quantity("tpot", "s", "Limit of the time per output token: 50ms.", "50 ms", metavar="TIME")
+TOKENS_PER_S = number(
+    "tokens_per_s",
+    "Tokens generated per second over all requests, instead of --rate: 10k.",
+    1e12,
+    unit="tokens/s",
+    multiples=True,
+)
+HEADROOM = share("headroom", "Room to grow: 30% meets 1.3 times the rate.", 0.0, 10.0)
+SPARES = from_zero("spares", "Spare machines: the rate is met without them.", high=1000)
+STREAM = quantity("stream", "B", 'What streams in: "1 MB".', "1 MB", open_low=False, metavar="BYTES")
+STREAM_RATE = quantity("stream_rate", "B/s", 'How fast it arrives: "20 GB/s".', "20 GB/s", metavar="RATE")
 COLLECTIVE = (
     choice("collective", "all-reduce reduce-scatter all-gather broadcast all-to-all", default=REQUIRED),
     BYTES,
@@ -282,3 +360,31 @@ COLLECTIVE = (
     ENGINE._replace(help="Discrete events, or each step alone on the links."),
     FIDELITY._replace(help="Run one of each set of equal members, or all."),
 )
+
+ON_MACHINE = (POD, TOPOLOGY, CHIP, HOSTS, CHANGES, PARAMETERS)
+MAPPED = (*ON_MACHINE, PRESET, *SPLIT)
+RUN = (SAMPLES, DIVISION, SDK, INTERVAL)
+PROGRAM = (
+    POD._replace(help="IPUs that share the work, a power of two [default: 1]."),
+    TOPOLOGY,
+    CHIP._replace(help="Another chip, by name (podsim chip list) or file."),
+    CHANGES._replace(help='Change a number, repeatable: chip.clock="1.5 GHz", or =+20%.'),
+)
+FIT = (WRITE, PATH)
+SCENARIO = (
+    WORKLOAD,
+    *MAPPED,
+    *RUN,
+    ENGINE,
+    FIDELITY,
+    SEED,
+    FAULTS,
+    *CONFIGURATION,
+    *LENGTH,
+    CHIPS,
+    STEPS,
+    NOISE_SCALE,
+)
+"""What a `podsim.scenario.Scenario` is made of."""
+FLAGS: Final[Mapping[str, Argument]] = {argument.name: argument for argument in SCENARIO}
+"""The flags of a `podsim.scenario.Scenario`, by name."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from podsim.model.free import SHARDING
+from podsim.model.parameters import SHARDING
 from podsim.model.quantity import Count, NotNegative, Positive, Seconds, Whole
 from podsim.model.training import Division
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated
 
 from podsim.model.quantity import Bytes, BytesPerCycle, BytesPerS, Count, Cycles, Hertz, Key, Positive, Watts
@@ -72,6 +73,33 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityPower:
+    """What a chip draws, by what it does: Eq. 60 (docs/model.md).
+
+    `idle_w` [W] is drawn all the time. On top, every tile takes `pj_per_cycle` [pJ] for a cycle of vector code or of
+    exchange, and a matrix product `pj_per_flop` [pJ/FLOP] by its precision. `idle_error`, `busy_error` and
+    `flop_error` are standard deviations of the logarithm of these. `published_pj_per_flop` are the maker's figures,
+    from which those of a precision follow that no kernel was measured in.
+    """
+
+    idle_w: Annotated[Watts, Key("idle")]
+    idle_error: Positive
+    pj_per_cycle: Positive
+    busy_error: Positive
+    pj_per_flop: Mapping[Precision, Positive]
+    flop_error: Mapping[Precision, Positive]
+    published_pj_per_flop: Mapping[Precision, Positive] = field(default_factory=dict)
+    energies_of: str = ""  # the chip that these are taken over from, where none of this chip are published
+
+    def __post_init__(self) -> None:
+        for name in ("pj_per_flop", "flop_error", "published_pj_per_flop"):
+            if any(not value > 0 for value in getattr(self, name).values()):
+                raise ValueError(f"{name}: every number must be above 0")
+        if self.pj_per_flop.keys() != self.flop_error.keys():
+            raise ValueError("flop_error: must have the precisions of pj_per_flop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """One published statement of a quantity, kept where sources disagree."""
 
@@ -82,7 +110,7 @@ class Reading:
     verdict: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that its text is computed once
 class Chip:
     """One IPU: what a tile, the exchange and the SRAM can do."""
 
@@ -97,6 +125,7 @@ class Chip:
     sync: ChipSync
     ipu_links: Count
     power_w: Watts | None = None
+    activity_power: ActivityPower | None = None  # none where nothing is published that it could be derived from
     layouts_of: str = ""  # a chip of the same die, whose published layouts and configurations hold here too
     library: Library = field(default=Library())
     readings: Annotated[tuple[Reading, ...], Key("reading")] = field(default=())
@@ -107,6 +136,11 @@ class Chip:
                 raise ValueError(f"{name}: must be at least 1")
         if not 0 < self.exchange.efficiency <= 1:
             raise ValueError("exchange.efficiency: must be above 0 and at most 1")
+
+    @cached_property
+    def content(self) -> str:
+        """One text for one content."""
+        return repr(self)
 
     @property
     def sram_bytes(self) -> float:

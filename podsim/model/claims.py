@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from podsim.model.chip import Precision
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import Count, Key, NotNegative, Positive
 
 
@@ -169,8 +170,8 @@ class ClaimAnswer:
         return "; ".join([*why, *dict.fromkeys(more)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimsReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ClaimsReport(Displayable):
     """Every claim, answered."""
 
     answers: tuple[ClaimAnswer, ...]

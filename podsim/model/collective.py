@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
+
 
 class Collective(StrEnum):
     """What is to be where in the end; S are the bytes of the buffer of one member."""
@@ -83,8 +85,8 @@ class WithFaults:
     slowdown: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectiveReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CollectiveReport(Displayable):
     """A collective on a fabric; `time_s` is the time of the fabric itself.
 
     `training_time_s` is what a weight update pays for it, with the fitted software costs; None where none are fitted.

@@ -148,7 +148,7 @@ class Laws:
     results: Whole
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ComparatorPrediction(Displayable):
     """How long a training run takes on chips that are no IPUs: the headline of a Prediction, without a mapping."""
 
@@ -245,8 +245,8 @@ class Larger:
     inside: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparatorReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ComparatorReport(Displayable):
     """What fitting laws to results of other chips gave; `path` is where it was written, "" where it was not."""
 
     points: tuple[ComparatorPoint, ...]

@@ -1,19 +1,141 @@
-"""What draws itself in a notebook."""
+"""What an answer is outside Python: a line, a table, a JSON document, a page, a file."""
 
+import json
 from functools import singledispatch
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from podsim.errors import InputError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+T = TypeVar("T")
+LONGEST_LINE: Final = 300
+"""Characters of the text by which Python shows an answer."""
+_PLAIN: Final = (str, int, float, bool)
+
+
+class Forms(Protocol):
+    """How answers of one type look; the floor of views knows."""
+
+    def line(self, answer: object) -> str:
+        """The answer in a few words, "5.7 min (5.2 – 6.2)"."""
+
+    def page(self, answer: object) -> str | None:
+        """HTML for a notebook; None where there is no view."""
+
+    def document(self, answer: object) -> str:
+        """The JSON document."""
+
+    def records(self, answer: object) -> list[dict[str, Any]]:
+        """The table of the answer, a record a row."""
+
+    def save(self, answer: object, path: Path) -> None:
+        """Write the answer to a file, by its suffix."""
 
 
 @singledispatch
-def page(answer: object) -> str | None:  # noqa: ARG001  (a view that is registered looks at it)
-    """An answer as HTML: `podsim.api.drawing` registers how, so that no floor below knows how answers look."""
+def forms(answer: object) -> Forms | None:  # noqa: ARG001  (a view that is registered looks at it)
+    """How an answer looks: `podsim.studies.notebook` registers it, so that no floor below knows views."""
     return None
 
 
 class Displayable:
-    """An answer that a notebook shows as a page."""
+    """An answer that shows, saves and spells itself."""
 
-    __slots__ = ()
+    __slots__ = ("_ledger",)
+
+    def __repr__(self) -> str:
+        """The answer in a line: what was asked and what came of it."""
+        known = forms(self)
+        return cut(f"{type(self).__name__}({_about(self)}{known.line(self) if known else _fields(self)})")
 
     def _repr_html_(self) -> str | None:
         """HTML for a notebook; None lets it fall back to text."""
-        return page(self)
+        known = forms(self)
+        return known.page(self) if known else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `--json` prints, as Python has it."""
+        document: dict[str, Any] = json.loads(_known(self).document(self))
+        return document
+
+    def to_frame(self) -> Any:  # noqa: ANN401  (a pandas.DataFrame, where pandas is installed)
+        """The table of the answer as a pandas.DataFrame, the rows and columns of its CSV file.
+
+        Raises InputError, code `missing-package`, where pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise InputError(
+                "a data frame needs pandas, which is not installed", code="missing-package", hint="pip install pandas"
+            ) from None
+        return pandas.DataFrame(_known(self).records(self))
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the answer to a file by its suffix, as `-o` does: .html, .svg, .png, .pdf, .csv or .json.
+
+        Raises InputError where the suffix is another or the file cannot be written.
+        """
+        _known(self).save(self, Path(path))
+
+
+def _known(answer: Displayable) -> Forms:
+    known = forms(answer)
+    if known is None:
+        raise InputError(f"a {type(answer).__name__} has no form outside Python", code="bad-value")
+    return known
+
+
+def _about(answer: object) -> str:
+    """What was asked: "bert on pod64: ", as far as the answer has it."""
+    workload, machine = (getattr(answer, name, None) for name in ("workload", "topology"))
+    texts = [text for text in (workload, machine) if isinstance(text, str) and text]
+    return f"{' on '.join(texts)}: " if texts else ""
+
+
+def _fields(answer: object) -> str:
+    """Plain fields of what no view is registered for."""
+    names = getattr(type(answer), "__dataclass_fields__", {})
+    values = ((name, getattr(answer, name)) for name in names)
+    return ", ".join(f"{name}={value!r}" for name, value in values if isinstance(value, _PLAIN))
+
+
+def cut(text: str) -> str:
+    """A text on one line, of at most `LONGEST_LINE` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 2]}…)"
+
+
+class Listing(tuple[T, ...]):
+    """Several things of one kind; Python shows how many and their names."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Their number and names."""
+        return cut(f"Listing({len(self)}: {', '.join(str(getattr(item, 'name', item)) for item in self)})")
+
+
+class ByName(dict[str, T]):
+    """Things by name; Python shows how many and their names."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Their number and names."""
+        return cut(f"ByName({len(self)}: {', '.join(self)})")
+
+
+def ledger(answer: object) -> Any:  # noqa: ANN401  (a ledger of the floor of files)
+    """What was read and asked for an answer; None where it was not recorded."""
+    return getattr(answer, "_ledger", None)
+
+
+def keep(answer: object, record: object) -> None:
+    """Keep with an answer what was read and asked for it, unless it has one."""
+    if isinstance(answer, Displayable) and ledger(answer) is None:
+        object.__setattr__(answer, "_ledger", record)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Final
 
 from podsim.model.chip import Chip
-from podsim.model.quantity import Bytes, BytesPerS, Count, Dollars, Key, Positive, Seconds, Watts
+from podsim.model.quantity import Bytes, BytesPerS, Count, Dollars, Key, NotNegative, Positive, Seconds, Watts
 
 
 class Shape(StrEnum):
@@ -181,9 +181,15 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Economics:
-    """What a machine (four IPUs, or a card) draws, and what it costs where a price is published."""
+    """What a machine (four IPUs, or a card) draws, and what it costs where a price is published.
+
+    `machine_w` is the published typical power [W], `fixed_w` that of all in it but the IPUs, with the standard
+    deviation of its logarithm; None where it cannot be derived.
+    """
 
     machine_w: Annotated[Watts, Key("machine_power")]
+    fixed_w: Annotated[Watts | None, Key("fixed_power")] = None
+    fixed_error: Annotated[NotNegative, Key("fixed_power_error")] = 0.0
     machine_usd: Annotated[Dollars | None, Key("machine_price")] = None
 
 

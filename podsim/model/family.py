@@ -152,7 +152,7 @@ class ReferenceNetworks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralConfiguration:
-    """How models are stored and ordered of which nobody has published a run, and the global batch of a step."""
+    """How models without a published run are stored and ordered, and the global batch of a step."""
 
     benchmark: Benchmark
     configurations: Annotated[tuple[SoftwareConfiguration, ...], Key("configuration")]

@@ -31,6 +31,14 @@ class PartFault:
     link: str = ""
 
     @property
+    def in_words(self) -> str:
+        """The fault as a reader says it: "IPU 0 at 50 % of its rate"."""
+        kinds = {FaultyPart.IPU: "IPU", FaultyPart.MACHINE: "IPU-Machine"}
+        kind = self.link or kinds.get(self.part, str(self.part))
+        none = "down" if self.part is FaultyPart.LINK else "lost"
+        return f"{kind} {self.name} {f'at {100 * self.rate:.3g} % of its rate' if self.rate else none}"
+
+    @property
     def number(self) -> int:
         """The number of an IPU, rank, machine or rack."""
         return int(self.name)

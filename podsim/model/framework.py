@@ -48,6 +48,14 @@ TensorFlow loops on the device, over an infeed. Source: examples of graphcore-ex
 wait for their input is the reading of published rates that docs/decisions/025-frameworks.md explains.
 """
 
+TITLES: Final[Mapping[Framework, str]] = {
+    Framework.POPART: "PopART",
+    Framework.TENSORFLOW1: "TensorFlow 1",
+    Framework.TENSORFLOW2: "TensorFlow 2",
+    Framework.POPTORCH: "PopTorch",
+    Framework.POPXL: "PopXL",
+    Framework.POPRT: "PopRT",
+}
 OTHER_NAMES: Final[Mapping[str, str]] = {"pytorch": Framework.POPTORCH.value}
 """Further names of frameworks: published rows, and tables of them, say pytorch where poptorch runs it."""
 NAMES: Final[Mapping[str, Framework]] = {
@@ -57,13 +65,22 @@ NAMES: Final[Mapping[str, Framework]] = {
 """Every name that a row or a flag may give a framework."""
 
 
+def of_configuration(name: str) -> Framework | None:
+    """The framework that a configuration is named after, as "popxl-phased" is; None of one that names none."""
+    words = name.removeprefix("as-").partition("-")[0]
+    return Framework.TENSORFLOW1 if words == "tensorflow" else NAMES.get(words)
+
+
 def check_training(framework: Framework) -> None:
     """Raise InputError for a framework that runs trained models alone."""
     if INTERFACES[framework].trains:
         return
-    others = ", ".join(framework.value for framework in Framework if INTERFACES[framework].trains)
+    others = [other.value for other in Framework if INTERFACES[other].trains]
     raise InputError(
         f"{framework} runs trained models and trains none",
         code="bad-value",
-        hint=f"--framework with one of {others}; podsim infer --framework {framework} serves a model",
+        hint=(
+            f"--framework {others[0]}: also {', '.join(others[1:])}; {framework} serves trained models: "
+            "podsim infer --help"
+        ),
     )

@@ -1,14 +1,10 @@
 """Free parameters of the fit: where each starts, how far it may go, what it means."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
+from podsim.model.parameters import SHARDING
 from podsim.model.quantity import Key, Positive
-
-NEEDED: Final = ("program.stretch", "collective.efficiency", "rack.step")
-"""Parameters that a step cannot be priced without; `sdk-2.1.program` and its like come on top."""
-SHARDING: Final = ("sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step")
-"""What sharded optimizer state costs, in one of several forms; a fit has one of them (Eq. 10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

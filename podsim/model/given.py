@@ -62,7 +62,7 @@ SIZES: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenOperator:
-    """One operator as a file states it, for one row; which sizes it needs hangs on its kind."""
+    """One operator as a file states it, for one row; which sizes it needs depends on its kind."""
 
     name: str
     kind: Kind
@@ -163,6 +163,6 @@ class GivenUnit:
             raise ValueError(f'operator: "{twice}" is there twice')
         products = {operator.name for operator in self.operators if operator.kind is Kind.MATMUL}
         for operator in self.operators:
-            strangers = set(operator.between or ()) - products
-            if strangers:
-                raise ValueError(f'operator: {operator.name} stands between "{min(strangers)}", no matmul of this unit')
+            unknown = set(operator.between or ()) - products
+            if unknown:
+                raise ValueError(f'operator: {operator.name} stands between "{min(unknown)}", no matmul of this unit')

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from podsim.model.displayable import Displayable
 from podsim.model.fault import FaultReport
-from podsim.model.quantity import BytesPerS, Key, Seconds, Unit
+from podsim.model.quantity import BytesPerS, Estimate, Key, Seconds, Unit
 from podsim.model.sums import sum_in_order
 
 
@@ -49,7 +50,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartCount:
-    """How many of a part a run hangs on; `spared` where a spare machine stands in for it."""
+    """How many of a part a run needs; `spared` where a spare machine stands in for it."""
 
     name: str
     count: int
@@ -130,9 +131,14 @@ class Lost:
     repairs_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoodputReport:
-    """How long a run takes on a machine whose parts fail, and the share of that time which is useful."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class GoodputReport(Displayable):
+    """Duration of a run on a machine whose parts fail, and the share of that time which is useful.
+
+    `finish_s` is over histories of failures at the mean of the work; `time_to_finish_s` adds the uncertainty of that
+    work [s]. The mean of `goodput` is useful time over mean time, as that of each interval tried.
+    `predicted_work_s` is the work with its interval [s], None where its duration was given.
+    """
 
     workload: str
     workload_title: str
@@ -150,6 +156,8 @@ class GoodputReport:
     runs: int
     seed: int
     finish_s: Quantiles
+    time_to_finish_s: Estimate
+    predicted_work_s: Estimate | None
     goodput: Quantiles
     failures: Quantiles
     lost: Lost

@@ -9,6 +9,8 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
+from podsim.model.requirement import RequirementCheck
+from podsim.model.run_cost import ServiceCost
 
 
 class Place(StrEnum):
@@ -58,13 +60,14 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Who asks: strangers at a mean rate, or clients who each ask again once they are answered."""
+    """The load: open-loop arrivals at a mean rate, or closed-loop clients that re-issue at once."""
 
     rate_per_s: float | None = None
     clients: int | None = None
     wait_s: float = 0.0  # how long a request waits at most for others to fill its batch
     requests: int = 20_000  # answered while it is measured
     seed: int = 0
+    variation: float = 0.0  # of what batches take: standard deviation over mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +122,7 @@ class Swept:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class InferenceReport(Displayable):
     """What a machine answers a second, and how soon."""
 
@@ -147,3 +150,10 @@ class InferenceReport(Displayable):
     assumptions: tuple[str, ...]
     calibration: str
     interval: float
+    cost: ServiceCost | None = None  # where price and power of the machine are known
+    requirements: tuple[RequirementCheck, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether a requirement is not met, so that the answer is no."""
+        return not all(check.is_met for check in self.requirements)

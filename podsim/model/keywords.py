@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from podsim.errors import InputError, meant
-from podsim.model.argument import Argument, ArgumentKind, short
+from podsim.model.argument import Argument, short
 
 MOST_NAMED: Final = 5
 """Arguments that a message lists."""
@@ -31,21 +31,9 @@ def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dic
             table[name] = argument.checked(value)
         except ValueError as error:
             faults.append((argument, str(error)))
-            continue
-        if argument.kind is ArgumentKind.MAPPING and value is not None:
-            table[name] = _members(argument, table[name])
     if faults:
         raise refused(faults)
     return table
-
-
-def _members(argument: Argument, given: Mapping[object, object]) -> dict[str, Any]:
-    """The values of an argument that is a mapping of others."""
-    declared = {member.name: member for member in argument.members}
-    if strangers := [value for value in given if value not in declared]:
-        names = [str(stranger) if isinstance(stranger, str) else repr(type(stranger)) for stranger in strangers]
-        raise unknown(argument.name, names, declared)
-    return values(declared, {str(name): value for name, value in given.items()})
 
 
 def refused(faults: Sequence[tuple[Argument, str]]) -> InputError:
@@ -57,4 +45,4 @@ def refused(faults: Sequence[tuple[Argument, str]]) -> InputError:
     hint = f"{first.name}={first.example}" if first.example else ""
     if len(lines) == 1:
         return InputError(lines[0], code=first.code, hint=hint)
-    return InputError(f"{len(lines)} arguments are at fault", code=first.code, context=lines, hint=hint)
+    return InputError(f"{len(lines)} invalid arguments", code=first.code, context=lines, hint=hint)

@@ -21,10 +21,12 @@ class Machine:
     parameters: ParameterSet
     sdk: str
     hosts: int
+    hosts_basis: str = ""
     maturity: Maturity | None = None
     parameters_file: str = ""
     frameworks: FrameworkCosts = NO_COSTS
     assumed: frozenset[str] = frozenset()  # paths of numbers that nobody has published
+    changed: tuple[str, ...] = ()  # paths of inputs that a what-if puts in place of others
 
     @property
     def chip(self) -> Chip:

@@ -1,18 +1,24 @@
 """How the work is split, and how it is stored."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.workload import LayerUnit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that its units are looked through once
 class Stage:
     """One pipeline stage: its place in the pipeline, the IPU of the replica that runs it, the units it holds."""
 
     index: int
     ipu: int
     units: tuple[LayerUnit, ...]
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Those of its units, in this process."""
+        return tuple([unit.number for unit in self.units])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,19 @@ class Mapping:
     configuration: SoftwareConfiguration
     samples_per_row: float
     memory_lowered: bool = False  # available-memory proportion of `configuration` is below the default so that it fits
+
+    def at(self, accumulation: int) -> "Mapping":
+        """The same with so many micro-batches a step; `dataclasses.replace` takes several times as long."""
+        return Mapping(
+            replicas=self.replicas,
+            ipus_per_replica=self.ipus_per_replica,
+            micro_batch=self.micro_batch,
+            accumulation=accumulation,
+            stages=self.stages,
+            configuration=self.configuration,
+            samples_per_row=self.samples_per_row,
+            memory_lowered=self.memory_lowered,
+        )
 
     @property
     def ipus(self) -> int:

@@ -1,9 +1,12 @@
-"""Published measurements of single operators and links, and predictions held against them."""
+"""Published measurements of single operators and links, and predictions compared with them."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from podsim.model.checks import verdict
+from podsim.model.displayable import Displayable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,14 +141,14 @@ class FamilySummary:
 
     @property
     def verdict(self) -> str:
-        """PASS or MISS; nothing where there is no bar."""
+        """PASS or FAIL; nothing where there is no bar."""
         if not self.family.bars:
             return ""
-        return "MISS" if self.misses else "PASS"
+        return verdict(passed=not self.misses)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MicrobenchmarkReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MicrobenchmarkReport(Displayable):
     """Every measurement: compared with its prediction, or left out for a reason."""
 
     compared: tuple[Compared, ...]

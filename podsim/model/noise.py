@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import NotNegative, Seconds, Unit
 
 
@@ -101,8 +102,8 @@ class Submission:
     watched_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseFit:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NoiseFit(Displayable):
     """The noise of all published runs, and each submission behind it."""
 
     noise: Noise

@@ -1,4 +1,4 @@
-"""The answer and what it rests on."""
+"""The answer and its evidence."""
 
 import math
 from collections.abc import Mapping as MappingType
@@ -9,14 +9,18 @@ from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
+from podsim.model.run_cost import TrainingPace
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 
 if TYPE_CHECKING:  # few predictions are of broken machines or noisy steps, or say what they cost
+    from podsim.model.activity import StepActivity
     from podsim.model.fault import FaultReport
     from podsim.model.goodput import GoodputReport
     from podsim.model.noise import NoiseReport
+    from podsim.model.requirement import RequirementCheck
     from podsim.model.run_cost import Money
+    from podsim.model.wall_clock import WallClock
 
 AGREE = 1e-9  # share of a step below which formula and events differ by rounding
 
@@ -56,7 +60,7 @@ class MemoryFit:
 
     @property
     def fraction(self) -> float:
-        """Share of SRAM taken on the fullest IPU."""
+        """Peak share of SRAM over the IPUs of a replica."""
         return self.fullest.used_bytes / self.capacity_bytes
 
     @property
@@ -127,7 +131,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grades:
-    """The grade of each figure shown, and shares of the time to train by the grade of what they rest on."""
+    """The grade of each figure shown, and shares of the time to train by the grade of their inputs."""
 
     figures: MappingType[str, Figure]
     shares: MappingType[Grade, float]
@@ -169,7 +173,7 @@ class FormAnswer:
     time_to_train_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Prediction(Displayable):
     """How long a training run takes, what limits it, how sure that is.
 
@@ -209,10 +213,14 @@ class Prediction(Displayable):
     forms: tuple[FormAnswer, ...] | None = None  # those that the fit cannot rule out; None where none was fitted
     noise: "NoiseReport | None" = None
     faults: "FaultReport | None" = None
+    activity: "StepActivity | None" = None  # what its IPUs draw power for
     money: "Money | None" = None
+    requirements: "tuple[RequirementCheck, ...]" = ()
     phases: tuple["Prediction", ...] = ()
     goodput: "GoodputReport | None" = None
+    wall_clock: "WallClock | None" = None
     row_tokens: int | None = None  # of a language model that says the next token
+    length_default: bool = False  # whether the workload states the length of the run, not a flag
     length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
 
     @property
@@ -231,6 +239,15 @@ class Prediction(Displayable):
             value=self.global_batch_tokens / step.value,
             low=self.global_batch_tokens / step.high,
             high=self.global_batch_tokens / step.low,
+        )
+
+    @property
+    def pace(self) -> TrainingPace:
+        """How long a weight update and a sample in training take [s]."""
+        rate = self.throughput_samples_per_s
+        return TrainingPace(
+            step_s=self.step_s,
+            sample_s=replace(rate, value=1 / rate.value, low=1 / rate.high, high=1 / rate.low),
         )
 
     @property

@@ -7,6 +7,21 @@ from podsim.model.quantity import Dollars, Key, NotNegative, Positive, SourceKin
 
 SERVER = "server"
 """What price lists call one server that feeds a machine."""
+FRESH_MONTHS = 18
+"""Months after which a price is told to be old."""
+
+
+def is_old(date: str, as_of: str) -> bool:
+    """Whether a price of that date is more than `FRESH_MONTHS` older than a day; one without a date is not known to be.
+
+    Dates are days, months or years: what is left out of a price's is taken as late, of the day's as early as can be.
+    """
+    if not date or not as_of:
+        return False
+    year, month, day = (int(part) for part in (*date.split("-"), *("12", "31")[date.count("-") :]))
+    years, months = divmod(month - 1 + FRESH_MONTHS, 12)
+    now = tuple(int(part) for part in (*as_of.split("-"), *("01", "01")[as_of.count("-") :]))
+    return (year + years, months + 1, day) < now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +64,7 @@ class PriceRange:
 
     @property
     def derived(self) -> bool:
-        """Whether nobody published any of it."""
+        """Whether none of it is published."""
         return all(price.kind is SourceKind.DERIVED for price in self.quoted)
 
     @property
@@ -91,14 +106,21 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceList:
-    """Prices and powers of machines, and terms; a list may have any of them."""
+    """Prices and powers of machines, and terms; a list may have any of them.
+
+    `as_of` is the day, month or year at which ages of prices are reckoned.
+    """
 
     prices: Annotated[tuple[Price, ...], Key("price")] = ()
     powers: Annotated[tuple[Power, ...], Key("power")] = ()
     terms: Terms | None = None
+    as_of: str = ""
+
+    def __post_init__(self) -> None:
+        check_day("as_of", self.as_of)
 
     def of(self, machine: str) -> PriceRange | None:
-        """What a machine costs, over all of its variants; None where nobody says, or for no name."""
+        """What a machine costs, over all of its variants; None where it is not known, or for no name."""
         quoted = tuple(price for price in self.prices if machine and machine in (price.machine, price.variant_of))
         if not quoted:
             return None
@@ -106,11 +128,11 @@ class PriceList:
         return PriceRange(low_usd=min(price.low_usd for price in quoted), high_usd=max(highs), quoted=quoted)
 
     def power(self, machine: str) -> Power | None:
-        """What a machine draws; None where nobody says."""
+        """What a machine draws; None where it is not known."""
         return next((power for power in self.powers if power.machine == machine), None)
 
     def unit(self, chip: str) -> str:
-        """The machine that larger machines of a chip are made of; "" where nobody says."""
+        """The machine that larger machines of a chip are made of; "" where it is not known."""
         return next((power.machine for power in self.powers if power.chip == chip), "")
 
     def over(self, other: "PriceList") -> "PriceList":
@@ -120,7 +142,12 @@ class PriceList:
         powers = tuple(self._with_chip(power, other) for power in self.powers)
         known = {power.machine for power in powers}
         more = (power for power in other.powers if power.machine not in known)
-        return PriceList(prices=(*self.prices, *prices), powers=(*powers, *more), terms=self.terms or other.terms)
+        return PriceList(
+            prices=(*self.prices, *prices),
+            powers=(*powers, *more),
+            terms=self.terms or other.terms,
+            as_of=self.as_of or other.as_of,
+        )
 
     @staticmethod
     def _with_chip(power: Power, other: "PriceList") -> Power:

@@ -1,11 +1,12 @@
 """One training step as an explicit graph of tasks: the only thing an engine sees."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from podsim.caches.tables import fresh_number
 from podsim.model.sums import sum_in_order
 
 
@@ -67,15 +68,28 @@ class Task:
     flows: tuple[Flow, ...] = ()
     part: Part = Part.COMPUTE
     repeat: int = 1
+    fixed_s: float = field(init=False, compare=False, repr=False)
+    """Duration without the flows, once [s]; added up once, as turns share most tasks."""
 
-    @property
-    def fixed_s(self) -> float:
-        """Duration without the flows, once [s]."""
-        return sum_in_order(map(_SECONDS, self.cut))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed_s", sum_in_order(map(_SECONDS, self.cut)))
 
     def after(self, needs: tuple[int, ...]) -> "Task":
         """The same once `needs` are done; `dataclasses.replace` takes five times as long, and steps have thousands."""
         return Task(self.kind, self.name, self.where, self.cut, needs, self.flows, self.part, self.repeat)
+
+
+class KeptTasks(tuple[Task, ...]):  # noqa: SLOT001  (a tuple of any length has none but __dict__)
+    """Tasks that several programs share: engines know by their `number` what they ran before."""
+
+    number: int
+
+    @classmethod
+    def of(cls, tasks: Iterable[Task]) -> Self:
+        """The tasks, with a number that no others have."""
+        kept = cls(tasks)
+        kept.number = fresh_number()
+        return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +134,7 @@ class Span(NamedTuple):
 
 
 class Record(StrEnum):
-    """What the event engine keeps of each link."""
+    """What event simulation keeps of each link."""
 
     NOTHING = "nothing"
     TOTALS = "totals"
@@ -145,12 +159,12 @@ class StepTimeline:
     """When everything of one step happened; `breakdown_s` adds up to `step_s`.
 
     `period_s` is what one more micro-batch adds once the pipeline is full. `links` are there if they were asked for.
-    `events` are what the engine looked at: tasks, or with the event engine all that SimPy processed.
+    `events` are what the engine looked at: tasks, or in event simulation all that SimPy processed.
     """
 
     step_s: float
     period_s: float
     breakdown_s: dict[Part, float]
-    spans: tuple[Span, ...]
+    spans: Sequence[Span]
     events: int
     links: tuple[LinkUse, ...] = ()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
 from podsim.model.microbenchmark import Microbenchmark, quantile
 from podsim.model.readings import Mode, Option, RowReading
 from podsim.model.sums import sum_in_order
@@ -105,7 +106,7 @@ class ReadRow:
     @property
     def fit_of_framework(self) -> bool:
         """Whether constants of frameworks are fitted with the row, be it as a reference."""
-        return bool(self.fit.reference) or not math.isnan(self.fit.held_out)
+        return self.mode is not Mode.POWER and (bool(self.fit.reference) or not math.isnan(self.fit.held_out))
 
     @property
     def error(self) -> float:
@@ -335,8 +336,8 @@ class RowGroup:
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PublishedReport(Displayable):
     """Every published row: beside its prediction, or left out for a reason."""
 
     compared: tuple[ReadRow, ...]
@@ -394,6 +395,8 @@ class PublishedReport:
             "latencies": self.of((Mode.LATENCY,)),
             "programs": self.of((Mode.TILES,)),
             "kernels": self.of((Mode.KERNEL,)),
+            "power_kernels": self.of((Mode.POWER,)).only(Sample.IN_SAMPLE),
+            "power_systems": self.of((Mode.POWER,)).only(Sample.NOT_FITTED),
             "ratios": self.of((Mode.RATIO, Mode.SOFTWARE)),
         }
 

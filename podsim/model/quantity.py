@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 NINETY_PERCENT = 0.9
-"""Share of truths that intervals are to hold, unless another is asked for."""
+"""Confidence level of intervals, unless another is asked for."""
 NINETY: Final = 1.6449
 """Standard deviations to either side that hold 90 % of a normal distribution."""
 
@@ -55,6 +55,7 @@ class SourceKind(StrEnum):
     DATASHEET = "datasheet"
     DERIVED = "derived"
     FITTED = "fitted"
+    GIVEN = "given"  # by the user: a flag, --set, a file of their own
     ASSUMED = "assumed"
 
 
@@ -102,9 +103,13 @@ class Source:
 
 
 class Grade(StrEnum):
-    """How far an answer stands from a measurement; the worst input wins."""
+    """How far an answer stands from a measurement; the worst input wins.
+
+    What the user states is `given`: podsim does not judge it, so it makes no answer worse than its other inputs do.
+    """
 
     MEASURED = "measured"
+    GIVEN = "given"
     INTERPOLATED = "interpolated"
     EXTRAPOLATED = "extrapolated"
     ASSUMED = "assumed"

@@ -19,6 +19,7 @@ class Mode(StrEnum):
     TILES = "tiles"  # a program without a network, which the tile model predicts by itself
     KERNEL = "kernel"  # calls a second of one operator
     RATIO = "ratio"  # training, over published results of one chip of another kind
+    POWER = "power"  # of one IPU that calls an operator or does nothing, or of a machine that trains
     SOFTWARE = "software"  # training under one release over an earlier one
 
 
@@ -63,11 +64,12 @@ class RowReading:
     """What is asked about one published row; or the `reason` why nothing is.
 
     `family` groups rows, by default of the name that the row has. `samples` is the length of a run that is a time,
-    `clients` ask at once where a row is a latency, `operator` and `sizes` are those of `podsim op`. `unsaid` names what
+    `clients` ask at once where a row is a latency, `operator` and `sizes` are those of `podsim op`, `calls_row` is the
+    row with how often it was called while power was measured. `unsaid` names what
     the row does not say and may be read in several ways, `assumed` what else it does not say, `why` is the mechanism
     suspected where podsim is far off. `input_on_chip` says that the program makes its inputs itself, so that its
     framework fetches none. `later` names a release and `factor_row` the row with what is
-    claimed of it: both are held against the row.
+    claimed of it: both are compared with the row.
     """
 
     row: str
@@ -91,6 +93,7 @@ class RowReading:
     input_on_chip: bool = False
     operator: str = ""
     sizes: tuple[str, ...] = ()
+    calls_row: str = ""
     changes: Annotated[tuple[str, ...], Key("set")] = ()
     unsaid: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
@@ -102,10 +105,12 @@ class RowReading:
     def __post_init__(self) -> None:
         if (self.mode is None) != bool(self.reason):
             raise ValueError("mode: give one of mode and reason")
-        if self.mode not in (None, Mode.TILES, Mode.KERNEL) and not self.workload:
+        if self.mode not in (None, Mode.TILES, Mode.KERNEL, Mode.POWER) and not self.workload:
             raise ValueError("workload: is missing")
-        if (self.mode is Mode.KERNEL) != bool(self.operator):
-            raise ValueError("operator: goes with the mode kernel")
+        if self.mode is not Mode.POWER and (self.mode is Mode.KERNEL) != bool(self.operator):
+            raise ValueError("operator: goes with the modes kernel and power")
+        if (self.mode is Mode.POWER and bool(self.operator)) != bool(self.calls_row):
+            raise ValueError("calls_row: goes with an operator in the mode power")
         if (self.mode is Mode.LATENCY) != (self.clients is not None and self.batch is not None):
             raise ValueError("clients: go, with a batch, with the mode latency")
         if bool(self.later) != bool(self.factor_row):

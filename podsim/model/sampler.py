@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from podsim.model.chip import Precision
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import Count, Key, NotNegative, Whole
 from podsim.model.sums import sum_in_order
 
@@ -92,8 +93,8 @@ class WorkCost:
         return self.draws_s + self.elementwise_s + self.sums_s + self.sync_s
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamplerReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SamplerReport(Displayable):
     """A run of so many samples on the IPUs of a machine."""
 
     sampler: Sampler

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from podsim.model.displayable import Displayable
+
 if TYPE_CHECKING:
     from podsim.model.microbenchmark import Compared
 
@@ -22,8 +24,8 @@ class Stencil:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StencilReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StencilReport(Displayable):
     """A sweep over a grid on the IPUs of a machine; `published` are measured sweeps of the same stencil."""
 
     stencil: Stencil

@@ -17,6 +17,7 @@ class Design(StrEnum):
     GRID = "grid"
     RANDOM = "random"
     LATIN_HYPERCUBE = "latin-hypercube"
+    ADAPTIVE = "adaptive"
 
 
 class Spacing(StrEnum):
@@ -114,11 +115,51 @@ class SweepRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRegion:
+    """Where on an axis some points lie: from one end to the other of a range, or the values that they have."""
+
+    values: tuple[str, ...]
+    is_range: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepShare:
+    """What one axis explains of the variance of the log of the time to train, as shares of it (Sobol indices).
+
+    `first_order` is its effect alone, `total` that with all its interactions; both None where no fit can say.
+    `best` and `worst` are where the tenth of the points lies that has the shortest and the longest times.
+    """
+
+    axis: str
+    first_order: float | None
+    total: float | None
+    best: SweepRegion
+    worst: SweepRegion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSpread:
+    """Why the points of a sweep differ: axes that vary, the one that explains most first.
+
+    `exact` says whether all points of a grid were decomposed as they are; otherwise a polynomial was fitted, which
+    predicts points left out but for `1 - explained` of their variance. `near_ties` points beside the best have
+    intervals that overlap its own.
+    """
+
+    axes: tuple[SweepShare, ...]
+    explained: float
+    exact: bool
+    near_ties: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SweepReport(Displayable):
     """Every point of a sweep in the order of its design, whoever computed which when.
 
     `alike` points came up again and count once; `stored` were found in `results`, from whose end `cut_bytes` of a line
-    that was never finished were taken; `warnings` say which lines of it were set aside.
+    that was never finished were taken; `warnings` say which lines of it were set aside. `spread` is None where fewer
+    than two points have an answer, or all have the same. An adaptive design has at most `most` points, and ends early
+    where `is_settled`; both None for any other.
     """
 
     file: str
@@ -133,6 +174,9 @@ class SweepReport(Displayable):
     stored: int
     cut_bytes: int
     warnings: tuple[str, ...] = ()
+    spread: SweepSpread | None = None
+    most: int | None = None
+    is_settled: bool | None = None
 
     @property
     def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MULTIPLY = "multiply"
+"""What supersteps are for in which the AMP works."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cohort:
@@ -65,3 +68,8 @@ class TilePlan:
     layout_in: str = ""  # layout in which the first operand is expected
     layout_out: str = ""  # layout in which the result is left
     alternatives: tuple[RejectedPlan, ...] = field(default=())
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether its arithmetic is the AMP's."""
+        return any(step.phase == MULTIPLY for step in self.supersteps)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from podsim.model.displayable import Displayable
 from podsim.model.program import Part
 
 
@@ -53,8 +54,8 @@ class LinkLoad:
     changes: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Trace(Displayable):
     """Spans on tracks; on one track they follow each other or lie inside each other. `shown` says of what they are all.
 
     `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Final
 
-from podsim.model.framework import Framework
+from podsim.model.framework import Framework, of_configuration
 from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
@@ -224,6 +224,11 @@ class SoftwareConfiguration:
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
         if self.available_memory is not None and not 0 < self.available_memory <= 1:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
+
+    @property
+    def framework_named(self) -> Framework | None:
+        """The framework that is stated, else the one that the configuration is named after."""
+        return self.framework or of_configuration(self.name)
 
     @property
     def memory_proportion(self) -> float:

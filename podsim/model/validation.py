@@ -1,10 +1,11 @@
-"""Predictions held against published results, and what a fit learned."""
+"""Predictions compared with published results, and what a fit learned."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from podsim.model.calibration import FittedParameter
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import NINETY_PERCENT, Count, Key, Seconds
 
 STEP = "step_s"
@@ -68,8 +69,8 @@ class ValidationHeldOut:
     groups: Mapping[str, ErrorSummary]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HoldOuts:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class HoldOuts(Displayable):
     """Errors of everything that was left out, by what was left out and by quantity; each fit began from nothing.
 
     `forms` has, by what was left out and by group, the form of the model that the rest chose. `intervals` has how often
@@ -118,8 +119,8 @@ class CurveSummary:
     errors: ErrorSummary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Validation(Displayable):
     """Every published point beside its prediction, the errors by quantity, and those of reference points left out.
 
     `held_out` has the errors of step time by what was left out, as `GROUPINGS` names it, `intervals` how often 90 %
@@ -175,8 +176,8 @@ class OverheadFit:
     release_held_out: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FitReport(Displayable):
     """What `calibrate` found, how well it fits, and where it was written ("" where it was not).
 
     `held_out` and `groups` are errors with one `hold_out` (machine, round, workload) after the other left out.
@@ -219,8 +220,8 @@ class FrozenFile:
     predictions: Annotated[tuple[FrozenPrediction, ...], Key("prediction")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreezeReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FreezeReport(Displayable):
     """Frozen predictions as they were and as they are now, in the same order, and where they were written."""
 
     before: tuple[FrozenPrediction, ...]
@@ -281,8 +282,8 @@ class DistanceFound:
     variance_per_doubling: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageReport:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CoverageReport(Displayable):
     """Intervals against held-out measurements."""
 
     rows: tuple[Coverage, ...]

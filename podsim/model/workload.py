@@ -348,7 +348,7 @@ class LayerUnit(Numbered):
         return sum_in_order(operator.flop(run, rows) for operator in self.operators)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, as units are
 class Workload:
     """A model as an ordered chain of units, with what a run of it needs."""
 
@@ -385,7 +385,7 @@ class Workload:
         """Reference convergence; MissingParameter where the length of a run is stated instead."""
         if self.convergence is None:
             raise MissingParameter(
-                f'nobody says how many samples workload "{self.name}" needs to converge',
+                f'samples to converge of workload "{self.name}" not specified',
                 hint="its runs have a stated length: podsim predict, or --samples",
             )
         return self.convergence
@@ -401,6 +401,10 @@ class Workload:
 
     def training_flop_per_row(self) -> float:
         """Forward, backward and weight gradient of one row, recomputation not counted [FLOP]."""
+        return self._training_flop
+
+    @cached_property
+    def _training_flop(self) -> float:
         return self._flop((Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT))
 
     def _flop(self, runs: tuple[Pass, ...]) -> float:

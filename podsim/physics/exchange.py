@@ -64,7 +64,7 @@ def scatter_cycles(volume_bytes: float, chip: Chip) -> float:
 
 
 def broadcast_cycles(receivers: int, volume_bytes: float, chip: Chip) -> float:
-    """One tile sends the same bytes to the `receivers` tiles beside it, with the sync.
+    """One tile sends the same bytes to the `receivers` tiles next to it, with the sync.
 
     All of them take every word; neighbours that share a bus receive together at the wider rate.
     """

@@ -66,14 +66,14 @@ def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
     full = memory.fit(question.workload, usual, question.machine.topology)
     quick = question.by_formula
     longer = assemble.step(quick, mapping).step_s / assemble.step(quick, usual).step_s - 1
-    yield lowering_note(mapping, full, f"{100 * longer:.1f} % longer steps")
+    yield lowering_note(mapping, full, f"steps {100 * longer:.1f} % longer")
 
 
 def lowering_note(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
     """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs."""
     full = f"IPU {usual.fullest.ipu} of a replica would need {100 * usual.fraction:.0f} % of its SRAM"
     lower = mapping.configuration.memory_proportion
-    return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY}, with which {full}: {cost}"
+    return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY} ({full}): {cost}"
 
 
 def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
@@ -108,7 +108,7 @@ def fastest(quick: TrainingCase, stored: Sequence[tuple[Mapping, MemoryFit]]) ->
 
     def step_s(item: tuple[Mapping, MemoryFit]) -> float:
         mapping, _ = item
-        full = assemble.step(quick, replace(mapping, accumulation=mapping.filling))
+        full = assemble.step(quick, mapping.at(mapping.filling))
         return full.step_s + full.period_s * (mapping.accumulation - mapping.filling)
 
     return min(stored, key=step_s)

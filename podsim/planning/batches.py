@@ -53,7 +53,7 @@ def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
 
 
 def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
-    """Batches that divide, the nearest to that of the recipe first."""
+    """Batches that divide, the nearest to the published one first."""
     return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:TRIED])
 
 
@@ -73,18 +73,18 @@ def _basis(workload: Workload, mapping: Mapping, topology: Topology, known: tupl
         recipe = f"{number}, {workload.recipe}," if workload.recipe else f"the published batch of {number}"
         if batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]:
             return (
-                f"the streaming memory of {topology.title} does not hold the activations of {recipe.rstrip(',')}; "
-                "--global-batch sets another"
+                f"the activations of {recipe.rstrip(',')} do not fit the streaming memory of {topology.title}; "
+                "set another with --global-batch"
             )
         return (
             f"{recipe} does not divide over the replicas of {topology.title}, this is the nearest that does; "
-            "--global-batch sets another"
+            "set another with --global-batch"
         )
     if workload.recipe:
-        return f"{workload.recipe}; --global-batch sets another"
+        return f"{workload.recipe}; set another with --global-batch"
     if tokens:
-        return f"the {tokens:,.0f} tokens a step that the model's paper states"
-    return "that of the published mapping nearest in size; --global-batch sets another"
+        return f"the {tokens:,.0f} tokens per step of the model's paper"
+    return "as in the published mapping nearest in size; set another with --global-batch"
 
 
 def _near(batch: float, recipe: float) -> bool:

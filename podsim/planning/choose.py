@@ -1,9 +1,10 @@
-"""From what a scenario fixes to a mapping: used as given, taken from a preset, or searched for."""
+"""From what a scenario fixes to a mapping: used as stated, taken from a preset, or searched for."""
 
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
+from podsim.caches.garbage import uncollected
 from podsim.errors import InputError
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice, Considered
@@ -49,14 +50,17 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
         )
     faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.unscheduled(workload.configurations))
     if constraints.accumulation and constraints.global_batch:
-        faults.append("--accumulation and --global-batch both say how many micro-batches a step has; give one")
+        both = "--accumulation and --global-batch are mutually exclusive"
+        if not faults:
+            raise InputError(both, code="conflicting-flags", hint="leave out one of them")
+        faults.append(f"{both}: leave out one of them")
     if faults:
         named = shlex.quote(workload.name)
         raise InputError(
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"podsim workload show {named} lists published mappings",
+            hint=f"podsim workload show {named}: its published mappings",
         )
 
 
@@ -71,21 +75,22 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
         mapping, but = published_mapping(planner, named), ""
         if constraints.accumulation or constraints.global_batch:
             count = constraints.accumulation or _accumulation(workload, constraints, named.replicas, named.micro_batch)
-            mapping, but = replace(mapping, accumulation=count), f", but for an accumulation of {count:,}"
+            mapping, but = replace(mapping, accumulation=count), f", with accumulation {count:,}"
         return _largest_fit(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
     free = not (constraints.global_batch or constraints.accumulation or question.by_law)
     published = _published_run(question) if free else None
-    best = idle.search(published or question, planner, constraints, on_progress)
+    with uncollected():  # by formula, which leaves no cycles
+        best = idle.search(published or question, planner, constraints, on_progress)
     planner, mapping = best.search.planner, best.mapping
     choice = _at_length(question, published, best.choice) if published else best.choice
     note = batches.note(workload, mapping, machine.topology) if free else ""
     if published and workload.converges_as:
         note = (
-            f"global batch {mapping.global_batch:,}: that at which {workload.converges_as.title} trains soonest here; "
-            "--global-batch sets another"
+            f"global batch {mapping.global_batch:,}: the one with the shortest time to train for "
+            f"{workload.converges_as.title} on this machine; set another with --global-batch"
         )
     storage = _storage(question, planner, mapping)
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
@@ -118,7 +123,7 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
     return replace(
         choice,
         considered=tuple(at_length(candidate) for candidate in choice.considered),
-        reason=f"batch and split of a run to {published.workload.benchmark.target}: {choice.reason}",
+        reason=f"batch and mapping of a run to {published.workload.benchmark.target}: {choice.reason}",
     )
 
 
@@ -128,7 +133,7 @@ def _alone(named: Preset, constraints: Constraints) -> None:
     also = [f"--{name.replace('_', '-')}" for name in names if getattr(constraints, name) is not None]
     if also:
         raise InputError(
-            f"preset {named.name} gives the whole mapping: {' and '.join(also)} cannot be had beside it",
+            f"preset {named.name} gives the whole mapping: it excludes {' and '.join(also)}",
             code="conflicting-flags",
             hint="leave out --preset, or the others",
         )
@@ -157,7 +162,7 @@ def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Cons
     accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
     stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
     mapping, _ = fastest(question.by_formula, stored)
-    return _largest_fit(question, planner, mapping, "flags", "as given")
+    return _largest_fit(question, planner, mapping, "flags", "given")
 
 
 def _accumulation(workload: Workload, constraints: Constraints, replicas: int, micro_batch: int) -> int:
@@ -181,21 +186,22 @@ def _largest_fit(question: TrainingCase, planner: MappingBuilder, mapping: Mappi
         raise does_not_fit(planner, memory, mapping)
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
     idle = planner.topology.ipus - mapping.ipus
-    notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs stand idle under this mapping",) if idle else ()
+    notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs are idle with this mapping",) if idle else ()
     return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
 
 
 def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[str, ...]:
     """What the configuration decided that no flag did, and what a flag changed of it."""
     configuration = mapping.configuration
-    moments = " and ".join(f"{8 * size}" for size in configuration.moment_bytes)
+    bits = "- and ".join(str(bits) for bits in dict.fromkeys(8 * size for size in configuration.moment_bytes))
+    moments = f"{bits}-bit moments" if bits else "no moments"
     over = "all replicas" if configuration.schedule is Schedule.PHASED else "the replicas of a rack"
     sharded = f", sharded over {over}" if configuration.state_sharded else ""
     return (
         f"configuration {configuration.name}: schedule {configuration.schedule}, recompute {configuration.recompute}",
         (
-            f"optimizer state {configuration.state}{sharded}, moments of {moments} bit, "
-            f"checkpoints of {8 * configuration.checkpoint_bytes} bit"
+            f"optimizer state {configuration.state}{sharded}, {moments}, "
+            f"{8 * configuration.checkpoint_bytes}-bit checkpoints"
         ),
         *lowering(question, mapping),
         *planner.what_if.notes(configuration),

@@ -32,14 +32,19 @@ def predicted(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction
     machine = scenario.machine.topology
     for name in scenario.flags():
         if name not in OF_LAWS:
+            flag = SPELLED.get(name, name).replace("_", "-")
             raise InputError(
-                f"--{SPELLED.get(name, name).replace('_', '-')} says nothing to {machine}, which has no IPUs: a "
-                "scaling law answers",
+                f"--{flag} does not apply to {machine}, which has no IPUs: a scaling law answers",
                 code="conflicting-flags",
-                hint="it takes --chips, --global-batch, --samples and --division",
+                hint=f"leave out --{flag}: a law takes chips, global batch, samples and division",
             )
     if run.phases is not None:
-        raise InputError(f"no law knows phases, and {machine} has no IPUs", code="conflicting-flags", hint="--pod 64")
+        sized = " --chips" if scenario.machine.chips is not None else ""
+        raise InputError(
+            f"no law knows phases, and {machine} has no IPUs",
+            code="conflicting-flags",
+            hint=f"--pod 64 in place of --topology{sized}",
+        )
     return answer(scenario)
 
 
@@ -51,13 +56,21 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     from podsim.files import comparator_machines
     from podsim.predicting import comparators
 
-    placed = comparator_machines.machine(scenario.machine.topology or "")
+    name, number = comparator_machines.counted(scenario.machine.topology or "")
+    placed, chips = comparator_machines.machine(name), scenario.machine.chips
+    if number is not None and chips not in (None, number):
+        raise InputError(
+            f"{name}:{number} says how many chips, and so does --chips {chips}",
+            code="conflicting-flags",
+            hint=f"write {name}:{chips}, or leave out one of them",
+        )
+    flag = "--chips " if number is None else f"write {name}:"
     return comparators.predict(
         comparators.ComparatorCase(
             workload=catalog.workload(scenario.workload).value,
             chip=placed.chip.value,
             machine=placed.machine,
-            chips=comparator_machines.count(placed, scenario.machine.chips),
+            chips=comparator_machines.count(placed, chips if number is None else number, flag),
             laws=comparator_machines.laws(),
             division=Division(scenario.length.division),
             global_batch=scenario.mapping.global_batch,
@@ -72,8 +85,10 @@ def refuse_chips(machine: MachineSpec) -> None:
         return
     if machine.topology:
         catalog.topology(machine.topology)  # an unknown name is refused as that
+    named = machine.topology or machine.pod
+    write = "leave out --chips" if named else f"--pod {machine.chips} in place of --chips"
     raise InputError(
         f"--chips sizes machines without IPUs, not {machine.topology or 'an IPU-POD'}",
         code="conflicting-flags",
-        hint=f"--pod {machine.chips}, or --topology of one without IPUs: podsim topology list",
+        hint=f"{write}, or name a machine without IPUs: podsim topology list",
     )

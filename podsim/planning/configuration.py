@@ -25,7 +25,7 @@ MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """What is to be otherwise than configuration has it; None leaves it."""
+    """Overrides of the published configuration; None leaves it."""
 
     schedule: Schedule | None = None
     framework: Framework | None = None
@@ -88,23 +88,23 @@ class WhatIf:
         """How a changed configuration differs from what was published."""
         if self.tensor_shards is not None:
             yield (
-                f"weights do not fit the chips: a layer at a time in phases, {configuration.tensor_shards} tensor "
-                f"shards, weights and state in streaming memory, {configuration.io_tiles} IO tiles as GPT-3 2.7B has; "
-                "this is not published"
+                f"weights do not fit in SRAM: layer by layer in phases, {configuration.tensor_shards} tensor "
+                f"shards, weights and state in streaming memory, {configuration.io_tiles} IO tiles as for GPT-3 2.7B; "
+                "no such run is published"
             )
             if self.cut_further:
                 parts = configuration.attention_parts
-                yield f"attention and feed-forward in phases of their own, queries in {parts} parts"
+                yield f"attention and feed-forward in separate phases, queries in {parts} parts"
         elif self.schedule is not None:
-            yield f"what if: schedule {configuration.schedule}, as asked"
+            yield f"what-if: schedule {configuration.schedule} (given)"
         if self.framework is not None:
-            yield f"framework {self.framework}, as asked"
+            yield f"framework {self.framework} (given)"
         if self.prefetch is not None:
-            yield f"what if: inputs of {configuration.prefetch} micro-batches loaded ahead, as asked"
+            yield f"what-if: inputs of {configuration.prefetch} micro-batches loaded ahead (given)"
         if self.overlap:
-            yield "what if: gradients are reduced while other IPUs still run backward, as asked"
+            yield "what-if: gradients are reduced while other IPUs still run backward (given)"
         if self.io_tiles is not None or self.overlap:
-            yield f"what if: {configuration.io_tiles} of the tiles set aside for traffic, the rest compute"
+            yield f"what-if: {configuration.io_tiles} tiles set aside for IO, the rest compute"
 
 
 AS_PUBLISHED = WhatIf()
@@ -141,7 +141,7 @@ def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatI
 
 
 def may_stream(workload: Workload) -> bool:
-    """Whether a step may run in phases that nobody published: that of a decoder, of which nobody published another."""
+    """Whether a step may run in unpublished phases: that of a decoder without another published configuration."""
     if any(configuration.schedule is Schedule.PHASED for configuration in workload.configurations):
         return False
     from podsim.workloads import shards
@@ -270,7 +270,7 @@ class MappingBuilder:
         micro_batch: int,
         accumulation: int,
     ) -> Mapping:
-        """A mapping that follows a configuration but for what is to be otherwise."""
+        """A mapping that follows a configuration but for the overrides."""
         configuration, tiles = self.what_if.of(configuration), self.topology.chip.tiles
         if configuration.io_tiles >= tiles:
             raise InputError(

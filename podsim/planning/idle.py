@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGER_MICRO_BATCH: Final = 0.5
 """Share of its IPU time that a row takes at least with the larger micro-batch that half the replicas allow."""
 SEEN: Final = 0.005
-"""Share of the time to train from which what grows is named."""
+"""Share of the time to train from which a growing part is named."""
 
 
 def search(
@@ -63,7 +63,7 @@ def search(
         return best
     why = _slower(on_all, best) if on_all else "the batch is too small for more replicas"
     used, idle = best.mapping.ipus, whole.ipus - best.mapping.ipus
-    reason = f"uses {used:,} of {whole.ipus:,} IPUs, {idle:,} are idle: {why}; {best.choice.reason}"
+    reason = f"{used:,} of {whole.ipus:,} IPUs are used, {idle:,} are idle: {why}; {best.choice.reason}"
     return replace(best, choice=replace(best.choice, reason=reason))
 
 
@@ -90,7 +90,7 @@ def _quick(question: TrainingCase) -> TrainingCase:
 
 
 def _least_s(known: Best, ipus: int) -> float:
-    """What a run takes at least on so many IPUs with any mapping [s]: its rows, at the best pace of a full pipeline."""
+    """Least time of a run on so many IPUs with any mapping [s]: its rows, at the best pace of a full pipeline."""
     question, workload = known.search.question, known.search.question.workload
     peak_flop_per_s = question.machine.chip.peak_flop_per_s(workload.precision)
     row_s = max(
@@ -102,7 +102,7 @@ def _least_s(known: Best, ipus: int) -> float:
 
 def _slower(on_all: Best, best: Best) -> str:
     """By how much all IPUs are slower, and what makes them so: more samples, or a part of the run."""
-    text = f"all of them would take {_percent(on_all.time_s / best.time_s - 1)} longer"
+    text = f"a run on all of them would take {_percent(on_all.time_s / best.time_s - 1)} longer"
     needed = _samples(on_all) / _samples(best) - 1
     before_s, after_s = _spent_s(best), _spent_s(on_all)
     grown = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
@@ -111,7 +111,7 @@ def _slower(on_all: Best, best: Best) -> str:
         batch = f"a global batch of {on_all.mapping.global_batch:,} instead of {best.mapping.global_batch:,}"
         return f"{text}, since {batch} needs {_percent(needed)} more samples"
     if grown[most] < SEEN:
-        return f"{text}, since steps are hardly shorter and further beyond what was measured"
+        return f"{text}, since steps are hardly shorter and further from any measurement"
     return f"{text}, since {most} would take {_percent(grown[most])} of the run more"
 
 

@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from podsim.convergence.samples import Samples
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
@@ -14,7 +15,7 @@ from podsim.model.training import Schedule
 from podsim.planning import batches
 from podsim.planning.available_memory import fastest
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
-from podsim.planning.no_fit import does_not_fit
+from podsim.planning.no_fit import does_not_fit, larger_pod
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
@@ -59,6 +60,7 @@ class Search:
     indivisible: InputError | None = None  # why the first split that could not be lowered was not
     full: dict[tuple[int, int, int], StepTimeline] = field(default_factory=dict)  # steps with a full pipeline, by split
     evaluations_s: dict[tuple[int, int, int, int], float] = field(default_factory=dict)
+    needs: dict[int, Samples] = field(default_factory=dict)  # samples to converge, by global batch
     global_batches: set[float] = field(default_factory=set)  # global batches that come out even, around the one wanted
     recipes: tuple[float, ...] = ()  # global batches to try where none is wanted: published ones, unless stated
     least_ipu_s_per_row: float = 0.0  # of any split that fits, its pipeline full and its inputs there; 0 before any
@@ -79,7 +81,7 @@ class Search:
         if not lines:
             raise self.no()
         for done, line in enumerate(lines, start=1):
-            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            full = assemble.step(quick, line.mapping.at(line.mapping.filling))
             result += self._timed(quick, line, full)
             if self.on_progress:
                 self.on_progress(done, len(lines))
@@ -142,7 +144,7 @@ class Search:
 
     def _least_s(self, quick: assemble.TrainingCase, line: SearchLine) -> float:
         """The time [s] of the accumulation of a line that trains soonest."""
-        full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+        full = assemble.step(quick, line.mapping.at(line.mapping.filling))
         return min(self._handicap(mapping) * time_s for time_s, mapping, _ in self._timed(quick, line, full))
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
@@ -151,7 +153,7 @@ class Search:
         usual, all_ = self._micro_batches(max(near))
         result = list[tuple[float, Mapping, MemoryFit]]()
         for line in self._fitting(quick, [*near, *far], tuple(sorted({*usual, *all_}))):
-            full = assemble.step(quick, replace(line.mapping, accumulation=line.mapping.filling))
+            full = assemble.step(quick, line.mapping.at(line.mapping.filling))
             result += self._timed(quick, line, full)
         return result
 
@@ -195,7 +197,7 @@ class Search:
         replicas = self.constraints.replicas or self.ipus // size
         if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
             return replicas
-        self.rejected["do not divide"] += 1
+        self.rejected["do not divide the IPUs"] += 1
         return 0
 
     def _micro_batches(self, widest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -225,7 +227,7 @@ class Search:
         try:
             accumulations, mapping, memory = self._widest(quick, replicas, size, micro_batch, accumulations)
         except InputError as error:
-            self.rejected["do not divide"] += len(accumulations)
+            self.rejected["do not divide the IPUs of a replica"] += len(accumulations)
             self.indivisible = self.indivisible or error
             return []
         if not memory.fits:
@@ -251,7 +253,7 @@ class Search:
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         for accumulation in line.accumulations:
-            candidate = replace(mapping, accumulation=accumulation)
+            candidate = mapping.at(accumulation)
             step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
             yield self._time_s(quick, candidate, step_s), candidate, line.memory
 
@@ -278,12 +280,15 @@ class Search:
             accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
 
     def _chosen(self) -> bool:
-        """Whether the batch is free: nobody asks for one and no recipe goes with one."""
+        """Whether the batch is free: none is given and no published batch applies."""
         return self.smaller or bool(self.question.workload.points or self.question.by_law)
 
     def _time_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
         beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
-        return expected_s(beat, assemble.samples(quick, mapping.global_batch))
+        batch = mapping.global_batch
+        if batch not in self.needs:
+            self.needs[batch] = assemble.samples(quick, batch)
+        return expected_s(beat, self.needs[batch])
 
     def _evaluation_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
         """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
@@ -307,7 +312,7 @@ class Search:
         if constraints.global_batch:
             count = constraints.global_batch / rows_samples
             if count < 1 or abs(count - round(count)) > 1e-9:
-                self.rejected["do not divide"] += 1
+                self.rejected["do not divide the global batch"] += 1
                 below = math.floor(count)
                 self.global_batches |= {max(1, below) * rows_samples, (below + 1) * rows_samples}
                 return []
@@ -317,7 +322,7 @@ class Search:
             return sorted({1, *(max(1, round(batch / rows_samples)) for batch in by_law.batches)})
         if not points:
             raise MissingParameter(
-                f'nobody says at which global batch "{workload.name}" runs',
+                f'global batch of "{workload.name}" not specified',
                 hint="--global-batch 1024, or global_batch in [benchmark] of the workload file",
             )
         targets = {float(point.batch) for point in points} | {points[0].batch * 2.0**i for i in range(12)}
@@ -379,16 +384,16 @@ class Search:
         if quickest is not best:
             size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
             text += (
-                f" at a replica size that was published; {quickest.mapping.replicas:,} × {size} comes out "
-                f"{100 * ahead:.0f} % quicker, too little to trust a size that no submission used"
+                f" at a published replica size; {quickest.mapping.replicas:,} × {size} is {100 * ahead:.0f} % faster, "
+                "within model error; not chosen: no published run uses this replica size"
             )
         if self.question.samples is None and larger and mapping.replicas > 1:
             text += (
-                f"; memory would hold a batch above {mapping.global_batch:,}, convergence would not repay it: "
-                "a larger batch thins the bubble and the all-reduce but needs more samples"
+                f"; a batch above {mapping.global_batch:,} fits in memory but is past the critical batch size: "
+                "step overheads fall, samples to converge rise more"
             )
         if not (self.question.workload.points and self.question.workload.presets):
-            text += "; podsim workload map weighs other micro-batches and storage too"
+            text += "; podsim workload map compares other micro-batches and storage"
         return text
 
     @property
@@ -412,21 +417,41 @@ class Search:
             max((b for b in self.global_batches if b <= number), default=0),
             min((b for b in self.global_batches if b > number), default=0),
         ]
-        counts = [f"{count:,} {why}" for why, count in sorted(self.rejected.items())]
+        causes = ", ".join(_counted(count, why) for why, count in sorted(self.rejected.items()))
+        counts = [f"mappings rejected: {causes}"]
         if self.indivisible is not None:  # another batch would not help
-            return InputError(
-                self.indivisible.message,
-                code="mapping-does-not-divide",
-                context=[*self.indivisible.context, *counts],
-                hint=self.indivisible.hint,
-            )
+            return self._too_few_ipus(self.indivisible, counts)
         return InputError(
-            "no mapping divides as asked",
+            f"no mapping gives a global batch of {number:,.0f}"
+            if any(near)
+            else "no mapping divides the IPUs of the machine",
             code="mapping-does-not-divide",
             context=counts,
             hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
-            or "leave out --ipus-per-replica or --replicas and let podsim choose",
+            or "leave out --ipus-per-replica and --replicas: both are searched",
         )
+
+    def _too_few_ipus(self, indivisible: InputError, counts: Sequence[str]) -> InputError:
+        """The error of the first split, with the machine that holds the workload where replicas are free."""
+        constraints, workload = self.constraints, self.question.workload
+        pod = ""
+        if not (constraints.ipus_per_replica or constraints.replicas):
+            samples = constraints.global_batch or next(iter(self.recipes), workload.samples_per_row)
+            pod = larger_pod(self.planner, samples / workload.samples_per_row)
+        context = [*indivisible.context, *counts]
+        return InputError(
+            f"no mapping of {workload.title} divides the {self.ipus:,} IPUs" if pod else indivisible.message,
+            code="mapping-does-not-divide",
+            context=[indivisible.message, *context] if pod else context,
+            hint=pod or indivisible.hint,
+        )
+
+
+def _counted(count: int, why: str) -> str:
+    """So many of a reason: "1 does not divide the IPUs"."""
+    verb, _, rest = why.partition(" ")
+    singular = {"do": "does", "miss": "misses"}.get(verb, verb)
+    return f"{count:,} {singular if count == 1 else verb} {rest}"
 
 
 def _missed(memory: MemoryFit) -> tuple[float, float]:

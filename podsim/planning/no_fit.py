@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
+from podsim.model.chip import Chip
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
@@ -16,6 +17,7 @@ from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuild
 from podsim.tiles.amp import OUTPUT_BYTES
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
+LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a replica needs more IPUs than there are
 
 
 def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -> Infeasible:
@@ -25,8 +27,8 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     stages = ", ".join(str(stage) for stage in full.stages)
     context = [
         (
-            f"{planner.workload.name} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica "
-            f"(stage {stages}); a {planner.topology.chip.name} has {capacity / 1e9:.2f} GB"
+            f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica "
+            f"(stage {stages}); {available(planner.topology.chip, mapping, capacity)}"
         ),
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
@@ -38,8 +40,8 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
         return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
-        f"streaming memory: {memory.streaming_bytes_per_ipu * each / 1e9:,.0f} GB a machine are needed; "
-        f"the DDR of one holds {topology.gateway.streaming_bytes / 1e9:.0f} GB"
+        f"streaming memory: {memory.streaming_bytes_per_ipu * each / 1e9:,.0f} GB per IPU-Machine needed, "
+        f"{topology.gateway.streaming_bytes / 1e9:.0f} GB available"
     )
     in_phases = mapping.schedule is Schedule.PHASED
     # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
@@ -50,6 +52,17 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
         "the mapping does not fit the memory",
         context=context[2:] if memory.fraction <= 1 else context,
         hint=hint or _what_fits(planner, mapping),
+    )
+
+
+def available(chip: Chip, mapping: Mapping, capacity_bytes: float) -> str:
+    """SRAM of a chip that a mapping can use, and what its I/O tiles keep of the rest."""
+    whole, left = chip.sram_bytes / 1e9, capacity_bytes / 1e9
+    if left == whole:
+        return f"a {chip.name} has {whole:.2f} GB"
+    tiles = mapping.configuration.io_tiles
+    return (
+        f"{left:.2f} of {whole:.2f} GB of a {chip.name} are available ({whole - left:.2f} GB are on {tiles} I/O tiles)"
     )
 
 
@@ -104,8 +117,8 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
             )
         if memory.fits:
             return (
-                f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch} fits at "
-                f"{100 * memory.fraction:.0f} %, or leave the mapping out and let podsim choose"
+                f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch}: fits with "
+                f"{100 * memory.fraction:.0f} % of SRAM in use; leave out all three flags and podsim chooses them"
             )
     return _one_stage_at_a_time(planner, mapping) or (
         f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner, mapping)}"
@@ -180,6 +193,30 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
         if memory.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
     return ""
+
+
+def larger_pod(planner: MappingBuilder, rows: float) -> str:
+    """The smallest larger machine that holds so many rows a weight update, as a hint; "" where none does."""
+    for ipus in powers(LARGEST_POD):
+        if ipus > planner.topology.ipus and any(_holds(planner, rows, ipus, size) for size in powers(MOST_IPUS)):
+            return f"--pod {ipus}, the smallest that holds it"
+    return ""
+
+
+def _holds(planner: MappingBuilder, rows: float, ipus: int, size: int) -> bool:
+    """Whether replicas of so many IPUs each hold the rows on a machine of so many IPUs, row by row."""
+    if size > ipus:
+        return False
+    try:
+        _, memory = planner.first_that_fits(
+            replicas=ipus // size,
+            ipus_per_replica=size,
+            micro_batch=1,
+            accumulation=max(1, round(rows * size / ipus)),
+        )
+    except InputError:
+        return False
+    return memory.fits
 
 
 def _machines(ipus: int, mapping: Mapping) -> Iterator[tuple[int, int, int]]:

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
 from podsim.model.fault import FaultyPart
+from podsim.model.program import Part
 from podsim.planning.choose import Chosen, choose
 from podsim.predicting import assemble, fault_cost, maturity
+from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 from podsim.topology.cut import ranges
 from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
-from podsim.topology.remaining import largest, part
-from podsim.workloads.presets import usual_hosts
+from podsim.topology.remaining import largest, part, whole_machines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import Prediction
+    from podsim.model.prediction import Choice, Considered, Prediction
     from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
     from podsim.topology.fabric import Fabric
@@ -35,13 +36,13 @@ def answer(case: Case, on_progress: Progress | None = None, *, takes_sdk: bool =
     nothing or contradicts another. Infeasible: what is left is cut in two, or too small for the mapping.
     """
     question, texts = case.question, case.scenario.faults
-    fabric = _with(question.fabric, texts)
+    fabric = apply(question.fabric, texts)
     chosen = choose(case, on_progress)
     healthy = predicted(case, chosen)
     if fabric.damage.lost:
         return _on_what_is_left(case, fabric, chosen, healthy, takes_sdk=takes_sdk)
     hurt = replace(case, question=replace(question, fabric=fabric, faults=texts))
-    there = predicted(hurt, chosen)
+    there = predicted(hurt, replace(chosen, choice=_retimed(chosen.choice, hurt.question)))
     without_slow_s = _without_slow_s(question, chosen.mapping, texts)
     detours = fault_cost.detours(hurt.question, chosen.mapping)
     return fault_cost.compared(healthy, there, texts, detours, without_slow_s=without_slow_s), hurt
@@ -52,13 +53,34 @@ def predicted(case: Case, chosen: Chosen) -> Prediction:
     return assemble.predict(case.question, chosen.mapping, chosen.choice, (*chosen.assumptions, *case.notes))
 
 
+def _retimed(choice: Choice, question: TrainingCase) -> Choice:
+    """A choice made for the healthy machine, its mappings timed with the faults of a question, by formula."""
+    quick = question.by_formula
+
+    def with_faults(candidate: Considered) -> Considered:
+        timeline = assemble.step(quick, candidate.mapping)
+        need = assemble.samples(quick, candidate.mapping.global_batch)
+        pace = assemble.question_pace(quick, candidate.mapping, timeline.step_s)
+        return replace(
+            candidate,
+            time_to_train_s=expected_s(pace, need),
+            step_s=timeline.step_s,
+            bubble=timeline.breakdown_s[Part.BUBBLE] / timeline.step_s,
+        )
+
+    if not choice.considered:
+        return choice
+    reason = f"mapping of the healthy machine, kept with the faults: {choice.reason}"
+    return replace(choice, considered=tuple(map(with_faults, choice.considered)), reason=reason)
+
+
 def _without_slow_s(question: TrainingCase, mapping: Mapping, texts: Sequence[str]) -> float | None:
     """The step with every slow link taken out of use [s]; None where none is slow or the rest is cut in two."""
     slow = {fault.text for fault in parse(texts) if fault.part is FaultyPart.LINK and 0 < fault.rate < 1}
     if not slow:
         return None
     try:
-        fabric = _with(question.fabric, [f"{t.partition('=')[0]}=down" if t in slow else t for t in texts])
+        fabric = apply(question.fabric, [f"{t.partition('=')[0]}=down" if t in slow else t for t in texts])
     except PodsimError:
         return None
     return assemble.step(replace(question, fabric=fabric), mapping).step_s
@@ -69,7 +91,7 @@ def mapped(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCas
     question, texts = case.question, case.scenario.faults
     if not texts:
         return question, choose(case, on_progress).mapping
-    fabric = _with(question.fabric, texts)
+    fabric = apply(question.fabric, texts)
     if not fabric.damage.lost:
         return replace(question, fabric=fabric, faults=texts), choose(case, on_progress).mapping
     left, where, _ = _left(case, fabric)
@@ -78,8 +100,13 @@ def mapped(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCas
     return left.question, chosen.mapping
 
 
-def _with(fabric: Fabric, texts: Sequence[str]) -> Fabric:
-    """The machine with these faults; what is left beside lost machines may be in parts, of which one goes on."""
+def apply(fabric: Fabric, texts: Sequence[str]) -> Fabric:
+    """The machine with these faults; what is left beside lost machines may be in parts, of which one goes on.
+
+    Raises what `answer` does for a fault.
+    """
+    if not texts:
+        return fabric
     result = damaged(fabric, parse(texts))
     if not result.damage.lost:
         check(result)
@@ -98,27 +125,34 @@ def _on_what_is_left(
 
 def _left(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
     """The case on the largest partition, which machines that has in words, and the first."""
-    question, machines, stated = case.question, largest(fabric), case.scenario.machine.hosts
+    question, machines = case.question, largest(fabric)
     if machines is None:
         raise Infeasible(
-            f"no machine of {fabric.name} is whole",
+            f"no IPU-Machine of {fabric.name} is whole",
             code="parts-lost",
             context=[_lost(fabric)],
             hint="an IPU that is slow rather than lost keeps its machine: ipu:0=0.5",
         )
-    result = part(fabric, machines)
-    most = result.topology.hosts.most_servers
-    hosts = min(stated, most) if stated else usual_hosts(question.workload, result.topology, None)
-    machine = replace(question.machine, topology=result.topology, hosts=hosts)
-    where = f"{_lost(fabric)}; the largest partition of whole machines has {result.endpoints:,} IPUs: "
-    left = replace(case, question=replace(question, machine=machine, fabric=result))
-    return left, where + ranges(machines, "machine "), machines.start
+    result, topology = part(fabric, machines), whole_machines(question.machine.topology, len(machines))
+    hosts = min(question.machine.hosts, topology.hosts.most_servers)  # those of the healthy machine, none added
+    machine = replace(question.machine, topology=topology, hosts=hosts)
+    where = f"{_lost(fabric)}; the largest partition of whole IPU-Machines has {result.endpoints:,} IPUs: "
+    texts = case.scenario.faults if result.damage else ()  # what is left may be a healthy machine of its own
+    left = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
+    return left, f"{where}{_numbered('IPU-Machine', machines)}", machines.start
 
 
 def _lost(fabric: Fabric) -> str:
+    """The lost IPUs and the IPU-Machines that they are in: "1 of 64 IPUs lost (IPU 17, in IPU-Machine 4)"."""
     lost = sorted(fabric.damage.lost)
-    verb = "is" if len(lost) == 1 else "are"
-    return f"{len(lost):,} of {fabric.endpoints:,} IPUs {verb} lost: {ranges(lost, 'ipu')}"
+    machines = sorted({ipu // fabric.topology.ipus_per_machine for ipu in lost})
+    where = f"{_numbered('IPU', lost)}, in {_numbered('IPU-Machine', machines)}"
+    return f"{len(lost):,} of {fabric.endpoints:,} IPUs lost ({where})"
+
+
+def _numbered(word: str, numbers: Sequence[int]) -> str:
+    """Numbers behind the name of what they count: "IPU 17", "IPU-Machines 5 to 12"."""
+    return f"{word}{'' if len(numbers) == 1 else 's'} {ranges(numbers, '')}"
 
 
 def _fitting(left: Case, where: str, usual: Chosen, *, takes_sdk: bool) -> Chosen:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.scenario import Scenario
 
-LENGTHS = ("samples", "tokens", "law", "target_loss")
+LENGTHS = ("samples", "tokens", "law", "target_loss", "epochs")
 """Flags of how long a run is."""
 
 
@@ -48,9 +48,9 @@ class WorkloadSequence:
             if name in stated:
                 flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"
                 raise InputError(
-                    f"--{flag} says nothing to {self.phases.name}, {why}",
+                    f"--{flag} does not apply to {self.phases.name}, {why}",
                     code="conflicting-flags",
-                    hint=f"podsim predict {shlex.quote(first)} --{flag} X",
+                    hint=f"leave out --{flag}, or name a phase: {first}",
                 )
 
     def whole(self, answers: Sequence[Prediction]) -> Prediction:
@@ -107,7 +107,7 @@ def named(workload: str, changes: Changes = ()) -> Named:
 def run(workload: str) -> WorkloadSequence:
     """What a name or a file means; InputError where a file of phases has faults.
 
-    A name that nobody knows is a workload: whoever reads it says so.
+    An unknown name is a workload: its reader reports it.
     """
     phases = run_phases.phases(workload)
     return WorkloadSequence((workload,)) if phases is None else WorkloadSequence(phases.workloads, phases)

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import Final
 
 from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
@@ -18,9 +19,9 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import intervals, steady, step_events, switches
+from podsim.predicting import activity, intervals, steady, step_events, switches
 from podsim.predicting.grades import grades
-from podsim.predicting.run import NO_OVERHEAD, RunPace, pace, run, stop_samples
+from podsim.predicting.run import NO_OVERHEAD, RunPace, expected_s, pace, run, stop_samples
 from podsim.predicting.timed_steps import TimedSteps
 from podsim.predicting.uncertainty import StepDoubt, between_racks, of_step
 from podsim.tiles import memory
@@ -29,7 +30,7 @@ from podsim.topology.fabric import Fabric
 from podsim.units import counted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that what a search asks of it is put together once
 class TrainingCase:
     """What is asked of a mapping; intervals are to hold the share `interval` of truths."""
 
@@ -43,6 +44,7 @@ class TrainingCase:
     division: Division
     samples: float | None = None
     by_law: LawLength | None = None  # how long a run is, where a law says so
+    given_length: bool = False  # whether the user states it: by a flag, or in a workload file of their own
     folded: bool = True
     seed: int = 0
     faults: tuple[str, ...] = ()  # as they were said, of the whole machine
@@ -55,7 +57,7 @@ class TrainingCase:
         """The same, answered by formula: the longest path of what is folded, with closed forms of supersteps."""
         return replace(self, engine=analytic.run, tiles=None, folded=True)
 
-    @property
+    @cached_property
     def overhead(self) -> Overhead:
         """What a run spends outside its steps, evaluations without their forward program (Eq. 29).
 
@@ -81,7 +83,7 @@ class TrainingCase:
 
     @property
     def outside_error(self) -> float:
-        """Log error of the time outside steps, wider for a release without logs (Eq. 30)."""
+        """Log error of start-up, evaluations and checkpoints, wider for a release without logs (Eq. 30)."""
         parameters = self.machine.parameters
         return math.hypot(parameters.outside_error, parameters.outside.error(self.machine.sdk))
 
@@ -105,7 +107,7 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
     )
 
     def time(count: int) -> StepTimeline:
-        return question.engine(program(mapping=replace(mapping, accumulation=count)), question.fabric)
+        return question.engine(program(mapping=mapping.at(count)), question.fabric)
 
     far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
     if far:
@@ -173,10 +175,10 @@ def samples(question: TrainingCase, batch: int) -> Samples:
         return question.by_law.at(batch)
     if question.samples is not None:
         benchmark = question.workload.benchmark
-        basis = (
-            f"a fixed length, {benchmark.target_at(batch)}" if question.samples == benchmark.run_samples else "as given"
-        )
-        return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis=basis)
+        published = question.samples == benchmark.run_samples
+        basis = f"a fixed length, {benchmark.target_at(batch)}" if published else "given"
+        grade = Grade.MEASURED if published and not question.given_length else Grade.GIVEN
+        return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=grade, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
     workload = question.workload
     samples = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
@@ -243,12 +245,14 @@ def predict(
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=content,
         memory_relief=memory.relief(content, machine.chip.without(mapping.configuration.io_tiles)),
-        limited_by=limited_by(timeline, mapping, choice.given == "search" and question.samples is None),
+        limited_by=limited_by(timeline, mapping) + _of_larger_batches(question, mapping, timeline, choice),
         assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
         row_tokens=tokens,
+        activity=activity.of_step(workload, mapping, machine, timeline),
+        length_default=question.samples is not None and question.samples == workload.benchmark.run_samples,
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )
@@ -288,7 +292,7 @@ def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
         if abs(change) > switches.LEAST:
             yield (
                 f"with --preset {large_pod.name} ({large_pod.text}; assumed for a machine this large) this "
-                f"mapping trains in {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time"
+                f"mapping takes {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time to train"
             )
 
 
@@ -326,8 +330,8 @@ def _target(question: TrainingCase, batch: int) -> str:
     benchmark, samples = question.workload.benchmark, question.samples
     if question.by_law is not None:
         return question.by_law.target
-    if benchmark.style is EvaluationStyle.FIXED and samples not in (None, benchmark.run_samples):
-        return f"{samples:,.0f} samples"
+    if samples is not None and (benchmark.style is not EvaluationStyle.FIXED or samples != benchmark.run_samples):
+        return f"{counted(samples)} samples"
     return benchmark.target_at(batch)
 
 
@@ -376,22 +380,25 @@ def _samples_estimate(need: Samples, level: float) -> Estimate:
     return intervals.lognormal(need.mean, variances, need.grade, need.beyond, level=level)
 
 
+LEAST_FASTER: Final = 0.05
+"""Share of the time to train from which on a larger batch is said to be faster."""
+
 NAMES = {
     Part.COMPUTE: "compute",
     Part.EXCHANGE: "on-chip exchange",
     Part.SYNC: "sync",
-    Part.TRANSFER: "transfers between stages",
-    Part.BUBBLE: "the pipeline bubble",
-    Part.ALL_REDUCE: "the gradient all-reduce",
-    Part.TENSOR_PARALLEL: "the tensor-parallel all-reduce",
-    Part.COLLECTIVE_STEPS: "steps of collectives in a rack",
-    Part.RACK_STEPS: "steps of collectives between racks",
-    Part.WEIGHT_UPDATE: "the weight update",
-    Part.SHARDING: "the order of sharded state",
+    Part.TRANSFER: "stage transfers",
+    Part.BUBBLE: "pipeline bubble",
+    Part.ALL_REDUCE: "gradient all-reduce",
+    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
+    Part.COLLECTIVE_STEPS: "in-rack collective overhead",
+    Part.RACK_STEPS: "cross-rack collective overhead",
+    Part.WEIGHT_UPDATE: "weight update",
+    Part.SHARDING: "optimizer-state sharding",
     Part.STREAMING: "streaming memory",
     Part.HOST: "host input",
-    Part.HOST_STEP: "the call from the host",
-    Part.FRAMEWORK: "the framework",
+    Part.HOST_STEP: "host round trip",
+    Part.FRAMEWORK: "framework overhead",
 }
 
 
@@ -400,15 +407,38 @@ def phased(mapping: Mapping) -> bool:
     return mapping.schedule is Schedule.PHASED
 
 
-def limited_by(timeline: StepTimeline, mapping: Mapping, searched: bool) -> str:
-    """What takes most of a step, and what holds that up."""
+def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, choice: Choice) -> str:
+    """Whether a larger global batch is faster, where a step is not limited by compute; "" where none was searched.
+
+    Tried are batches of twice as many micro-batches each, with the same split, as long as each is faster.
+    """
+    largest = max(timeline.breakdown_s, key=lambda part: timeline.breakdown_s[part])
+    if choice.given != "search" or question.samples is not None or mapping.replicas == 1 or largest is Part.COMPUTE:
+        return ""
+    first_s = best_s = _expected_s(question, mapping)
+    best, larger = mapping, mapping.at(2 * mapping.accumulation)
+    while (next_s := _expected_s(question, larger)) < best_s:
+        best, best_s, larger = larger, next_s, larger.at(2 * larger.accumulation)
+    if best_s < first_s * (1 - LEAST_FASTER) and memory.fit(question.workload, best, question.machine.topology).fits:
+        less = 100 * (1 - best_s / first_s)
+        return f"; a larger global batch is faster: {best.global_batch:,} takes {less:.0f} % less time"
+    return f"; a global batch above {mapping.global_batch:,} would amortize it but need more samples to converge"
+
+
+def _expected_s(question: TrainingCase, mapping: Mapping) -> float:
+    """The time to train at the mean number of samples, by formula [s]."""
+    quick = question.by_formula
+    beat = question_pace(quick, mapping, step(quick, mapping).step_s)
+    return expected_s(beat, samples(quick, mapping.global_batch))
+
+
+def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
+    """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    names = NAMES | ({Part.ALL_REDUCE: "what replicas exchange"} if phased(mapping) else {})
-    text = f"{names[most]} takes {100 * first:.0f} % of a step, then {names[next_]} with {100 * second:.0f} %"
+    names = NAMES | ({Part.ALL_REDUCE: "gradient and weight collectives"} if phased(mapping) else {})
+    text = f"{names[most]}, {100 * first:.0f} % of a step; then {names[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
-        text += f"; accumulation {mapping.accumulation} is short for {stages} stages"
-    if searched and mapping.replicas > 1 and most is not Part.COMPUTE:
-        text += f"; a batch above {mapping.global_batch:,} would spread it thinner but needs more samples to converge"
+        text += f"; accumulation {mapping.accumulation:,} is low for {stages} pipeline stages"
     return text

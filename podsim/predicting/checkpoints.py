@@ -93,9 +93,7 @@ class IntervalSearch:
 
         All have the same failures, so that their order is known far better than each of them.
         """
-        expected = self.run.failures_per_s * self.run.work_s
-        count = min(MOST_SEARCH_RUNS, max(SEARCH_RUNS, math.ceil(SEARCH_FAILURES / expected)))
-        shared = luck(self.run, count, self.seed)
+        shared = luck(self.run, _seeing_failures(self.run, SEARCH_RUNS), self.seed)
         limit = CLOSE * max(self.coarse)
         known: dict[float, float] = {}
 
@@ -119,12 +117,18 @@ def _around(middle: float, points: Sequence[float]) -> tuple[float, float, float
     return points[max(0, at - 1)], middle, points[min(len(points) - 1, at + 1)]
 
 
+def _seeing_failures(run: Interrupted, least: int) -> int:
+    """Histories, at least so many, of which enough see a failure that their mean counts what failures cost."""
+    expected = run.failures_per_s * run.work_s
+    return max(least, min(MOST_SEARCH_RUNS, math.ceil(SEARCH_FAILURES / expected)))
+
+
 def histories(run: Interrupted, runs: int | None, useful: float) -> int:
-    """How many histories to simulate; InputError where those asked for are more than can be."""
+    """How many histories to simulate, more where failures are rare; InputError for more `runs` than can be."""
     each = run.failures_per_s * run.work_s / useful + 1
     most = max(1, int(MOST_FAILURES / each))
     if runs is None:
-        return min(USUAL_RUNS, max(LEAST_RUNS, most // 5))
+        return min(_seeing_failures(run, USUAL_RUNS), max(LEAST_RUNS, most // 5))
     if runs > most:
         raise InputError(
             f"{runs:,} runs of about {each:,.0f} failures each are too many to simulate",

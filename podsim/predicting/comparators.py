@@ -138,7 +138,7 @@ def predict(question: ComparatorCase) -> ComparatorPrediction:
         samples_to_converge=_needed(need),
         time_to_train_s=_time_to_train(question, run, need, each, doubt),
         run=run,
-        limited_by=_limited_by(parts, batch),
+        limited_by=_limited_by(question, parts, batch),
         assumptions=tuple(_assumed(question, law, need)),
         calibration=_worth(question, law),
     )
@@ -224,9 +224,7 @@ def _default_global_batch(question: ComparatorCase, law: ScalingLaw) -> int:
 
 def _samples(question: ComparatorCase, law: ScalingLaw, batch: int) -> Samples:
     if question.samples is not None:
-        return Samples(
-            mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.MEASURED, beyond=1.0, basis="as given"
-        )
+        return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.GIVEN, beyond=1.0, basis="given")
     factors = question.laws.workload[question.workload.name].samples
     return to_converge(question.workload.curve, batch, factors, law.optimizer, question.division)
 
@@ -246,23 +244,21 @@ def _run(question: ComparatorCase, law: ScalingLaw, batch: int, samples: float, 
 
 
 WORDS = {
-    "work": "work on samples",
-    "fixed": "what every step costs",
-    "network": "the network between machines",
-    "growing": "what grows with the chips",
+    "work": "work per sample",
+    "fixed": "fixed overhead",
+    "network": "network between machines",
+    "growing": "overhead that grows with chips",
 }
 
 
-def _limited_by(parts: Mapping[str, float], batch: int) -> str:
+def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int) -> str:
     total_s = sum_in_order(parts.values())
     first, second = sorted(parts, key=lambda part: -parts[part])[:2]
-    text = f"{WORDS[first]} takes {100 * parts[first] / total_s:.0f} % of a step, then {WORDS[second]}"
-    text += f" with {100 * parts[second] / total_s:.0f} %"
-    return (
-        text
-        if first == "work"
-        else text + f"; a batch above {batch:,} would spread it thinner but needs more samples to converge"
-    )
+    text = f"{WORDS[first]}, {100 * parts[first] / total_s:.0f} % of a step; then {WORDS[second]}"
+    text += f", {100 * parts[second] / total_s:.0f} %"
+    if first == "work" or question.global_batch is not None:  # one that was given may be far below the best
+        return text
+    return f"{text}; a global batch above {batch:,} would amortize it but need more samples to converge"
 
 
 def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> list[str]:
@@ -272,18 +268,18 @@ def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> list[s
         notes.append(_global_batch_basis(question, law))
     notes.append(f"samples to converge: {need.basis}")
     if not law.evaluation_samples:
-        notes.append("logs do not time evaluations by themselves: but for a fixed part they are in the step")
+        notes.append("published logs do not time evaluations separately: all but a fixed part is counted in the step")
     return notes
 
 
 def _global_batch_basis(question: ComparatorCase, law: ScalingLaw) -> str:
     if question.chips <= max(law.sizes):
-        return f"global batch as published runs on {law.smallest:,} to {law.largest:,} chips have it"
-    return f"global batch that trains soonest by the law: none is published beyond {max(law.sizes):,} chips"
+        return f"global batch as in published runs on {law.smallest:,} to {law.largest:,} chips"
+    return f"global batch with the shortest time to train by the law: none is published beyond {max(law.sizes):,} chips"
 
 
 def _worth(question: ComparatorCase, law: ScalingLaw) -> str:
     of = f"{law.results} published result{'' if law.results == 1 else 's'} on {question.chip.title}"
     if law.held_out:
         return f"scaling law over {of}, held-out error {100 * law.error:.1f} % (rms)"
-    return f"scaling law over {of}, too few to hold out: error {100 * law.error:.1f} % (rms), that of other chips"
+    return f"scaling law over {of}, too few for a held-out error: {100 * law.error:.1f} % (rms) taken from other chips"

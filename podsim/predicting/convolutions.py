@@ -8,17 +8,24 @@ from podsim.model.caveat import Caveat
 from podsim.model.workload import Conv
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from podsim.model.chip import Chip
     from podsim.model.workload import Workload
 
 MEASURED: Final = ("gc2",)
 """Chips with published rates of single convolutions (jia-2019, table 5.5)."""
-UNMEASURED: Final = Caveat("convolution on Mk2 is unmeasured: all published rates of single layers are of GC2 (Mk1)")
+UNMEASURED: Final = "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
 
 
-def unmeasured(workload: Workload, chip: Chip) -> tuple[str, ...]:
-    """The line for a page of a workload with convolutions on a chip without measurements of any; () otherwise."""
-    if chip.name in MEASURED:
-        return ()
+def unmeasured(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[str, ...]:
+    """The line for a page of a workload with convolutions on a chip without measurements of any; () otherwise.
+
+    It is a caveat, unless whole steps of the workload are among those `calibrated`.
+    """
     shapes = (operator.shape for unit in workload.units for operator in unit.operators)
-    return (UNMEASURED,) if any(isinstance(shape, Conv) for shape in shapes) else ()
+    if chip.name in MEASURED or not any(isinstance(shape, Conv) for shape in shapes):
+        return ()
+    if workload.name in calibrated:
+        return (f"{UNMEASURED}; whole steps of {workload.name} are calibrated on MLPerf results",)
+    return (Caveat(UNMEASURED),)

@@ -1,8 +1,10 @@
-"""The time a run takes on a machine whose parts fail, with the best checkpoint interval or a given one."""
+"""The duration of a run on a machine whose parts fail, with the best checkpoint interval or a given one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -10,6 +12,8 @@ from podsim.engines.des.histories import simulate
 from podsim.errors import InputError
 from podsim.model.arguments import MOST_WORK_S
 from podsim.model.goodput import Failures, GoodputReport, Interrupted, Quantiles
+from podsim.model.quantity import Estimate, Grade
+from podsim.model.sums import sum_in_order
 from podsim.predicting import checkpoints, interruptions
 
 if TYPE_CHECKING:
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.physics.order_statistics import Array
     from podsim.predicting.assemble import TrainingCase
+
+LIKELY: Final = 0.05
+"""Expected failures of a run from where on they are simulated: of shorter runs one in twenty sees any at most."""
 
 
 def goodput(
@@ -49,7 +56,21 @@ def goodput(
     tried = search.best() if interval_s is None else ()
     chosen_s = interval_s or max(tried, key=lambda interval: interval.goodput).interval_s
     histories = simulate(checkpoints.luck(run, count, question.seed), chosen_s)
-    return _report(answer, run, cost, chosen_s, tried, histories, seed=question.seed)
+    work = answer.time_to_train_s if work_s is None else None
+    return _report(answer, run, cost, chosen_s, tried, histories, work=work, seed=question.seed)
+
+
+def where_likely(answer: Prediction, question: TrainingCase, failures: Failures) -> GoodputReport | None:
+    """`goodput` as `podsim goodput` has it; None for a run so short that hardly any of its kind sees a failure.
+
+    None, too, for one longer than any that is simulated. Raises Infeasible as `goodput` does.
+    """
+    parts = interruptions.parts(question, answer.mapping, failures)
+    rate = sum_in_order(part.failures_per_s for part in parts)
+    work_s = answer.time_to_train_s.value
+    if rate * work_s <= LIKELY or work_s > MOST_WORK_S:
+        return None
+    return goodput(answer, question, failures, work_s=None, interval_s=None, runs=None, spares=0)
 
 
 def _report(
@@ -60,9 +81,11 @@ def _report(
     tried: tuple[TriedInterval, ...],
     histories: Histories,
     *,
+    work: Estimate | None,
     seed: int,
 ) -> GoodputReport:
     """What the histories say."""
+    finish = quantiles(histories.finish_s)
     return GoodputReport(
         workload=answer.workload,
         workload_title=answer.workload_title,
@@ -79,8 +102,10 @@ def _report(
         tried=tried,
         runs=len(histories.finish_s),
         seed=seed,
-        finish_s=quantiles(histories.finish_s),
-        goodput=quantiles(run.work_s / histories.finish_s),
+        finish_s=finish,
+        time_to_finish_s=_to_finish(finish, run.work_s, work),
+        predicted_work_s=work,
+        goodput=replace(quantiles(run.work_s / histories.finish_s), mean=run.work_s / finish.mean),
         failures=quantiles(histories.failures),
         lost=histories.lost,
         assumptions=answer.assumptions,
@@ -108,6 +133,21 @@ def _refuse(run: Interrupted, step_s: float, interval_s: float | None) -> None:
             code="bad-value",
             hint="a checkpoint is written between two steps",
         )
+
+
+def _to_finish(finish: Quantiles, work_s: float, work: Estimate | None) -> Estimate:
+    """When the run ends, with the uncertainty of its work and, independent of it, that of failures (Eq. 100) [s].
+
+    A longer run loses as large a share to failures; `work` is None where its duration was given.
+    """
+    longer = finish.mean / work_s
+    less_s, more_s = (0.0, 0.0) if work is None else (work.value - work.low, work.high - work.value)
+    return Estimate(
+        value=finish.mean,
+        low=finish.mean - math.hypot(longer * less_s, max(0.0, finish.mean - finish.p5)),
+        high=finish.mean + math.hypot(longer * more_s, max(0.0, finish.p95 - finish.mean)),
+        grade=Grade.ASSUMED,
+    )
 
 
 def quantiles(sample: Array) -> Quantiles:

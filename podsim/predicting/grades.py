@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.model.prediction import Figure, Grades
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
+from podsim.predicting import changed_inputs
 from podsim.predicting.intervals import worst
 from podsim.predicting.uncertainty import OF_FRAMEWORK
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from podsim.predicting.uncertainty import StepDoubt
 
 OF_SIZE = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
-"""What grows with the machine; the rest of a step is that of one replica, at any size."""
+"""Parts that grow with the machine; the rest of a step is that of one replica, at any size."""
 
 
 def grades(
     question: TrainingCase, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, need: Samples
 ) -> Grades:
-    """The grade of every figure, and shares of the time to train by the grade of what it rests on."""
+    """The grade of every figure, and shares of the time to train by the grade of their evidence."""
     outside = _outside(question, doubt)
     time = worst(doubt.grade, need.grade)
     beyond = max(doubt.beyond, need.beyond)
@@ -58,9 +59,9 @@ def _shares(
 
 
 def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
-    """Shares of a step: one replica as its chip is known, what grows with the machine as its size is.
+    """Shares of a step: one replica as its chip is known, parts that grow with the machine as its size is.
 
-    `racks` is the share of all-reduce between racks, which rests on the GW-Links; host input rests on the servers,
+    `racks` is the share of all-reduce between racks, which depends on the GW-Links; host input depends on the servers,
     waits for input under a framework on published rates of other programs.
     """
     machine, table = question.machine, dict.fromkeys(Grade, 0.0)
@@ -69,8 +70,12 @@ def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt
         chip = Grade.ASSUMED
     stated = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
     size = worst(stated, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
+    changed = changed_inputs.parts(machine.changed)
     for part, seconds in timeline.breakdown_s.items():
         share = seconds / timeline.step_s
+        if question.faults or part in changed:  # what a change or a fault does was never measured
+            table[Grade.ASSUMED] += share
+            continue
         grade = size if part in OF_SIZE else chip
         if part is Part.ALL_REDUCE and machine.guessed("gw-link."):
             table[Grade.ASSUMED] += share * racks

@@ -4,7 +4,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any, Final, TypeAlias
 
+import numpy as np
+
+from podsim.caches.tables import TABLES, Table
 from podsim.convergence.samples import Samples
 from podsim.model.calibration import ParameterSet
 from podsim.model.prediction import Run
@@ -45,14 +49,15 @@ def holding(estimate: Estimate, others: Iterable[float], level: float) -> Estima
     return replace(estimate, low=min((estimate.low, *answers)), high=max((estimate.high, *answers)))
 
 
-def below(estimate: Estimate, share: float) -> float:
-    """What that share of truths stays below, of an estimate whose 90 % interval is lognormal (Eq. 32)."""
-    return estimate.value * math.pow(estimate.high / estimate.value, NormalDist().inv_cdf(share) / NINETY)
+def below(estimate: Estimate, share: float, level: float = NINETY_PERCENT) -> float:
+    """The quantile at that share of a lognormal estimate with an interval of that level (Eq. 32)."""
+    far = NormalDist().inv_cdf(share) / normal_quantile(level)
+    return estimate.value * math.pow(estimate.high / estimate.value, far)
 
 
-def chance(estimate: Estimate, limit: float) -> float:
+def chance(estimate: Estimate, limit: float, level: float = NINETY_PERCENT) -> float:
     """The share of truths that stays below a limit, of such an estimate (Eq. 32)."""
-    spread = math.log(estimate.high / estimate.value) / NINETY
+    spread = math.log(estimate.high / estimate.value) / normal_quantile(level)
     far = math.log(limit / estimate.value)
     # Not NormalDist.cdf, which before Python 3.14 takes 1 + erf and has no digits below 1e-16.
     return 0.5 * math.erfc(-far / spread / math.sqrt(2)) if spread > 0 else float(far >= 0)
@@ -65,7 +70,7 @@ def shares(variances: Mapping[Cause, float]) -> dict[Cause, float]:
 
 
 def worst(*grades: Grade) -> Grade:
-    """The grade of an answer that hangs on several."""
+    """The grade of an answer that depends on several."""
     return max(grades, key=lambda grade: grade.rank)
 
 
@@ -80,7 +85,8 @@ def time_to_train(
 ) -> Estimate:
     """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s] (Eq. 30).
 
-    Every score has its own doubt in step time, in mean samples and in what lies outside steps; every run its own seed.
+    Every score has its own doubt in step time, mean samples, start-up, evaluations and checkpoints; every run its own
+    seed.
     """
     ordered, mean_s = scores(pace, samples, step, seed, outside_error)
     return Estimate(
@@ -97,22 +103,37 @@ def scores(
     pace: RunPace, samples: Samples, step: StepDoubt, seed: int, outside_error: float = 0.0
 ) -> tuple[list[float], float]:
     """Simulated scores in ascending order, and their mean [s] (Eq. 30)."""
-    import numpy as np
-
     runs = runs_scored(pace)
     spread = math.sqrt(sum_in_order(_of_a_score(step, runs).values()))
-    stream = np.random.default_rng(np.random.SeedSequence(seed))
-    doubt = stream.standard_normal((SCORES, 2)) * (spread, samples.doubt)
-    seeds = stream.standard_normal((SCORES, runs)) * samples.seed_spread
-    around = stream.standard_normal(SCORES) * outside_error
-    slower, more = doubt.T.tolist()
-    values = timed(pace, samples.mean, Draws(slower=slower, more=more, luck=seeds.tolist(), around=around.tolist()))
+    doubt, luck, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
+    key = seed, runs, SCORES, samples.mean, samples.doubt, samples.seed_spread, pace.interval_samples, pace.benchmark
+
+    def ended() -> RunEnds:
+        more, own = (doubt[:, 1] * samples.doubt).tolist(), (luck * samples.seed_spread).tolist()
+        return _ends(pace, samples.mean, more, own)
+
+    slower = (doubt[:, 0] * spread).tolist()
+    values = _timed(pace, _ENDS.remember(key, ended), slower, (around * outside_error).tolist())
     return sorted(values), float(np.mean(values))
+
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+RunEnds = tuple[list[float], Array]
+"""The samples at which some run ends, and which of them each run of each score ends at."""
+_NORMAL: Final = TABLES.add("draws of scores", Table[tuple[int, int, int], tuple[Array, Array, Array]](16))
+_ENDS: Final = TABLES.add("ends of runs", Table[object, RunEnds](64))
+
+
+def _normal(seed: int, runs: int) -> tuple[Array, Array, Array]:
+    """Standard normal draws: pace and mean samples of each score, samples of each of its runs, overhead of the run."""
+    stream = np.random.default_rng(np.random.SeedSequence(seed))
+    doubt, luck = stream.standard_normal((SCORES, 2)), stream.standard_normal((SCORES, runs))
+    return doubt, luck, stream.standard_normal(SCORES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draws:
-    """What chance deals each score, as logs: its pace, its mean samples, samples of each run, time outside steps."""
+    """Random logs of each score: pace, mean samples, samples of each run, start-up with evaluations and checkpoints."""
 
     slower: Sequence[float]
     more: Sequence[float]
@@ -122,17 +143,22 @@ class Draws:
 
 def timed(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
     """The score of every draw, in their order [s] (Eq. 30)."""
-    import numpy as np
+    return _timed(pace, _ends(pace, mean_samples, draws.more, draws.luck), draws.slower, draws.around)
 
+
+def _ends(pace: RunPace, mean_samples: float, more: Sequence[float], luck: Sequence[Sequence[float]]) -> RunEnds:
     # Not np.exp, whose last digit depends on the processor.
-    each = zip(draws.more, draws.luck, strict=True)
-    needed = [[mean_samples * math.exp(more + own) for own in luck] for more, luck in each]
+    needed = [[mean_samples * math.exp(each + own) for own in runs] for each, runs in zip(more, luck, strict=True)]
     stops, ends = np.unique(stopped(pace.benchmark, pace.interval_samples, np.array(needed)), return_inverse=True)
-    done = [run(pace, count) for count in stops.tolist()]  # runs end at an evaluation, so many end alike
+    return stops.tolist(), ends.reshape(len(needed), -1)
+
+
+def _timed(pace: RunPace, ends: RunEnds, slower: Sequence[float], around: Sequence[float]) -> list[float]:
+    stops, at = ends
+    done = [run(pace, count) for count in stops]  # runs end at an evaluation, so many end alike
     steps_s = np.array([inside_s(pace, item) for item in done])
     rest_s = np.array([item.total_s for item in done]) - steps_s
-    inside, outside = (np.array([[math.exp(log)] for log in logs]) for logs in (draws.slower, draws.around))
-    at = ends.reshape(len(needed), -1)
+    inside, outside = (np.array([[math.exp(log)] for log in logs]) for logs in (slower, around))
     times = np.sort(steps_s[at] * inside + rest_s[at] * outside, axis=1)
     tolists: list[float] = (np.add.accumulate(times[:, 1:-1], axis=1)[:, -1] / (times.shape[1] - 2)).tolist()
     return tolists
@@ -201,6 +227,16 @@ def given_samples(
         beyond=step.beyond,
         causes=shares({**variances, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}),
     )
+
+
+def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, outside_error: float = 0.0) -> list[float]:
+    """Simulated times for exactly `count` samples, ascending, with the doubts of `given_samples` [s]."""
+    done = run(pace, count)
+    steps_s = inside_s(pace, done)
+    rest_s, runs = done.total_s - steps_s, runs_scored(pace)
+    doubt, _, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
+    slower, longer = (doubt[:, 0] * step.spread).tolist(), (around * outside_error).tolist()
+    return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))
 
 
 def held_out_note(parameters: ParameterSet, file: str = "") -> str:

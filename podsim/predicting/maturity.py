@@ -3,16 +3,12 @@
 import math
 from dataclasses import replace
 from statistics import fmean, stdev
-from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.lowering import sharding
 from podsim.model.calibration import ParameterSet
 from podsim.model.maturity import Maturity, Releases, SpeedUp
+from podsim.model.parameters import SOFTWARE
 from podsim.model.quantity import Grade
-
-SOFTWARE: Final = ("program.stretch", "rack.step", *sharding.FORMS)
-"""Fitted costs that are software's alone, which a release without published runs scales."""
 
 
 def version(name: str) -> tuple[int, ...]:
@@ -68,9 +64,7 @@ def _earlier(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
     """An older release by published factors: that of the workload, else the geometric mean over workloads."""
     claims = [claim for claim in releases.speedups if claim.since == sdk and claim.until in parameters.sdks]
     if not claims:
-        raise MissingParameter(
-            f"nobody says what SDK {sdk} makes of a program", hint="add a [[speedup]] to calibration/sdk.toml"
-        )
+        raise MissingParameter(f"no speed-up of SDK {sdk} is known", hint="add a [[speedup]] to calibration/sdk.toml")
     like = claims[0].until
     own = [claim for claim in claims if claim.workload == workload and claim.until == like]
     ups = own or [claim for claim in claims if claim.until == like]
@@ -94,13 +88,13 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
     like = newest(parameters)
     gain, undiminished = later_gain(releases.years_between(like, sdk), parameters, releases)
     factor, error = math.exp(-gain), abs(undiminished - gain)
-    text = f"{_text(like, factor, error)}, gains that shrink as they did from release to release"
+    text = f"{_text(like, factor, error)}, gains shrink as from release to release before"
     return Maturity(
         like=like,
         factor=factor,
         error=error,
         grade=Grade.EXTRAPOLATED,
-        basis=f"SDK {sdk} has no published run: {text}; the doubt is that they do not shrink",
+        basis=f"SDK {sdk} has no published run: {text}; the interval covers gains that do not shrink",
     )
 
 

@@ -68,7 +68,7 @@ def barriers(program: StepProgram, mapping: Mapping, *, pipeline: bool) -> tuple
 
     Every block ends at a barrier. One that runs several micro-batches without (1F1B) counts as one for each: its IPUs
     hold each other up through what they send, so this is the most they can lose. Stages that run one after the other
-    meet nobody.
+    do not wait.
     """
     count: dict[tuple[float, ...], int] = {}
     replica = _busiest(program, mapping)

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from podsim.model.activity import StepActivity
 from podsim.model.caveat import Caveat
 from podsim.model.phases import Phases
 from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.sums import sum_in_order
-from podsim.predicting import intervals
+from podsim.predicting import activity, intervals
 from podsim.predicting.assemble import limited_by
 
 Key = TypeVar("Key", Part, Cause, Grade)
@@ -34,14 +35,22 @@ def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
         time_to_train_s=_sum([phase.time_to_train_s for phase in phases]),
         run=spent,
         mfu=sum_in_order(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
-        limited_by=limited_by(timeline, longest.mapping, searched=False),
+        limited_by=limited_by(timeline, longest.mapping),
         assumptions=_assumed(phases, longest),
         grades=_grades(phases),
+        activity=_activity(phases),
         events=None,
         noise=None,
         faults=None,
         phases=tuple(phases),
     )
+
+
+def _activity(phases: Sequence[Prediction]) -> StepActivity | None:
+    """The mean over the steps of all phases, by how long they last."""
+    each = [phase.activity for phase in phases if phase.activity is not None]
+    whole_s = sum_in_order(phase.run.training_s for phase in phases)
+    return activity.together(each, [phase.run.training_s / whole_s for phase in phases]) if each else None
 
 
 def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
@@ -114,7 +123,7 @@ def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ..
     """What was assumed of all phases, then of one alone."""
     shared = [line for line in phases[0].assumptions if all(line in phase.assumptions for phase in phases)]
     own = [_named(phase, line) for phase in phases for line in phase.assumptions if line not in shared]
-    shown = f"mapping, batch and memory of the whole are those of {longest.workload}, the longest of its phases"
+    shown = f"mapping, batch and memory are those of {longest.workload}, the longest phase"
     errors = "what is wrong in one phase is so in all: ends of intervals add up"
     return (*shared, *own, shown, errors)
 

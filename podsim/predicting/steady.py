@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.model.residue import cleaned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from podsim.model.program import Span, StepTimeline
 
@@ -32,7 +32,7 @@ def run(time: Callable[[int], StepTimeline], micro_batches: int, reach: int) -> 
     return time(micro_batches)
 
 
-def period(spans: tuple[Span, ...], micro_batches: int, reach: int) -> int:
+def period(spans: Sequence[Span], micro_batches: int, reach: int) -> int:
     """Micro-batches after which all that runs once a micro-batch starts and ends again; 0 where no number is one.
 
     Looked for where the pipeline is full: before the last micro-batches, which drain it.

@@ -81,7 +81,7 @@ def edges(text: str, stencil: Stencil) -> tuple[int, ...]:
     edge, power, count = text.partition("^")
     words = [edge] * int(count) if power and count.isdecimal() and len(count) < 3 else text.split("x")
     if len(words) != stencil.dimensions or not all(word.isdecimal() and 0 < len(word) < 15 for word in words):
-        example = "x".join(["500"] * stencil.dimensions)
+        example = "x".join(["300"] * stencil.dimensions)
         raise InputError(
             f'--grid is "{text[:40]}": {stencil.name} has {stencil.dimensions} dimensions',
             code="bad-value",
@@ -92,7 +92,7 @@ def edges(text: str, stencil: Stencil) -> tuple[int, ...]:
         raise InputError(
             f"--grid {text[:40]} has {math.prod(grid):,} points, not 1 to {MOST_POINTS:,}",
             code="bad-value",
-            hint="for example --grid 8000x8000",
+            hint="for example --grid 300x300x300" if len(grid) > 2 else "for example --grid 8000x8000",
         )
     return grid
 

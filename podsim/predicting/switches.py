@@ -32,7 +32,7 @@ def shown(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[s
         other = replace(mapping, configuration=otherwise)
         more_s = _update_s(question, other) - own_s
         if abs(more_s) > LEAST * step_s:
-            moved = f"{100 * abs(more_s) / step_s:.0f} % {'more' if more_s > 0 else 'less'} a step"
+            moved = f"a step takes {100 * abs(more_s) / step_s:.0f} % {'longer' if more_s > 0 else 'less'}"
             yield f"{states[now]}, as in {configuration.name}; with {states[not now]}, {moved}"
 
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from podsim.engines import analytic
 from podsim.files import tensor_parallel
-from podsim.lowering import sharding
 from podsim.lowering.lower import lower_update
 from podsim.lowering.weight_update import BETWEEN_RACKS
+from podsim.model.parameters import sensitivities
 from podsim.model.program import Part
 from podsim.model.quantity import NINETY, Cause, Grade
 from podsim.model.sums import sum_in_order
+from podsim.predicting import changed_inputs
 
 if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
 OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
 OF_FRAMEWORK = Grade.EXTRAPOLATED
-"""The grade of waits for input at best: their constants are fitted to whole programs, no calibrated step."""
-STRETCHED = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC, Part.BUBBLE, Part.WEIGHT_UPDATE)
-"""What grows with the stretch of a program; the syncs between chips in it do not, a hundredth of a step at most."""
+"""The grade of waits for input at best: their constants are fitted to complete programs, no calibrated step."""
+"""Parts that grow with the stretch of a program; its syncs between chips do not, a hundredth of a step at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +127,8 @@ def of_step(
         parameters = known.variances[Cause.PARAMETERS] + added
         grade = max(known.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
         known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
+    if question.faults or changed_inputs.share(question.machine.changed, timeline) >= changed_inputs.LEAST:
+        known = replace(known, grade=Grade.ASSUMED)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known
     unmeasured = (share * tensor_parallel.time_error()) ** 2
@@ -147,15 +149,7 @@ def _of_framework(question: TrainingCase, mapping: WorkMapping, timeline: StepTi
 def sensitivity(question: TrainingCase, timeline: StepTimeline) -> dict[str, float]:
     """Log change of a step time with that of each fitted parameter, read from where the step goes (Eq. 31)."""
     share = {part: seconds / timeline.step_s for part, seconds in timeline.breakdown_s.items()}
-    stretched = sum_in_order(share.get(part, 0.0) for part in STRETCHED)
-    known = {
-        "program.stretch": stretched,
-        f"sdk-{question.machine.like}.program": stretched,
-        "rack.step": share.get(Part.RACK_STEPS, 0.0),
-        "collective.efficiency": -share.get(Part.ALL_REDUCE, 0.0) - share.get(Part.TENSOR_PARALLEL, 0.0),
-        **dict.fromkeys(sharding.FORMS, share.get(Part.SHARDING, 0.0)),
-    }
-    return {name: known[name] for name in question.machine.parameters.fitted if name in known}
+    return sensitivities(question.machine.parameters.fitted, share, question.machine.like)
 
 
 def between_racks(question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline) -> float:

@@ -1,4 +1,4 @@
-"""The prediction of a run whose length nobody states: its rate and its memory, without the time it would take."""
+"""The prediction of a run of unknown length: its rate and its memory, without the time it would take."""
 
 import math
 from dataclasses import replace

@@ -6,6 +6,11 @@ from enum import StrEnum
 NOT_MLPERF = "podsim predictions are not MLPerf results"
 
 
+def label(text: str) -> str:
+    """The text with a capital first letter, as labels are written."""
+    return text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """One line that names what follows."""
@@ -15,7 +20,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label, a number with its unit, and up to two remarks on it."""
+    """A label, a number with its unit, and up to two remarks on it; a row without a number is its remarks."""
 
     label: str
     number: str
@@ -34,21 +39,29 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table. Priority 0 always stays; the highest leaves first where the screen is too narrow."""
+    """One column of a table. Priority 0 always stays; the highest leaves first where the screen is too narrow.
+
+    `note` explains it below the table wherever the column stays.
+    """
 
     title: str
     number: bool = False
     priority: int = 0
     wraps: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DocTable:
-    """Rows of text under titled columns; `marked` is the row that was chosen."""
+    """Rows of text under titled columns; `marked` is the row that was chosen.
+
+    `stacks` lets titles stand in two lines on a screen that is too narrow for them in one.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     marked: int | None = None
+    stacks: bool = False
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
@@ -57,7 +70,10 @@ class DocTable:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One share of a whole, 0..1, with its size and a remark; it is drawn from `start` on, another share."""
+    """One share of a whole, 0..1, with its size and a remark; it is drawn from `start` on, another share.
+
+    One that `falls` has another colour: what gets less.
+    """
 
     label: str
     share: float
@@ -65,6 +81,7 @@ class Bar:
     text: str
     remark: str = ""
     start: float = 0.0
+    falls: bool = False
 
     @property
     def until(self) -> float:
@@ -108,7 +125,7 @@ class ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class DocSeries:
-    """Points (x, y) that belong together; `band` holds (low, high) of each, where there is one."""
+    """Points (x, y) that belong together; `band` has (low, high) of each: an area if `joined`, else error bars."""
 
     label: str
     points: tuple[tuple[float, float], ...]

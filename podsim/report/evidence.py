@@ -1,13 +1,20 @@
-"""What an answer rests on, for the eye and for programs."""
+"""Inputs and calibration of an answer, for screens and for programs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import find, inputs
 from podsim.files.contents import text_of
-from podsim.report.doc import Note, Tone
+from podsim.report import numbers
+from podsim.report.doc import Doc, Note, Tone
+
+ONE_CASE: Final = "compare"
+"""The command that answers about a change or a fault beside a machine without it."""
+OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
+"""Flags that override the published configuration."""
 
 
 def calibration_version() -> str | None:
@@ -40,6 +47,56 @@ def evidence_fields() -> dict[str, Any]:
             "parameters": dict(sorted(ledger.parameters.items())),
         }
     }
+
+
+def with_changes(doc: Doc) -> Doc:
+    """The document with what-ifs, faults and overrides of the question below its title; the same where there are none.
+
+    Each change is shown with the value that it takes the place of.
+    """
+    if not doc.groups or not doc.groups[0]:
+        return doc
+    (title, *others), *groups = doc.groups
+    labels = {block.label for block in others if isinstance(block, Note)}
+    lines = tuple(line for line in _changes() if line.label not in labels)
+    if not lines:
+        return doc
+    return Doc(((title, *lines, *others), *groups))
+
+
+def _changes() -> Iterator[Note]:
+    ledger = inputs.current()
+    if ledger is None:
+        return
+    texts = [_change(ledger, text) for text in _texts(ledger.flags.get("set", ()))]
+    if texts:
+        yield Note(_of_case(ledger, "; ".join(texts), "unchanged"), "What-if", Tone.WARNING)
+    if faults := _texts(ledger.flags.get("fault", ())):
+        yield Note(_of_case(ledger, "; ".join(faults), "healthy"), "Faults", Tone.WARNING)
+    overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
+    if overrides:
+        yield Note(" ".join(overrides), "Override", Tone.WARNING)
+
+
+def _of_case(ledger: inputs.Ledger, text: str, others: str) -> str:
+    """What differs, and that it does so in one case where several are compared."""
+    return f"{text}, in one case; the others are {others}" if ledger.verb == ONE_CASE else text
+
+
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list | tuple) else []
+
+
+def _change(ledger: inputs.Ledger, text: str) -> str:
+    path, _, given = (part.strip() for part in text.partition("="))
+    new, old = ledger.replaced.get(path, (given.strip("\"'"), ""))
+    change = f"{path} {new} (was {old})" if old and old != new else f"{path} {new}"
+    return numbers.with_micro(change)
+
+
+def _flag(name: str, value: object) -> str:
+    words = f"--{name.replace('_', '-')}"
+    return words if value is True else f"{words} {value}"
 
 
 def note() -> Note | None:

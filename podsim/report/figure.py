@@ -121,7 +121,10 @@ def _draw_chart(axes: "Axes", chart: Chart) -> None:
         )
         if series.band:
             low, high = zip(*series.band, strict=True)
-            axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+            if series.joined:
+                axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+            else:
+                axes.vlines(xs, low, high, color=colour, alpha=0.6, linewidth=1)
     _scale(axes, "x", chart.x)
     _scale(axes, "y", chart.y)
     axes.grid(visible=True, alpha=0.25, linewidth=0.6)
@@ -166,7 +169,8 @@ def _none() -> Any:  # noqa: ANN401  (a locator of matplotlib)
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
     rows = bars.rows[::-1]  # matplotlib counts upward
     left = [100 * row.start for row in rows]
-    axes.barh([row.label for row in rows], [100 * row.share for row in rows], left=left, color=COLOURS[0], height=0.66)
+    widths, colours = [100 * row.share for row in rows], [COLOURS[2 if row.falls else 0] for row in rows]
+    axes.barh([row.label for row in rows], widths, left=left, color=colours, height=0.66)
     most = max((row.until for row in rows), default=0.0) or 1.0
     for at, row in enumerate(rows):
         text = "  ".join(filter(None, (row.share_text, row.text)))

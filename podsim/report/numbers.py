@@ -1,14 +1,19 @@
 """Numbers for people: two or three significant digits, one unit a column, never nan."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from podsim.model.currency import DOLLARS, Currency
 from podsim.model.quantity import Estimate
 
 UNKNOWN = "–"
-COARSE_BEYOND = 8.0  # farther out, a time shows one significant digit
+COARSE_BEYOND = 8.0  # farther out, a time shows as few digits as tell its ends from it
+WHOLE_MULTIPLE = 1e-9  # relative distance from a whole number below which a multiple counts as one
+MOST_PLACES = 4  # more than the usual ones, to tell the ends of a narrow interval from its value
 
+MICRO = re.compile(r"(?<=\d )us\b")  # a unit behind a number
 Ladder = Sequence[tuple[float, float, str]]  # from this size on, divide by this, call it that
 
 TIME: Ladder = (
@@ -17,10 +22,10 @@ TIME: Ladder = (
     (60.0, 60.0, "min"),
     (1.0, 1.0, "s"),
     (1e-3, 1e-3, "ms"),
-    (1e-6, 1e-6, "us"),
+    (1e-6, 1e-6, "µs"),
     (0.0, 1e-9, "ns"),
 )
-STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "us"))
+STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))
 BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
 COUNT: Ladder = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
 _SI: Ladder = (
@@ -31,6 +36,7 @@ _SI: Ladder = (
     (1e3, 1e3, "k"),
     (0.0, 1.0, ""),
 )
+_MONEY: Ladder = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,18 @@ def count(value: float, figures: int = 3) -> str:
     return fixed(value, 0) if abs(value) < 1e6 else scale(value, COUNT).text(value, figures)
 
 
+def counted(number: int, what: str) -> str:
+    """A count with its noun: "1 machine", "1,024 machines"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def times(ratio: float) -> str:
+    """By how much something is larger: a whole multiple in full, "256×", else two digits, "4.3×"."""
+    whole = round(ratio)
+    text = f"{whole:,}" if whole and abs(ratio / whole - 1) < WHOLE_MULTIPLE else short(ratio)
+    return f"{text}×"
+
+
 def percent(fraction: float | None, decimals: int = 0) -> str:
     """A fraction as percent; what would round to nothing says so."""
     if fraction is None or not math.isfinite(fraction):
@@ -126,6 +144,16 @@ def longer(fraction: float, decimals: int = 1) -> str:
 def time(seconds: float, figures: int = 3) -> str:
     """A time in the unit in which it reads best."""
     return scale(seconds, TIME).text(seconds, figures)
+
+
+def with_micro(text: str) -> str:
+    """A text of a file or a command line, in which "us" is how µs is typed, as it is printed."""
+    return MICRO.sub("µs", text)
+
+
+def stated(value: float, unit: str, figures: int = 3) -> str:
+    """A value of a unit as files state it; seconds in the unit in which they read best: "88.7 µs"."""
+    return time(value, figures) if unit == "s" else f"{significant(value, figures)} {unit}".rstrip()
 
 
 def amount(volume_bytes: float, figures: int = 3) -> str:
@@ -174,24 +202,50 @@ class FormattedEstimate:
 
 
 def is_coarse(estimate: Estimate) -> bool:
-    """Whether the value lies so far out that only one significant digit may be shown."""
+    """Whether the value lies so far out that it shows no more digits than its interval needs."""
     return estimate.beyond > COARSE_BEYOND
 
 
 def shown(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> FormattedEstimate:
-    """Print an estimate: two or three significant digits, enough to tell the ends from the value; one if coarse."""
-    unit = scale(estimate.value, ladder)
-    value, low, high = (x / unit.factor for x in (estimate.value, estimate.low, estimate.high))
-    if coarse or is_coarse(estimate):
-        return FormattedEstimate(significant(value, 1), significant(low, 1), significant(high, 1), unit.unit)
+    """Print an estimate: two or three significant digits, more where its ends need them; as few as can be if coarse."""
+    return spread(
+        estimate.value, estimate.low, estimate.high, scale(estimate.value, ladder), coarse or is_coarse(estimate)
+    )
+
+
+def spread(value: float, low: float, high: float, unit: Scale, coarse: bool = False) -> FormattedEstimate:
+    """A value and the ends of its interval in one unit, with decimals that tell them apart."""
+    value, low, high = (x / unit.factor for x in (value, low, high))
     if not math.isfinite(value):
         return FormattedEstimate(UNKNOWN, UNKNOWN, UNKNOWN, unit.unit)
-    places = _places(value, 3)
-    if abs(value) < 10 and _distinct(value, low, high, places - 1):
-        places -= 1
+    places = _places(value, 1 if coarse else 3)
+    most = places + MOST_PLACES
+    while low < value < high and places < most and not _distinct(value, low, high, places):
+        places += 1
     return FormattedEstimate(fixed(value, places), fixed(low, places), fixed(high, places), unit.unit)
 
 
 def _distinct(value: float, low: float, high: float, places: int) -> bool:
     middle = fixed(value, places)
     return fixed(low, places) != middle != fixed(high, places)
+
+
+def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
+    """Fractions of one whole as percentages that add up to 100: what rounding takes away goes to the nearest ones."""
+    units = [fraction * 100 * 10**decimals for fraction in fractions]
+    whole = [math.floor(unit) for unit in units]
+    missing = round(math.fsum(units)) - sum(whole)
+    nearest = sorted(range(len(units)), key=lambda at: (whole[at] - units[at], at))
+    for at in nearest[:missing]:
+        whole[at] += 1
+    texts = zip(fractions, whole, strict=True)
+    return [percent(share if not unit else unit / 100 / 10**decimals, decimals) for share, unit in texts]
+
+
+def money(usd: float | None, currency: Currency = DOLLARS, figures: int = 3) -> str:
+    """An amount of money: $4.31M, $538k, EUR 2.31; "–" where it is not known."""
+    if usd is None or not math.isfinite(usd):
+        return UNKNOWN
+    amount = currency.of(usd)
+    chosen = scale(amount, _MONEY)
+    return f"{currency.sign}{chosen.number(amount, figures)}{chosen.unit}"

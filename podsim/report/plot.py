@@ -7,7 +7,7 @@ from itertools import pairwise
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries
 
-ROWS = 12
+ROWS = 8
 WIDEST = 72
 NARROWEST = 24
 MARKS = "●○◆◇▲△■□"

@@ -2,8 +2,9 @@
 
 import io
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 INDENT = 2
+GLUE = "\ue000"  # stands for a space that no line breaks at, until the lines are drawn
+OF_NUMBER = re.compile(
+    r"(?<=\d) (?=(?:%|[kMGT]?(?:B|FLOP|bit)(?:/s)?|[kMGT]?Hz|[kM]?W|[kMG]?Wh|[nµum]?s|min|h|days|years|[KMGTP])\b|%)"
+)
+IN_TITLE = re.compile(r" |(?<=\w-)(?=\w)")  # where a title of a column may go on in a second line
 GAP = 2
 LONGEST_BAR = 36
 SHORTEST_BAR = 6
@@ -38,6 +44,8 @@ ASCII = str.maketrans(
         "╰": "`",
         "µ": "u",
         "²": "2",
+        "Δ": "delta ",
+        "χ": "chi",
         "“": '"',
         "”": '"',
         "’": "'",
@@ -116,7 +124,12 @@ def console(look: Look, file: IO[str] | None = None) -> "Console":
 def _draw(table: "RichTable", look: Look) -> list[str]:
     out = io.StringIO()
     console(Look(max(look.width, 10**4), look.colour, look.unicode), out).print(table)  # widths are set by column
-    return [" " * INDENT + line.rstrip() for line in out.getvalue().splitlines()]
+    return [" " * INDENT + line.rstrip() for line in out.getvalue().replace(GLUE, " ").splitlines()]
+
+
+def _kept(text: str) -> str:
+    """The text with its numbers and their units on one line, wherever it folds; values in quotes may fold."""
+    return '"'.join(OF_NUMBER.sub(GLUE, part) if not at % 2 else part for at, part in enumerate(text.split('"')))
 
 
 def _grid() -> "RichTable":
@@ -137,7 +150,7 @@ def _paragraph(text: str, label: str, style: str, look: Look) -> list[str]:
     grid = _grid()
     if label := look.clean(label):
         grid.add_column(width=_cells([label]), no_wrap=True)
-    text = look.clean(text)
+    text = _kept(look.clean(text))
     room = look.width - INDENT - (_cells([label]) + GAP if label else 0)
     grid.add_column(width=max(LEAST_WRAPPED, min(room, _cells([text]))), overflow="fold")
     grid.add_row(*([Text(label, "dim")] if label else []), Text(text, style))
@@ -145,31 +158,60 @@ def _paragraph(text: str, label: str, style: str, look: Look) -> list[str]:
 
 
 def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
-    from rich.text import Text
-
+    """Labels aligned; numbers with their remarks in columns, a row without a number as text to the edge."""
     clean = look.clean
     labels = [clean(row.label) for row in rows]
     values = _aligned([(clean(row.number), clean(row.unit)) for row in rows])
-    remarks, seconds = [clean(row.remark) for row in rows], [clean(row.second) for row in rows]
-    texts = [labels, values, remarks, seconds]
-    room = look.width - INDENT - sum(_cells(column) + GAP for column in texts[:3])
-    grid = _grid()
-    grid.add_column(width=_cells(labels), no_wrap=True)
-    if beside := room >= min(LEAST_WRAPPED, _cells(seconds)):
-        grid.add_column(width=_cells(values), no_wrap=True)
-        grid.add_column(width=_cells(remarks), no_wrap=True)
-        grid.add_column(width=min(room, _cells(seconds)), overflow="fold")
-    else:
-        grid.add_column(width=max(LEAST_WRAPPED, look.width - INDENT - GAP - _cells(labels)), overflow="fold")
-    for row, (label, value, remark, second) in zip(rows, zip(*texts, strict=True), strict=True):
-        strong = Text(value, "bold" if row.strong else "")
-        if beside:
-            grid.add_row(Text(label, "dim"), strong, Text(remark), Text(second, "dim"))
+    numbered = [row for row in rows if row.number or row.unit]
+    remarks, seconds = [clean(row.remark) for row in numbered], [clean(row.second) for row in numbered]
+    widths = _cells(labels), _cells(values), _cells(remarks)
+    room = look.width - INDENT - sum(widths) - GAP * len(widths)
+    if seconds and room >= min(LEAST_WRAPPED, _cells(seconds)):
+        return _fact_lines(rows, labels, values, (*widths, min(room, _cells(seconds))), look)
+    room = look.width - INDENT - sum(widths[:2]) - GAP * 2
+    if numbered and room >= min(LEAST_WRAPPED, max(widths[2], _cells(seconds))):
+        return _fact_lines([_one_remark(row) for row in rows], labels, values, (*widths[:2], room), look)
+    stacked = [part for row in rows for part in _stacked(row)]
+    return _fact_lines(stacked, [clean(row.label) for row in stacked], [""] * len(stacked), widths[:1], look)
+
+
+def _one_remark(row: Fact) -> Fact:
+    return replace(row, remark=" · ".join(filter(None, (row.remark, row.second))), second="")
+
+
+def _stacked(row: Fact) -> Sequence[Fact]:
+    """The number as a row of its own, its remarks below."""
+    number = f"{row.number} {row.unit}".strip()
+    remark = _one_remark(row).remark
+    if not number:
+        return (Fact(row.label, "", remark=remark, strong=row.strong),)
+    below = (Fact("", "", second=remark),) if remark else ()
+    return (Fact(row.label, "", remark=number, strong=row.strong), *below)
+
+
+def _fact_lines(
+    rows: Sequence[Fact], labels: Sequence[str], values: Sequence[str], widths: Sequence[int], look: Look
+) -> list[str]:
+    """Each row in columns of these widths, of which the last folds; one without a value from the second column on."""
+    from rich.text import Text
+
+    lines: list[str] = []
+    for row, label, value in zip(rows, labels, values, strict=True):
+        grid = _grid()
+        grid.add_column(width=widths[0], no_wrap=True)
+        strong = "bold" if row.strong else ""
+        remark, second = _kept(look.clean(row.remark)), _kept(look.clean(row.second))
+        texts = [Text(remark, "" if value else strong), Text(second, "dim")]
+        if value:
+            for width in widths[1:-1]:
+                grid.add_column(width=width, no_wrap=True)
+            grid.add_column(width=widths[-1], overflow="fold")
+            grid.add_row(Text(label, "dim"), Text(value, strong), *texts[: len(widths) - 2])
         else:
-            grid.add_row(Text(label, "dim"), strong)
-            if remark or second:
-                grid.add_row("", Text(look.clean(" · ").join(filter(None, (remark, second))), "dim"))
-    return _draw(grid, look)
+            grid.add_column(width=max(LEAST_WRAPPED, look.width - INDENT - GAP - widths[0]), overflow="fold")
+            grid.add_row(Text(label, "dim"), Text(look.clean(" · ")).join(text for text in texts if text))
+        lines += _draw(grid, look)
+    return lines
 
 
 def _aligned(pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -201,7 +243,8 @@ def _bars(bars: Bars, look: Look) -> list[str]:
     for width, justify in zip(widths[1:], ("right", "right", "left"), strict=False):
         grid.add_column(width=width, no_wrap=True, justify=justify)  # type: ignore[arg-type]
     for row, (label, *rest) in zip(bars.rows, zip(*columns, strict=True), strict=True):
-        bar = [Text(_from(row, longest or 1.0, room, look), "cyan")] if room >= SHORTEST_BAR else []
+        colour = "green" if row.falls else "cyan"
+        bar = [Text(_from(row, longest or 1.0, room, look), colour)] if room >= SHORTEST_BAR else []
         grid.add_row(label, *bar, *map(Text, rest))
     return _draw(grid, look)
 
@@ -225,8 +268,13 @@ def _table(table: DocTable, look: Look) -> list[str]:
 
     cells = [[look.clean(cell) for cell in row] for row in table.rows]
     titles = [look.clean(column.title) for column in table.columns]
-    widths = [_cells([title, *column]) for title, column in zip(titles, _columns(cells, len(titles)), strict=True)]
+    each = _columns(cells, len(titles))
     lead = 1 + GAP if table.marked is not None else 0
+    heads = titles
+    widths = [_cells([title, *column]) for title, column in zip(titles, each, strict=True)]
+    if table.stacks and sum(widths) + GAP * (len(widths) - 1) > look.width - INDENT - lead:
+        heads = [IN_TITLE.sub("\n", title, count=1) for title in titles]
+        widths = [_cells([*head.split("\n"), *column]) for head, column in zip(heads, each, strict=True)]
     kept, fitted = _fit(table.columns, widths, look.width - INDENT - lead)
     grid = _grid()
     if lead:
@@ -239,14 +287,17 @@ def _table(table: DocTable, look: Look) -> list[str]:
             no_wrap=not folds,
             justify="right" if column.number else "left",
             overflow="fold" if folds else "crop",
+            vertical="bottom" if heads is not titles else "top",
         )
     mark = look.clean("▸")
-    grid.add_row(*([""] if lead else []), *(Text(titles[index], "dim") for index in kept))
+    grid.add_row(*([""] if lead else []), *(Text(heads[index], "dim") for index in kept))
     for number, row in enumerate(cells):
         chosen = number == table.marked
         first = [mark if chosen else ""] if lead else []
-        grid.add_row(*first, *(Text(row[index], "bold" if chosen else "") for index in kept))
-    return _draw(grid, look) + _left_out(titles, kept, look)
+        grid.add_row(*first, *(Text(_kept(row[index]), "bold" if chosen else "") for index in kept))
+    return (
+        _draw(grid, look) + _left_out(titles, kept, look) + _explained([table.columns[index] for index in kept], look)
+    )
 
 
 def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
@@ -274,6 +325,12 @@ def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[l
         longest = max(names, key=lambda index: fitted[index])
         fitted[longest] = max(fitted[longest] + spare, LEAST_FOLDED)
     return kept, fitted
+
+
+def _explained(columns: Sequence[Column], look: Look) -> list[str]:
+    """What the columns that stay mean, once each."""
+    texts = dict.fromkeys(column.note for column in columns if column.note)
+    return _paragraph(" ".join(texts), "", "dim", look) if texts else []
 
 
 def _left_out(titles: Sequence[str], kept: Sequence[int], look: Look) -> list[str]:

@@ -13,12 +13,14 @@ class TileCost:
     """Seconds of one operator by what they are spent on.
 
     `idle_s` are those of them that the mean tile waits for others; 0 where no simulation of the tiles says so.
+    `matrix_flop` is what the AMP does in them, padding not counted [FLOP].
     """
 
     compute_s: float = 0.0
     exchange_s: float = 0.0
     sync_s: float = 0.0
     idle_s: float = 0.0
+    matrix_flop: float = 0.0
 
     def __add__(self, other: "TileCost") -> "TileCost":
         return TileCost(
@@ -26,6 +28,7 @@ class TileCost:
             self.exchange_s + other.exchange_s,
             self.sync_s + other.sync_s,
             self.idle_s + other.idle_s,
+            self.matrix_flop + other.matrix_flop,
         )
 
     @property
@@ -41,7 +44,7 @@ class TileCost:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What operators are planned for, and how much longer whole programs take than their plans.
+    """What operators are planned for, and how much longer complete programs take than their plans.
 
     `tiles` runs the supersteps of plans as events; without it the closed form gives their cycles.
     """
@@ -54,9 +57,12 @@ class Rates:
 def cost(operator: Operator, run: Pass, rows: int, rates: Rates) -> TileCost:
     """Time of one pass of an operator over `rows` rows (Eq. 1)."""
     each_s = rates.stretch / rates.planner.target.chip.clock_hz
+    planned = rates.planner.planned(operator, run, rows)
     if rates.tiles is None:
-        cycles, idle = rates.planner.planned(operator, run, rows).cycles, 0.0
+        cycles, idle = planned.cycles, 0.0
     else:
         ran = rates.planner.as_run(operator, run, rows, rates.tiles)
         cycles, idle = ran.cycles, ran.idle
-    return TileCost(cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s, idle * each_s)
+    return TileCost(
+        cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s, idle * each_s, planned.matrix_flop
+    )

@@ -61,13 +61,30 @@ class Segment:
 
 @dataclass(slots=True)
 class Known:
-    """Buffers of operators by number and pass, and peaks of segments, of one target and micro-batch."""
+    """Of one target and micro-batch: buffers of operators by number and pass, peaks of segments, stages by units."""
 
     buffers: dict[tuple[int, Pass], Buffers] = field(default_factory=dict)
     peaks: dict[Signature, tuple[int, Point]] = field(default_factory=dict)
+    stages: Table[object, tuple[Point, int]] = field(default_factory=lambda: Table(MOST_STAGES))
 
 
+MOST_STAGES: Final = 1024
+"""Stages, or several on one IPU, whose peak is kept for one target and micro-batch."""
 _SEGMENTS: Final = TABLES.add("segments", Table[tuple[object, ...], Segment](20_000))
+
+
+def fullest(
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, *, served: bool
+) -> tuple[Point, int]:
+    """The point at which stages that share an IPU hold most, and the vertices of a tile; `known` grows by both."""
+    units = tuple([stage.numbers for stage in stages])
+    configuration = mapping.configuration
+
+    def computed() -> tuple[Point, int]:
+        point = (served_peak if served else peak)(planner, mapping, stages, known)
+        return point, vertices(planner, mapping, stages, known, (Pass.FORWARD,) if served else TRAINED)
+
+    return known.stages.remember((units, configuration.recompute, configuration.attention_dropout), computed)
 
 
 def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:

@@ -11,9 +11,9 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.model.workload import LayerUnit, Pass, Workload
+from podsim.model.workload import LayerUnit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.liveness import TRAINED, Known, peak, served_peak, vertices
+from podsim.tiles.liveness import Known, fullest
 from podsim.tiles.planner import Planner, PlanTarget
 
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
@@ -70,13 +70,13 @@ def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Kn
 
 
 RELIEF = {
-    "weights": "more IPUs a replica spread the weights",
-    "gradients": "more IPUs a replica spread the weights and their gradients",
-    "optimizer_state": "state in streaming memory frees it",
-    "stash": "a smaller micro-batch or fewer stages keep fewer activations",
-    "activations": "a smaller micro-batch recomputes less at once",
-    "kv_cache": "a smaller batch or fewer tokens keep fewer keys and values, streaming memory frees them",
-    "exchange_buffers": "a smaller micro-batch multiplies less at once",
+    "weights": "use more IPUs per replica to spread the weights",
+    "gradients": "use more IPUs per replica to spread weights and gradients",
+    "optimizer_state": "move the optimizer state to streaming memory",
+    "stash": "reduce the micro-batch or the stages to stash fewer activations",
+    "activations": "reduce the micro-batch to recompute fewer activations at once",
+    "kv_cache": "reduce the batch or the tokens, or keep keys and values in streaming memory",
+    "exchange_buffers": "reduce the micro-batch to shrink exchange buffers",
 }
 
 
@@ -89,9 +89,9 @@ def relief(memory: MemoryFit, chip: Chip) -> str:
     others = chip.tiles - full.tiles
     idle = (full.used_bytes - full.by_category["exchange_buffers"]) / chip.tiles / 1e3
     return (
-        f"{full.tiles:,} tiles of stage {stages} (IPU {full.ipu}), in {full.largest}, hold {used:.0f} of {limit:.0f} kB"
-        f"{f', the other {others:,} tiles {idle:.0f} kB' if others else ''}; "
-        f"{most / chip.tiles / 1e3:.0f} kB of it {name.replace('_', ' ')}: {RELIEF[name]}"
+        f"{used:.0f} of {limit:.0f} kB on {full.tiles:,} tiles of stage {stages} (IPU {full.ipu}) during {full.largest}"
+        f"{f', {idle:.0f} kB on the other {others:,}' if others else ''}; "
+        f"{most / chip.tiles / 1e3:.0f} kB are {name.replace('_', ' ')}: {RELIEF[name]}"
     )
 
 
@@ -107,9 +107,9 @@ def _ipu(
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    point = (served_peak if served else peak)(planner, mapping, stages, known)
-    tiles, passes = topology.chip.tiles, (Pass.FORWARD,) if served else TRAINED
-    vertex_state = float(VERTEX_BYTES * vertices(planner, mapping, stages, known, passes) * tiles)
+    point, vertices = fullest(planner, mapping, stages, known, served=served is not None)
+    tiles = topology.chip.tiles
+    vertex_state = float(VERTEX_BYTES * vertices * tiles)
     return StageMemory(
         ipu=ipu,
         stages=tuple(stage.index for stage in stages),

@@ -38,13 +38,13 @@ class PlanTarget:
     @property
     def key(self) -> str:
         """Content of all of it."""
-        return repr(self)
+        return f"{self.chip.content} {self.precision.value} {self.available_memory!r}"
 
     @property
     def plan_key(self) -> str:
         """Content of everything a plan depends on beside the operator; chips that differ in the rest plan alike.
 
-        Cycles know no clock, and an AMP of 1 % more FLOP a cycle has as many units.
+        Cycles know no clock, and an AMP of slightly more FLOP a cycle has as many units.
         """
         chip, rate = self.chip, self.chip.amp.flop_per_cycle.get(self.precision)
         units = rate and amp.units(chip, self.precision)
@@ -57,13 +57,15 @@ class PlanTarget:
 class Planned:
     """What later floors ask of the plans of one pass: cycles, and the bytes that each of `tiles` holds beside operands.
 
-    The other tiles are idle in that plan. `vertices` are those of a tile, one a superstep.
+    The other tiles are idle in that plan. `vertices` are those of a tile, one a superstep; `matrix_flop` is what the
+    AMP does, padding not counted [FLOP].
     """
 
     cycles: Cycles
     buffer_bytes_per_tile: float
     tiles: int
     vertices: int
+    matrix_flop: float
 
 
 _PLANNED: Final = TABLES.add("planned", Table[str, Table[object, Planned]](256))
@@ -141,6 +143,7 @@ class Planner:
             buffer_bytes_per_tile=footprint,
             tiles=tiles,
             vertices=sum([len(plan.supersteps) for plan in plans]),
+            matrix_flop=sum_in_order([plan.flop for plan in plans if plan.multiplies]),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
+from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
 from podsim.model.sums import sum_in_order
@@ -224,7 +225,24 @@ class Fabric:
         return Route(numbers, len(numbers), latency_s)
 
 
-def build(topology: Topology, damage: Damage[Ends] | None = None) -> Fabric:
+_KNOWN: Final = TABLES.add("fabrics", Table[object, Fabric](8))
+
+
+def shared(topology: Topology) -> Fabric:
+    """One fabric for all machines whose links are the same, with what is known of it; InputError as `build`."""
+    names = sorted({topology.levels[0].link, *topology.joining})
+    links = tuple((name, topology.links.get(name)) for name in names)
+    wires = topology.levels, topology.gateway, topology.hosts, topology.fabric, topology.overrides
+    return _KNOWN.remember((topology.name, topology.title, links, wires), lambda: build(topology))
+
+
+def rebuilt(fabric: Fabric, topology: Topology) -> Fabric:
+    """The fabric of another machine with the nodes of the first, its faults kept; InputError as `build`."""
+    healthy = build(topology)
+    return Fabric(topology, fabric.damage) if fabric.damage else healthy
+
+
+def build(topology: Topology) -> Fabric:
     """The fabric of a machine; InputError where its parts are not connected."""
     if (stated := topology.stated) is not None:
         from podsim.topology.stated import StatedFabric  # no pod needs it
@@ -237,4 +255,4 @@ def build(topology: Topology, damage: Damage[Ends] | None = None) -> Fabric:
             context=faults,
             hint="podsim topology show pod128   prints a complete example",
         )
-    return Fabric(topology, damage)
+    return Fabric(topology)

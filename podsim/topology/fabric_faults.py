@@ -110,7 +110,8 @@ def _ipus(fabric: Fabric, fault: PartFault) -> range:
     size = each[fault.part]
     count = topology.ipus // size
     if fault.number >= count:
-        there = f"{fault.part}s 0 to {count - 1:,}" if count > 1 else f"one {fault.part}, number 0"
+        called = "IPU" if fault.part is FaultyPart.IPU else fault.part.value
+        there = f"{called}s 0 to {count - 1:,}" if count > 1 else f"one {called}, number 0"
         raise InputError(f'"{fault.text}": {fabric.name} has {there}', code="unknown-part")
     return range(fault.number * size, (fault.number + 1) * size)
 

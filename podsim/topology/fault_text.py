@@ -49,9 +49,9 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
     if state == (DOWN if part is FaultyPart.LINK else LOST):
         return 0.0
     if state in (DOWN, LOST):
-        _refuse(text, f"a link is {DOWN}, an IPU, machine or rack is {LOST}")
+        _refuse(text, f"a link is {DOWN}, an IPU, machine or rack is {LOST}", None if part is FaultyPart.LINK else part)
     if part in (FaultyPart.MACHINE, FaultyPart.RACK):
-        _refuse(text, f"a {part} is {LOST}; what is slow is an IPU or a link of it")
+        _refuse(text, f"a {part} is {LOST}; what is slow is an IPU or a link of it", part)
     if ratio := _RATIO.fullmatch(state):
         above, below = int(ratio[1]), int(ratio[2])
         rate = above / below if below else 0.0
@@ -61,12 +61,14 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
         rate = float(state) if _DECIMAL.fullmatch(state) else 0.0
     if not 0 < rate < 1:
         word = DOWN if part is FaultyPart.LINK else LOST
-        _refuse(text, f"its state is {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%")
+        _refuse(text, f"give {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%", part)
     return rate
 
 
-def _refuse(text: str, why: str) -> NoReturn:
+def _refuse(text: str, why: str, part: FaultyPart | None = None) -> NoReturn:
+    """Raise InputError with examples of the part, of all parts where none is recognised."""
     shown = "".join(character if character.isprintable() else " " for character in text[:80])
+    examples = [example for example in EXAMPLES if part is None or example.startswith(f"{part}:")]
     raise InputError(
-        f'"{shown}" is no fault: {why}', code="bad-fault", context=[f"for example {example}" for example in EXAMPLES]
+        f'fault "{shown}": {why}', code="bad-fault", context=[f"for example {example}" for example in examples]
     )

@@ -38,7 +38,7 @@ def part(fabric: Fabric, machines: range) -> Fabric:
 
     Raises Infeasible where these cut it in two.
     """
-    part = Fabric(_topology(fabric.topology, len(machines)))
+    part = Fabric(whole_machines(fabric.topology, len(machines)))
     damage = fabric.damage
     first = machines.start * fabric.topology.ipus_per_machine
     down = {ends for was in damage.down if (ends := _moved(part, was, machines))}
@@ -63,7 +63,7 @@ def renamed(topology: Topology, node: str, machines: int) -> str:
     return f"{kind}{int(node.removeprefix(kind)) + machines * of_machine[kind]}" if kind in of_machine else node
 
 
-def _topology(whole: Topology, machines: int) -> Topology:
+def whole_machines(whole: Topology, machines: int) -> Topology:
     """A machine with so many of the machines of another; a ladder that is not all of its rack is open."""
     rack = whole.machines_per_rack
     counts = {"pod": machines // rack, "rack": min(machines, rack)}

@@ -22,7 +22,7 @@ def forward(workload: Workload) -> Workload:
 def _forward(operators: tuple[Operator, ...]) -> Iterator[Operator]:
     """A batch norm after a convolution goes into its weights and leaves a bias, elsewhere a scale and a bias.
 
-    The statistics of a proxy norm hang on weights alone: it too is a scale and a bias.
+    The statistics of a proxy norm depend on weights alone: it too is a scale and a bias.
     """
     before: Operator | None = None
     for operator in operators:
@@ -180,5 +180,5 @@ def _no_decoder(workload: Workload, why: str) -> InputError:
     return InputError(
         f"{workload.name} generates no tokens: {why}",
         code="no-decoder",
-        hint="leave out --generate; podsim workload show lists its operators",
+        hint="leave out --generate",
     )

@@ -1,8 +1,9 @@
 """Published mappings and configurations by name, and the hosts that published runs have."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from podsim.errors import InputError
 from podsim.model.fabric import Topology
@@ -70,16 +71,42 @@ def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) 
     return None
 
 
-def usual_hosts(workload: Workload, topology: Topology, named: Preset | None) -> int:
-    """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller."""
+class UsualHosts(NamedTuple):
+    """Servers of a machine, and what says so."""
+
+    servers: int
+    basis: str
+
+
+def usual_hosts(
+    workload: Workload, topology: Topology, named: Preset | None, assumed: Collection[str] = ()
+) -> UsualHosts:
+    """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller.
+
+    `assumed` are the values of the file of the workload that no source states, such as "preset.comparison.hosts".
+    """
     if named is not None:
-        return named.hosts
+        return UsualHosts(named.hosts, f"of preset {named.name}")
     sizes: dict[int, int] = {}
+    known: set[tuple[int, int]] = set()
     for item in workload.presets or workload.hosts_as:
         ipus = item.replicas * item.ipus_per_replica
         sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
+        if f"preset.{item.name}.hosts" not in assumed:
+            known.add((ipus, item.hosts))
     below = [ipus for ipus in sizes if ipus <= topology.ipus]
     if not below:
-        return topology.hosts.servers
+        servers = topology.hosts.servers
+        return UsualHosts(servers, f"default of {topology.name}: no published run on {_ipus(topology.ipus)} or fewer")
     nearest = max(below)
-    return min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
+    servers = min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
+    if nearest != topology.ipus:
+        near = f"{sizes[nearest]:,} on {_ipus(nearest)}"
+        return UsualHosts(servers, f"assumed: no published run on {_ipus(topology.ipus)} (next smaller: {near})")
+    if (nearest, servers) not in known:
+        return UsualHosts(servers, f"assumed: the published configuration on {_ipus(nearest)} does not state them")
+    return UsualHosts(servers, f"as in published runs on {_ipus(nearest)}")
+
+
+def _ipus(count: int) -> str:
+    return f"{count:,} IPU{'' if count == 1 else 's'}"

@@ -9,10 +9,10 @@ from math import log1p, sqrt
 import pytest
 
 import podsim
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import holdout
-from podsim.calibrate.fit import blank, fit
-from podsim.calibrate.fit_cases import steps_s
+from podsim.calibration import holdout
+from podsim.calibration.fit import blank, fit
+from podsim.calibration.fit_cases import steps_s
+from podsim.calibration.shipped import cases as _cases
 from podsim.errors import Infeasible
 from podsim.files import catalog, free
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES

@@ -124,5 +124,5 @@ def test_the_other_reading_of_the_exchange_is_one_change_away(unchanged):
 
 def test_changes_are_remembered_as_assumed():
     document = catalog.topology("pod128", ["chip.clock=1.5 GHz"])
-    assert document.provenance["chip.clock"].note == "given with --set"
+    assert document.provenance["chip.clock"].note.startswith("given with --set")
     assert replace(document.value.chip, clock_hz=1.325e9) == catalog.chip("gc200").value

@@ -6,6 +6,7 @@ import pytest
 
 import podsim
 from podsim.cli.app import main
+from podsim.cli.commands.predict import StartFlags
 from podsim.cli.options import (
     RENAMED,
     ComparatorFlags,
@@ -125,6 +126,7 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
         ConfigurationFlags,
         RunFlags,
         LengthFlags,
+        StartFlags,
         EngineFlags,
         NoiseFlags,
         FaultFlags,

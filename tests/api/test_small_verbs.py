@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 import podsim
-from podsim.api import checking, lookups, models, run_cost, samplers, scenarios, stencils
 from podsim.errors import Infeasible, InputError
 from podsim.scenario import Scenario
+from podsim.studies import checking
+from podsim.studies.look_up import models
+from podsim.studies.look_up import study as lookups
+from podsim.studies.predict import money as run_cost
+from podsim.studies.predict import scenario_files as scenarios
+from podsim.studies.sample import study as samplers
+from podsim.studies.stencil import study as stencils
 
 BERT = {"model_type": "bert", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4}
 BERT |= {"intermediate_size": 1024, "vocab_size": 1000, "max_position_embeddings": 128}

@@ -8,7 +8,7 @@ from functools import cache
 import shown
 from per_chip import per_chip
 
-from podsim import api
+import podsim
 from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.comparator import Larger
 from podsim.model.published import ReadRow
@@ -16,9 +16,10 @@ from podsim.model.published_bars import bars
 from podsim.model.validation import POOLED, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.doc import DocTable
 from podsim.report.numbers import significant
-from podsim.report.views import published as view
-from podsim.report.views import published_rows
-from podsim.report.views.hold_outs import LEFT_OUT
+from podsim.studies.calibrate import start_report
+from podsim.studies.validate import published_report as view
+from podsim.studies.validate import published_rows
+from podsim.studies.validate.hold_outs_report import LEFT_OUT
 
 Section = Callable[[shown.Asked], str]
 TITLES = {
@@ -30,7 +31,8 @@ TITLES = {
 
 def errors(request: shown.Asked) -> str:
     """Errors of every quantity, held out and in sample, beside what is tolerated."""
-    head = ("quantity", "points", "mean, held out", "worst, held out", "mean, in sample", "signed", "worst, in sample")
+    held, fitted = ("mean, held out", "worst, held out"), ("mean, in sample", "mean signed", "worst, in sample")
+    head = ("quantity", "points", *held, *fitted)
     rows = []
     for quantity, title in TITLES.items():
         result = request().summary[quantity]
@@ -59,7 +61,7 @@ def _points(quantity: str, request: shown.Asked) -> str:
 
 @cache
 def _claims() -> ClaimsReport:
-    return api.claims()
+    return podsim.claims()
 
 
 def _number(value: float | None, unit: str) -> str:
@@ -169,7 +171,7 @@ def coverage(request: shown.Asked) -> str:
     """How often intervals hold what they have not seen."""
     head = ("quantity", "interval", "points", "held", "share", "mean width", "widest between sizes")
     rows = []
-    for row in api.coverage().rows:
+    for row in podsim.coverage().rows:
         widest = "–" if row.widest_between_sizes is None else f"× {row.widest_between_sizes:.2f}"
         share = f"{100 * row.held / row.count:.0f} %"
         level = f"{100 * row.level:.0f} %"
@@ -202,7 +204,7 @@ def comparators(request: shown.Asked) -> str:
     """Laws of other chips, with one chip count held out."""
     head = ("chip", "workload", "results", "in sample", "held out", "worst, held out", "held out, predicted samples")
     rows = []
-    report = api.validate_comparators()
+    report = podsim.validate_comparators()
     for item in report.summaries:
         summary, predicted = item.held_out, item.predicted_samples
         rows.append(
@@ -242,6 +244,13 @@ def larger(larger: Larger) -> str:
     return f"{text}\n\n{shown.table(head, rows)}"
 
 
+def compile_times(_request: shown.Asked) -> str:
+    """Errors of compile times."""
+    fit = podsim.calibrate_compile_times(write=False)
+    judged = [f"By {group}: {start_report.judged(fit, group)}." for group in ("family", "network")]
+    return "\n\n".join([_table(start_report.rows(fit)), *judged])
+
+
 FOLDS = (
     "`podsim validate --hold-outs`: 90 % intervals from what was learned without the result, counted each time. "
     "Without BERT no point informs what sharded state costs, so errors by workload are those of its prior "
@@ -261,9 +270,14 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("Throughput per chip on larger machines", "`podsim scale`, beside results of IPUs and other chips.", per_chip),
     ("Published claims", "`podsim validate --claims`. Of several numbers the farthest off is shown.", claims),
     (
-        "Published results of whole programs",
+        "Published results of complete programs",
         "`podsim validate --published`: those of other workloads too; rows that a constant is fitted to are marked.",
         published,
+    ),
+    (
+        "Compile times",
+        "`podsim calibrate --compile-times --dry-run`: each family of networks left out in turn.",
+        compile_times,
     ),
     ("What it cannot do", "Claims that podsim has no answer to yet, and why.", cannot),
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from source import ROOT
 
 import podsim
-from podsim.calibrate.microbenchmarks.bench import from_cycles
+from podsim.calibration.microbenchmarks.bench import from_cycles
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.microbenchmark import MicrobenchmarkReport
@@ -22,9 +22,10 @@ from podsim.model.program import Part
 from podsim.model.published import PublishedReport
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
-from podsim.report.views.hold_outs import LEFT_OUT
-from podsim.report.views.prediction import PARTS
+from podsim.report.numbers import with_micro
 from podsim.report.views.validation import three
+from podsim.studies.predict.report import PARTS
+from podsim.studies.validate.hold_outs_report import LEFT_OUT
 
 NO_SOFTWARE = "rack.step=1e-9"
 EXCHANGE, SRAM = 'chip.exchange.bandwidth="47.5 TB/s"', 'chip.sram.bandwidth="47.5 TB/s"'
@@ -81,7 +82,7 @@ def accuracy(request: Asked) -> str:
 
 def _extrapolated(request: Asked) -> str:
     """Errors of step time by what nothing was learned of, the form chosen again each time."""
-    head = ("step time, nothing learned of", "results", "mean", "signed", "worst")
+    head = ("step time, results left out of the fit", "results", "mean absolute", "mean signed", "worst")
     rows = [(LEFT_OUT[by], f"{out.overall.count}", *three(out.overall)) for by, out in request().held_out.items()]
     return table(head, sorted(rows, key=lambda row: row[0] not in (LEFT_OUT["larger"], LEFT_OUT["chip"])))
 
@@ -94,7 +95,7 @@ def _errors(summary: ErrorSummary) -> tuple[str, ...]:
 
 def _results(request: Asked) -> str:
     steps, own, full = (_of(quantity, request) for quantity in (STEP, TIME, TIME_PREDICTED_SAMPLES))
-    head = ("result, held-out errors", "clock, min", "step time", "time, own samples", "time, predicted samples")
+    head = ("result, held-out errors", "measured, min", "step time", "time, own samples", "time, predicted samples")
     rows = [
         (
             name,
@@ -255,7 +256,7 @@ def parts(request: Asked) -> str:
             (
                 rstrip,
                 comparison.row.chip,
-                f"{comparison.row.value:g} {comparison.row.unit}",
+                with_micro(f"{comparison.row.value:g} {comparison.row.unit}"),
                 percent(comparison.error),
                 text,
             )

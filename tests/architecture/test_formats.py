@@ -24,6 +24,7 @@ from podsim.model.family import GeneralConfiguration, WorkloadFile
 from podsim.model.framework_costs import FrameworkCosts
 from podsim.model.free import FreeParameters
 from podsim.model.goodput import Failures
+from podsim.model.inventory import Inventory
 from podsim.model.loss_laws import LossLaws
 from podsim.model.maturity import Releases
 from podsim.model.mix import Mix
@@ -36,6 +37,7 @@ from podsim.model.sampler import Sampler
 from podsim.model.sweep import SweepFile
 from podsim.model.training import Convergence
 from podsim.model.validation import FrozenFile
+from podsim.model.wall_clock import StartTimes
 from podsim.scenario import Scenario
 
 PAGE = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
@@ -61,6 +63,7 @@ ROOTS: dict[str, type] = {
     "claims": ClaimsFile,
     "readings": ReadingsFile,
     "mix": Mix,
+    "inventory": Inventory,
     "phases": Phases,
     "losses": LossLaws,
     "prices": PriceList,
@@ -68,6 +71,7 @@ ROOTS: dict[str, type] = {
     "configurations": GeneralConfiguration,
     "tensor-parallel": TensorParallel,
     "frameworks": FrameworkCosts,
+    "compile-times": StartTimes,
     "scenario": Scenario,
     "sources": Source,
 }

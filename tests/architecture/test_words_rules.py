@@ -18,19 +18,18 @@ PARTICIPLES = frozenset({"asked", "wanted", "found", "held", "said", "told", "on
 
 # Names of fields that are keys of JSON answers.
 KEYS = {
-    ("model/plan.py", "found"): "what a candidate has where it misses a demand",
+    ("studies/plan/result.py", "found"): "what a candidate has where it misses a demand",
     ("model/validation.py", "held"): "how many intervals cover the measured value",
 }
 
 # Folders whose files are named for the verb or the thing that they serve; each holds one part of its slice.
 ROLES = {
-    "podsim/api": "its function of the library",
     "podsim/cli": "what its commands share",
     "podsim/cli/commands": "its command",
     "podsim/files": "its files, read and written",
     "podsim/model": "its data",
     "podsim/report/views": "its page",
-    "podsim/calibrate/microbenchmarks": "measurements of it",
+    "podsim/calibration/microbenchmarks": "measurements of it",
 }
 
 # Names that two folders without such a role share, since they do the same for their part.
@@ -38,6 +37,10 @@ SAME_ROLE = {
     "judge": "claims and published rows held against podsim, by the same rules",
     "evaluate": "what podsim says of a claim and of a published row",
     "run_cost": "the cost of a run, computed and as a page",
+    "study": "what a study computes",
+    "report": "the screen of a study",
+    "result": "the answer of a study",
+    "to_json": "the JSON of a study",
 }
 
 

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from podsim import api
+import podsim
 
 
 def calls(**flags):
     """Function calls of one question, asked before so that nothing is loaded any more."""
-    api.collective("all-reduce", bytes="64 MiB", **flags)
+    podsim.collective("all-reduce", bytes="64 MiB", **flags)
     profile = cProfile.Profile()
-    report = profile.runcall(api.collective, "all-reduce", bytes="64 MiB", **flags)
+    report = profile.runcall(podsim.collective, "all-reduce", bytes="64 MiB", **flags)
     return report, pstats.Stats(profile).total_calls
 
 
@@ -39,8 +39,8 @@ def test_1024_racks_cost_little_more_than_8():
 
 
 ALONE = """
-from podsim import api
-api.collective("all-reduce", bytes="64 MiB", pod=65536)
+import podsim
+podsim.collective("all-reduce", bytes="64 MiB", pod=65536)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

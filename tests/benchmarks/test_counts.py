@@ -1,5 +1,7 @@
 """What an answer costs in tasks, events, solves and plans, which do not jitter."""
 
+import cProfile
+import pstats
 import tomllib
 from dataclasses import replace
 
@@ -7,18 +9,18 @@ import pytest
 import simpy
 from engines.worlds import parameters, published
 
-from podsim import api
+import podsim
 from podsim.caches.tables import TABLES
 from podsim.engines import analytic
 from podsim.engines.des import pod as des
 from podsim.files import catalog, load
-from podsim.lowering import moves, weight_update
+from podsim.lowering import moves, pipeline, weight_update
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.physics import links
-from podsim.planning import influences
+from podsim.studies.explain import influences
 from podsim.tiles import planner as planning
 from podsim.tiles import product_search as tile_search
 from podsim.tiles.planner import Planner
@@ -162,7 +164,7 @@ def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
         lambda operator, run, rows, target: (*planning.same_plans(operator), run, rows, target.available_memory),
     )
     calls = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
-    api.predict("bert", pod=512)
+    podsim.predict("bert", pod=512)
     assert len(made.seen) == len(made.distinct) <= 4 * 200
     assert len(calls.seen) <= 2500
 
@@ -171,7 +173,7 @@ def test_a_search_lays_out_each_way_to_multiply_once(nothing_known):
     """A pass that repeats a product of another operator, or of the same in another order, shares its cuts."""
     laid = Calls(nothing_known, tile_search, "candidates", lambda *arguments: arguments)
     calls = Calls(nothing_known, tile_search, "_single", lambda problem, vertex, _: (problem, vertex))
-    api.predict("bert", pod=512)
+    podsim.predict("bert", pod=512)
     once = [arguments for arguments in laid.seen if arguments[3] == (1,)]
     assert len(once) == len(set(once)) == len(calls.distinct) < 0.8 * len(calls.seen)
 
@@ -193,7 +195,7 @@ def test_explaining_plans_again_only_for_what_plans_rest_on(nothing_known):
         return influence
 
     nothing_known.setattr(influences, "_influence", counted)
-    api.explain("bert", pod=512, engine="analytic")
+    podsim.explain("bert", pod=512, engine="analytic")
     chip = {path: counts for path, counts in by_path.items() if path.startswith("chip.")}
     assert len(chip) == 11
     assert {path for path, (planned, _, _) in chip.items() if not planned} == {
@@ -218,13 +220,13 @@ def test_plans_of_a_workload_come_without_those_that_lost(gc200):
 def test_a_search_solves_each_group_of_flows_once(nothing_known):
     """Micro-batches of different sizes send different boundaries and the same gradients."""
     alone = Calls(nothing_known, analytic, "alone_s", lambda flows, _: flows)
-    api.predict("bert", pod=512, engine="analytic")
+    podsim.predict("bert", pod=512, engine="analytic")
     assert 100 <= len(alone.seen) == len(alone.distinct) <= 250
 
 
 def test_a_file_is_parsed_once_however_many_machines_extend_it(nothing_known):
     parsed = Calls(nothing_known, tomllib, "loads", lambda text: text)
-    api.predict("bert", pod=512, engine="analytic")
+    podsim.predict("bert", pod=512, engine="analytic")
     assert 5 <= len(parsed.seen) == len(parsed.distinct) <= 12
 
 
@@ -241,7 +243,51 @@ def test_messages_are_routed_once_whatever_the_fit_asks(nothing_known):
 def test_a_what_if_of_a_given_mapping_lowers_each_update_once(nothing_known):
     """Collectives once for each form and number of buffers: what calls the host has the same."""
     split = {"replicas": 128, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 8}
-    api.predict("bert", pod=512, **split)
+    podsim.predict("bert", pod=512, **split)
     made = Calls(nothing_known, weight_update, "_collectives", lambda *_: 0)
-    api.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
+    podsim.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
     assert len(made.seen) <= 4
+
+
+def test_a_what_if_of_links_that_one_rack_has_not_lowers_and_simulates_nothing(nothing_known):
+    """Its fabric is that of the machine as it is, so every turn, collective and block is known."""
+    rack = {"pod": 64, "preset": "mlperf-v1.1-closed"}
+    usual = podsim.predict("bert", **rack)
+    made = [
+        Calls(nothing_known, pipeline, "_turn_tasks", lambda *_: 0),
+        Calls(nothing_known, weight_update, "_collectives", lambda *_: 0),
+        Calls(nothing_known, weight_update, "_optimizer", lambda *_: 0),
+        Calls(nothing_known, analytic, "alone_s", lambda *_: 0),
+        Calls(nothing_known, des, "_BlockSimulation", lambda *_: 0),
+    ]
+    changed = podsim.predict("bert", changes={"gw-link.bandwidth": "150 Gbit/s"}, **rack)
+    assert not any(calls.seen for calls in made)
+    assert changed.timeline == usual.timeline
+
+
+def test_a_what_if_calls_less_than_a_third_of_what_the_first_question_does(nothing_known):
+    def calls(**changes):
+        profile = cProfile.Profile()
+        profile.runcall(podsim.predict, "bert", pod=64, preset="mlperf-v1.1-closed", changes=changes)
+        return pstats.Stats(profile).total_calls
+
+    first = calls()
+    assert calls(**{"gw-link.bandwidth": "150 Gbit/s"}) < first / 3
+
+
+def test_more_micro_batches_simulate_only_turns_that_are_new(nothing_known):
+    """A pipeline that is full has the turns of any longer step."""
+    split = {"pod": 64, "replicas": 16, "ipus_per_replica": 4, "micro_batch": 2}
+    podsim.predict("bert", accumulation=100, **split)
+    simulated = Calls(nothing_known, des, "_BlockSimulation", lambda *_: 0)
+    lowered = Calls(nothing_known, pipeline, "_turn_tasks", lambda *_: 0)
+    podsim.predict("bert", accumulation=200, **split)
+    assert not simulated.seen
+    assert not lowered.seen
+
+
+def test_the_same_search_again_lowers_nothing(nothing_known):
+    podsim.predict("bert", pod=512, engine="analytic")
+    lowered = Calls(nothing_known, pipeline, "_turn_tasks", lambda *_: 0)
+    podsim.predict("bert", pod=512, engine="analytic")
+    assert len(lowered.seen) < 100  # the largest pipelines push out some that were first

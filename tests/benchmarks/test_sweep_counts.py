@@ -4,10 +4,10 @@ import joblib
 import pytest
 
 import podsim
-from podsim import resolve
 from podsim.caches.tables import TABLES
 from podsim.lowering import weight_update
-from podsim.planning.sweeps import backends
+from podsim.studies.sweep import backends
+from podsim.topology import fabric
 
 SWEEP = """
 schema = "podsim.sweep/1"
@@ -46,7 +46,7 @@ def counting(monkeypatch, owner, name):
 
 def test_points_of_one_machine_share_its_fabric_and_collectives(file, monkeypatch):
     """Six points on two machines: collectives for the form in use and the others, none for what only notes weigh."""
-    built, lowered = counting(monkeypatch, resolve, "build"), counting(monkeypatch, weight_update, "_collectives")
+    built, lowered = counting(monkeypatch, fabric, "build"), counting(monkeypatch, weight_update, "_collectives")
     report = podsim.sweep(file, jobs=1)
     assert all(row.outcome.answer for row in report.rows)
     assert len(report.rows) == 6

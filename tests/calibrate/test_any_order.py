@@ -3,22 +3,21 @@
 import pytest
 
 import podsim
-from podsim.api import upkeep
 from podsim.caches.tables import TABLES
-from podsim.calibrate import fit, holdout
+from podsim.calibration import fit, holdout, shipped
 from podsim.files import catalog, free
-from podsim.report import json_text
+from podsim.studies.predict import to_json as predict_json
 
 
 def predicted():
     prediction = podsim.predict("bert", pod=16, micro_batch=2, replicas=4, ipus_per_replica=4)
-    return json_text.prediction(prediction).encode()
+    return predict_json.prediction(prediction).encode()
 
 
 @pytest.fixture(scope="module")
 def verbs():
     """The three verbs over some results of a rack: each takes a moment."""
-    cases = [case for case in upkeep.cases() if case.point.topology == "pod16"][:4]
+    cases = [case for case in shipped.cases() if case.point.topology == "pod16"][:4]
     form = free.free().value.forms[0]
 
     def calibrated():

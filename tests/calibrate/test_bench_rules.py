@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibrate.microbenchmarks import exchange as exchange_rules
-from podsim.calibrate.microbenchmarks import host, links, stencils, training, vectors
-from podsim.calibrate.microbenchmarks.bench import Bench
+from podsim.calibration.microbenchmarks import exchange as exchange_rules
+from podsim.calibration.microbenchmarks import host, links, stencils, training, vectors
+from podsim.calibration.microbenchmarks.bench import Bench
 from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.microbenchmark import Microbenchmark

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibrate.claims import judge
-from podsim.calibrate.claims.environment import Environment
+from podsim.calibration.claims import judge
+from podsim.calibration.claims.environment import Environment
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
 from podsim.files import catalog, comparators
 from podsim.model.claims import Claim, ClaimPart, Metric, Verdict, Worth
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.prices import Price, PriceList
-from podsim.report import json_claims
+from podsim.studies.validate import claims_json as json_claims
 
 PART = ClaimPart(
     workload="bert", machine="pod64", preset="p", sdk="2.3", baseline="a100", baseline_chips=8, claimed=10.0
@@ -130,7 +130,7 @@ def test_a_measured_row_is_scaled_by_the_law_of_another_workload():
 def test_a_price_is_known_or_missing():
     environment = Log(prices=PriceList(prices=(Price(machine="pod64", low_usd=2.0, high_usd=4.0),))).environment
     assert environment.price("pod64").middle_usd == 3.0
-    with pytest.raises(MissingParameter, match="nobody says what pod16 costs"):
+    with pytest.raises(MissingParameter, match="no price of pod16 is known"):
         environment.price("pod16")
 
 
@@ -175,7 +175,7 @@ def test_without_a_number_of_its_own_a_claim_is_answered_alone():
 def test_what_the_model_cannot_answer_is_no_disagreement():
     claim = replace(CLAIM, metric=Metric.PRICE)
     (result,) = verdicts(1.0, claim).answers
-    assert (result.verdict, result.reason) == (Verdict.CANNOT, "nobody says what pod64 costs")
+    assert (result.verdict, result.reason) == (Verdict.CANNOT, "no price of pod64 is known")
 
 
 def test_progress_counts_claims():

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from podsim import api
-from podsim.calibrate.claims.evaluate import EVALUATORS
+import podsim
+from podsim.calibration.claims.evaluate import EVALUATORS
 from podsim.errors import InputError
 from podsim.files import catalog, claims, find, prices
 from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth
-from podsim.report.views.claims import row
+from podsim.studies.validate.claims_report import row
 
 TEXT = (find.shipped("calibration") / "claims.toml").read_text(encoding="utf-8")
 CLAIMS = {claim.id: claim for claim in claims.claims().value.claims}
@@ -27,7 +27,7 @@ def one(folder: Path, id_: str, *changes: tuple[str, str]) -> ClaimAnswer:
         block = block.replace(old, new)
     path = folder / "claims.toml"
     path.write_text(f"{head}[[claim]]\n{block}", encoding="utf-8")
-    (answer,) = api.claims(path=path).answers
+    (answer,) = podsim.claims(path=path).answers
     return answer
 
 
@@ -178,13 +178,13 @@ def test_a_sampler_is_answered_and_the_rate_of_its_baseline_follows(tmp_path: Pa
     answer = one(tmp_path, "C20")
     assert (answer.verdict, answer.worth) == (Verdict.ANSWERED, None)
     rates = {part.podsim for part in answer.parts}
-    assert rates == {api.sample("abc-covid19", topology="m2000").samples_per_s}
+    assert rates == {podsim.sample("abc-covid19", topology="m2000").samples_per_s}
     assert "neither its type nor its rate is published" in answer.reason
 
 
 @pytest.mark.slow
 def test_claims_are_counted_by_what_they_are_worth() -> None:
-    report = api.claims()
+    report = podsim.claims()
     assert sum(report.count(verdict) for verdict in Verdict) == 33
     decided = report.count(Verdict.AGREES) + report.count(Verdict.DISAGREES)
     parts = sum(report.count(verdict, worth) for verdict in (Verdict.AGREES, Verdict.DISAGREES) for worth in Worth)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from podsim import api
-from podsim.calibrate import comparator_arrays, comparator_fit
-from podsim.calibrate.comparator_arrays import OVERHEADS, Arrays, Priors
-from podsim.calibrate.comparator_larger import FEW, per_doubling
+import podsim
+from podsim.calibration import comparator_arrays, comparator_fit
+from podsim.calibration.comparator_arrays import OVERHEADS, Arrays, Priors
+from podsim.calibration.comparator_larger import FEW, per_doubling
 from podsim.files import catalog, comparator_machines
 from podsim.files import comparators as results
 from podsim.model.comparator import MOST_HELD_OUT
@@ -33,7 +33,7 @@ def kept():
 @pytest.fixture(scope="module")
 def report():
     """The whole validation, which takes some seconds."""
-    return api.validate_comparators()
+    return podsim.validate_comparators()
 
 
 def test_the_a100_is_predicted_at_sizes_not_seen(report):

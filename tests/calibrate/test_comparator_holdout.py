@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibrate.comparator_holdout import _grouped, _rms, _summaries, _unexplained, factors
-from podsim.calibrate.convergence_factors import LEAST_SPREAD
+from podsim.calibration.comparator_holdout import _grouped, _rms, _summaries, _unexplained, factors
+from podsim.calibration.convergence_factors import LEAST_SPREAD
 from podsim.files import catalog, comparators
 from podsim.model.comparator import ComparatorPoint
 from podsim.model.training import Division

@@ -8,9 +8,9 @@ from statistics import fmean
 
 import pytest
 
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import convergence_factors
-from podsim.calibrate.overheads import apart, of_seen, overheads, parts_s
+from podsim.calibration import convergence_factors
+from podsim.calibration.overheads import apart, of_seen, overheads, parts_s
+from podsim.calibration.shipped import cases as _cases
 from podsim.files import catalog
 from podsim.model.calibration import GAINING, MECHANISMS
 from podsim.predicting.assemble import evaluation_s, forward_s, question_pace

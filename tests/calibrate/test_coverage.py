@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import convergence_factors, overheads, unexplained
-from podsim.calibrate.coverage import LEVELS, coverage
-from podsim.calibrate.fit_cases import GROUP_OF, StepTimes, steps_s
-from podsim.calibrate.holdout import held_out
+from podsim.calibration import convergence_factors, overheads, unexplained
+from podsim.calibration.coverage import LEVELS, coverage
+from podsim.calibration.fit_cases import GROUP_OF, StepTimes, steps_s
+from podsim.calibration.holdout import held_out
+from podsim.calibration.shipped import cases as _cases
 from podsim.files import catalog, free
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.validation import LEAST_COVERAGE, MOST_COVERAGE, MOST_WIDTH, STEP, TIME, TIME_PREDICTED_SAMPLES

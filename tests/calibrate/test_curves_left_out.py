@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibrate.curves import of_rounds, used
+from podsim.calibration.curves import of_rounds, used
 from podsim.model.training import Convergence, ReferencePoint
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
-from podsim.model.difference import Difference, InputChange, Moved
+from podsim.studies.diff.result import Difference, InputChange, Moved
 
 QUESTION = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic", "--json")
 
@@ -43,7 +43,7 @@ def slow(answer: dict[str, Any], factor: float) -> None:
 def diff(folder: Path, old: object, new: object) -> Difference:
     for name, body in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(body), encoding="utf-8")
-    return api.diff(folder / "old.json", folder / "new.json")
+    return podsim.diff(folder / "old.json", folder / "new.json")
 
 
 def causes(difference: Difference) -> dict[str, InputChange]:
@@ -59,10 +59,10 @@ def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: di
     other = saved("--set", "program.stretch=1.2")
     difference = diff(tmp_path, answer, other)
     (cause,) = difference.causes
-    assert cause.what == "flag set"
+    assert (cause.what, cause.old, cause.new) == ("--set program.stretch", "–", "1.2")
     assert cause.effects[1] == pytest.approx(other["step_s"] / answer["step_s"])
     assert difference.remainder == pytest.approx((1, 1))
-    assert {move.path for move in difference.headline} == {"time_to_train_s.value", "step_s"}
+    assert [figure.name for figure in difference.headline] == ["time to train", "step"]
 
 
 def test_an_answer_of_this_podsim_is_predicted_again_as_it_was(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[
     assert causes(difference)["podsim"].old == "0.0.1"
     assert "podsim.prediction/0" in difference.notes[0]
     del old["inputs"]
-    assert any("does not say what it rests on" in note for note in diff(tmp_path, old, answer).notes)
+    assert any("does not name its inputs" in note for note in diff(tmp_path, old, answer).notes)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_is_no_answer_is_refused(tmp_path: Path, text: str, said: str) -> N
     path = tmp_path / "old.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=said) as error:
-        api.diff(path, path)
+        podsim.diff(path, path)
     assert error.value.code == "bad-saved-answer"
 
 
@@ -233,7 +233,7 @@ def test_an_edited_answer_is_refused_with_file_and_key(
 
 def test_all_faults_of_a_saved_answer_are_told_at_once(tmp_path: Path, answer: dict[str, Any]) -> None:
     other = edited(edited(answer, "step_s", "x"), "training_s", "y")
-    with pytest.raises(InputError, match=r"old\.json was edited or is damaged: it has 2 faults") as error:
+    with pytest.raises(InputError, match=r"old\.json was edited or is damaged: it has 2 errors") as error:
         diff(tmp_path, other, answer)
     assert len(error.value.context) == 2
 
@@ -242,7 +242,7 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, answer: dict[str, 
     path = tmp_path / "old.json"
     path.write_text(json.dumps(answer)[:-1] + ', "step_s": 2.0}', encoding="utf-8")
     with pytest.raises(InputError, match='key "step_s" is there twice'):
-        api.diff(path, path)
+        podsim.diff(path, path)
 
 
 def test_a_change_beyond_floats_is_none() -> None:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibrate import own_points
-from podsim.calibrate.own_points import Clock
-from podsim.calibrate.own_runs import figures
+from podsim.calibration import own_points
+from podsim.calibration.own_points import Clock
+from podsim.calibration.own_runs import figures
 from podsim.files import catalog
 from podsim.model.mllog import Evaluation, LogRun, LogSpan
 from podsim.model.training import EvaluationStyle

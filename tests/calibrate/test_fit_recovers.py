@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import holdout
-from podsim.calibrate.fit import best, blank, error, fit, fitted, rounded
-from podsim.calibrate.fit_cases import StepTimes, groups, steps_s
+from podsim.calibration import holdout
+from podsim.calibration.fit import best, blank, error, fit, fitted, rounded
+from podsim.calibration.fit_cases import StepTimes, groups, steps_s
+from podsim.calibration.shipped import cases as _cases
 from podsim.errors import MissingParameter
 from podsim.files import free as free_file
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from podsim.calibrate.frameworks import FrameworkRow, fit
+from podsim.calibration.frameworks import FrameworkRow, fit
 from podsim.files import frameworks as file
 from podsim.files.load import load
 from podsim.files.readers import reader
@@ -15,7 +15,7 @@ from podsim.model.framework import INTERFACES, Framework
 from podsim.model.framework_costs import MICRO_BATCH, REPLICA
 from podsim.report.doc import DocTable
 from podsim.report.terminal import Look, render
-from podsim.report.views import frameworks as view
+from podsim.studies.calibrate import frameworks_report as view
 
 TRUE_MICRO_BATCH_S, TRUE_REPLICA_S = 6e-4, 5e-5
 NETWORKS = {"one": 0.08, "two": -0.05, "three": 0.0}  # log errors of the model, the same under every framework

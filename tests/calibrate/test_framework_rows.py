@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibrate.frameworks import FrameworkFit, FrameworkGroup
-from podsim.calibrate.published.framework_rows import framework_rows
+from podsim.calibration.frameworks import FrameworkFit, FrameworkGroup
+from podsim.calibration.published.framework_rows import framework_rows
 from podsim.errors import InputError
 from podsim.model.framework import Framework
 from podsim.model.framework_costs import FrameworkCosts
@@ -15,7 +15,7 @@ from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.program import Part
 from podsim.model.readings import Mode, ReadingsFile, RowReading
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
-from podsim.report import json_frameworks
+from podsim.studies.calibrate import frameworks_json as json_frameworks
 
 ROW = Microbenchmark(
     id="r",

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.calibrate.freeze import again, answered
+from podsim.calibration.freeze import again, answered
 from podsim.files import catalog, frozen
 from podsim.files.write import frozen_text
 from podsim.model.family import FAMILIES
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import FreezeReport, FrozenPrediction
-from podsim.report.views import frozen as view
+from podsim.studies.validate import frozen_report as view
 
 ROWS = frozen.frozen()
 HALF_A_DIGIT = 5.1e-4  # of four: a row that rounds the other way on another machine has not moved

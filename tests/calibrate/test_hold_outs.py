@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from slow_cases import slow_but
 
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import holdout
-from podsim.calibrate.fit_cases import GROUP_OF, StepTimes, groups
+from podsim.calibration import holdout
+from podsim.calibration.fit_cases import GROUP_OF, StepTimes, groups
+from podsim.calibration.shipped import cases as _cases
 from podsim.files import free as free_file
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED
 from podsim.predicting.assemble import step, step_doubt
-from podsim.report import json_hold_outs
-from podsim.report.views import hold_outs as view
+from podsim.studies.validate import hold_outs_json as json_hold_outs
+from podsim.studies.validate import hold_outs_report as view
 
 FREE = free_file.free().value
 FEW = {

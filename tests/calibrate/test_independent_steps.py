@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podsim.api.upkeep import cases
-from podsim.calibrate.fit import blank, fit
+from podsim.calibration.fit import blank, fit
+from podsim.calibration.shipped import cases
 from podsim.engines import analytic
 from podsim.files import catalog
 from podsim.files import free as free_file

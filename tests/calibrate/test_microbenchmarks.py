@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from podsim.calibrate.microbenchmarks import compare as comparison
-from podsim.calibrate.microbenchmarks.families import FAMILIES
-from podsim.calibrate.microbenchmarks.fitted import FITTED, constant_of
-from podsim.calibrate.microbenchmarks.rules import Rule
+from podsim.calibration.microbenchmarks import compare as comparison
+from podsim.calibration.microbenchmarks.families import FAMILIES
+from podsim.calibration.microbenchmarks.fitted import FITTED, constant_of
+from podsim.calibration.microbenchmarks.rules import Rule
 from podsim.cli.commands import validate as command
 from podsim.errors import InputError
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Chip
 from podsim.model.microbenchmark import Compared, ErrorLimit, MicrobenchmarkReport, Statistic, quantile, summary
 from podsim.physics import exchange
-from podsim.report import json_microbenchmarks
 from podsim.report.terminal import Look, render
-from podsim.report.views import microbenchmarks as view
+from podsim.studies.validate import microbenchmarks_json as json_microbenchmarks
+from podsim.studies.validate import microbenchmarks_report as view
 
 ROWS = microbenchmarks.shipped()
 LINE = "a-1,gc2,1216,1.6,latency,one word,tiles=2;bytes=4,fp32,0.133,us,note,jia-2019,table 4.1"
@@ -85,7 +85,7 @@ def test_all_faults_of_a_file_are_said_at_once(table: Callable[..., Path]) -> No
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "", "1e999"])
 def test_a_measurement_is_a_finite_number(table: Callable[..., Path], value: str) -> None:
-    with pytest.raises(InputError, match="1 fault"):
+    with pytest.raises(InputError, match="1 error"):
         microbenchmarks.read(table(LINE.replace("0.133", value)))
 
 
@@ -237,7 +237,7 @@ def test_bars_say_how_many_of_their_rows_are_fitted() -> None:
         text = render(
             view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(family_summary,))), Look(100)
         )
-        assert "bars, by rows that a constant was fitted to and others" in text
+        assert "limits, by rows that a constant was fitted to and others" in text
         assert ("fitted to or read from every row" in text) is flag
 
 
@@ -247,7 +247,7 @@ def test_stems_and_grouped_convolutions_are_judged_alone_and_pooled(report: Micr
     assert pooled.count == stems.count + grouped.count
     assert stems.family.bars == grouped.family.bars == pooled.family.bars
     assert [(bar.statistic.value, bar.limit) for bar in pooled.family.bars] == [("median", 0.25), ("90 %", 0.80)]
-    assert (stems.verdict, grouped.verdict, pooled.verdict) == ("MISS", "PASS", "PASS")
+    assert (stems.verdict, grouped.verdict, pooled.verdict) == ("FAIL", "PASS", "PASS")
 
 
 @pytest.mark.parametrize("family", ["gather", "convolution", "stems", "grouped", "matmul", "reduction"])
@@ -302,15 +302,15 @@ def test_a_quantile_of_one_is_that_one() -> None:
 
 def test_a_missed_bar_is_said_with_its_reason() -> None:
     missed, inside = _hand_made(0.06), _hand_made(0.04)
-    assert (view.answer(missed)[:4], view.answer(inside)[:4]) == ("MISS", "PASS")
+    assert (view.answer(missed)[:4], view.answer(inside)[:4]) == ("FAIL", "PASS")
     text = render(view.document(missed), Look(100))
-    assert "on-chip latency: mean 6.0 %, bar 5 %" in text
+    assert "on-chip latency: mean 6.0 %, limit 5 %" in text
     assert "the reason of the miss" in text
     assert "the reason of the miss" not in render(view.document(inside), Look(100))
 
 
 def test_an_error_that_is_no_number_is_no_pass() -> None:
-    assert summary(FAMILIES["latency"], (math.nan,)).verdict == "MISS"
+    assert summary(FAMILIES["latency"], (math.nan,)).verdict == "FAIL"
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])
@@ -331,15 +331,15 @@ def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
         family["family"].removesuffix(comparison.RELEASED) for family in text["families"] if not family["pools"]
     }
     assert families == {row["family"] for row in text["rows"]}
-    assert all(bool(family["why"]) <= (family["verdict"] == "MISS") for family in text["families"])
+    assert all(bool(family["why"]) <= (family["verdict"] == "FAIL") for family in text["families"])
 
 
 @pytest.mark.parametrize(("error", "code"), [(0.01, 0), (0.9, 1)])
 def test_the_exit_code_says_whether_a_bar_is_missed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: float, code: int
 ) -> None:
-    import podsim.api
+    import podsim
 
-    monkeypatch.setattr(podsim.api, "microbenchmarks", lambda **_: _hand_made(error))
+    monkeypatch.setattr(podsim, "microbenchmarks", lambda **_: _hand_made(error))
     assert command.validate(microbenchmarks=True) == code
     assert "on-chip latency" in capsys.readouterr().out

@@ -9,8 +9,8 @@ from statistics import median
 import numpy as np
 import pytest
 
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import noise_fit as fitting
+from podsim.calibration import noise_fit as fitting
+from podsim.calibration.shipped import cases as _cases
 from podsim.files import blocks, catalog, failures
 from podsim.files import noise as noise_file
 from podsim.model.calibration import RunBlocks

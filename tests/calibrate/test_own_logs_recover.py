@@ -6,12 +6,13 @@ from dataclasses import replace
 import log_writer
 import pytest
 
-from podsim.api.upkeep import _catalog, _ready
-from podsim.api.upkeep import cases as _cases
-from podsim.calibrate import own_groups
-from podsim.calibrate.fit import blank, fit, fitted
-from podsim.calibrate.fit_cases import steps_s
-from podsim.calibrate.own_mapping import LogOptions
+from podsim.calibration import own_groups
+from podsim.calibration.fit import blank, fit, fitted
+from podsim.calibration.fit_cases import steps_s
+from podsim.calibration.own_mapping import LogOptions
+from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.shipped import known_files as _catalog
+from podsim.calibration.shipped import ready as _ready
 from podsim.files import free as free_file
 from podsim.files.mllog import tree
 

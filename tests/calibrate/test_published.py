@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 import podsim
-from podsim.calibrate.microbenchmarks.compare import compare
-from podsim.calibrate.published.evaluate import EvaluationContext, settled
-from podsim.calibrate.published.interpretations import ways
-from podsim.calibrate.published.judge import UNREAD, report
+from podsim.calibration.microbenchmarks.compare import compare
+from podsim.calibration.published.evaluate import EvaluationContext, settled
+from podsim.calibration.published.interpretations import ways
+from podsim.calibration.published.judge import UNREAD, report
 from podsim.errors import Infeasible, InputError
 from podsim.files import applications, microbenchmarks, readings
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.published import MOST_SPREAD, LeftOutRow, OtherReading, PublishedReport, ReadRow, Stated
 from podsim.model.published_bars import bars, missed
 from podsim.model.readings import LeftOutRows, Mode, Option, ReadingsFile, RowReading, Unsaid
-from podsim.report import json_published
 from podsim.report.terminal import Look, render
-from podsim.report.views import published as view
-from podsim.report.views import published_rows
+from podsim.studies.validate import published_json as json_published
+from podsim.studies.validate import published_report as view
+from podsim.studies.validate import published_rows
 
 ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
 FILE = readings.readings().value
@@ -149,7 +149,7 @@ def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
 
 
 def test_programs_without_a_network_are_those_of_the_microbenchmarks() -> None:
-    from podsim.api.evidence import bench
+    from podsim.calibration.shipped import bench
 
     heat = ROWS["published-0034"]
     (known,) = compare((heat,), bench((heat,))).compared
@@ -297,12 +297,12 @@ def verdicts(report: PublishedReport) -> dict[str, str]:
 def test_the_bars_of_networks() -> None:
     passed = verdicts(of(0.09, -0.09, 0.09, -0.09, 0.24))
     assert passed == {"median": "PASS", "within 25 %": "PASS", "mean, signed": "PASS", "inside 90 %": "PASS"}
-    assert verdicts(of(0.13, -0.13, 0.13, -0.13))["median"] == "MISS"
-    assert verdicts(of(0.0, 0.0, 0.0, 0.26))["within 25 %"] == "MISS"
-    assert verdicts(of(0.06))["mean, signed"] == "MISS"
-    assert verdicts(of(-0.06))["mean, signed"] == "MISS"
-    assert verdicts(of(*[0.0] * 7, 0.2, 0.2))["inside 90 %"] == "MISS"
-    assert verdicts(of(*[0.0] * 40))["inside 90 %"] == "MISS"  # an interval that holds all is too wide
+    assert verdicts(of(0.13, -0.13, 0.13, -0.13))["median"] == "FAIL"
+    assert verdicts(of(0.0, 0.0, 0.0, 0.26))["within 25 %"] == "FAIL"
+    assert verdicts(of(0.06))["mean, signed"] == "FAIL"
+    assert verdicts(of(-0.06))["mean, signed"] == "FAIL"
+    assert verdicts(of(*[0.0] * 7, 0.2, 0.2))["inside 90 %"] == "FAIL"
+    assert verdicts(of(*[0.0] * 40))["inside 90 %"] == "FAIL"  # an interval that holds all is too wide
 
 
 def test_rows_that_leave_something_unsaid_count_apart_and_under_no_bar_of_networks() -> None:
@@ -343,7 +343,7 @@ def test_a_published_mapping_that_is_refused_misses_a_bar() -> None:
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16")
     result = report((row(),), ReadingsFile(readings=(reading,)), desk(predict=full))
     assert [row.refused for row in result.left_out] == [True]
-    assert {bar.name: bar.verdict for bar in bars(result)}["published configurations"] == "MISS"
+    assert {bar.name: bar.verdict for bar in bars(result)}["published configurations"] == "FAIL"
     assert {bar.name: bar.verdict for bar in bars(of(0.0))}["published configurations"] == "PASS"
 
 
@@ -395,7 +395,7 @@ def test_a_kernel_is_asked_of_op() -> None:
 def test_no_row_is_no_pass() -> None:
     assert math.isnan(of().all_rows.median_abs)
     assert missed(of())
-    assert view.answer(of()).startswith("MISS, no row")
+    assert view.answer(of()).startswith("FAIL, no row")
 
 
 def test_rows_for_one_reason_are_left_out_together() -> None:
@@ -435,7 +435,7 @@ def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
         "stated": 1,
         "not stated": 1,
     }
-    assert {bar["verdict"] for bar in document["bars"]} <= {"PASS", "MISS"}
+    assert {bar["verdict"] for bar in document["bars"]} <= {"PASS", "FAIL"}
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])

@@ -5,9 +5,9 @@ import statistics
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.files import catalog, find
-from podsim.model.explanation import Mechanism
+from podsim.studies.explain.result import Mechanism
 
 MACHINES = {
     1: "bow-pod1",
@@ -26,7 +26,7 @@ def rows():
 
 
 def predicted(ipus, **changes):
-    return api.predict(
+    return podsim.predict(
         "schnet-qm9", topology=MACHINES[ipus], preset="published", samples=1e9, engine="analytic", **changes
     )
 
@@ -48,7 +48,7 @@ def test_a_call_is_shared_by_the_updates_that_it_covers():
     mapping = predicted(8).mapping
     assert mapping.updates_per_call == 8
     whole, part = (
-        api.predict(
+        podsim.predict(
             "schnet-qm9",
             topology="bow-pod8",
             preset="published",
@@ -73,7 +73,7 @@ def test_the_operator_call_adds_what_it_states_to_each_pass():
 
 def test_calls_are_explained_as_what_whole_programs_take():
     """One IPU has no uneven stages; what its calls add is beside the operators as planned."""
-    explanation = api.explain("schnet-qm9", topology="bow-pod1", preset="published", samples=1e9)
+    explanation = podsim.explain("schnet-qm9", topology="bow-pod1", preset="published", samples=1e9)
     added = {rise.mechanism: rise.added_s for rise in explanation.waterfall}
     whole_s = explanation.prediction.time_to_train_s.value
     assert abs(added.get(Mechanism.UNEVEN_STAGES, 0.0)) < 1e-6 * whole_s

@@ -1,4 +1,4 @@
-"""What stands in for `podsim.api` and for a terminal in tests of the command line."""
+"""What stands in for `podsim` and for a terminal in tests of the command line."""
 
 import importlib.util
 import io
@@ -40,7 +40,7 @@ class FakeApi:
                 "one IPU a replica needs 2.9 GB; a gc200 has 900 MB", hint="--ipus-per-replica 4 fits at 83 %"
             ),
             "faults.toml": InputError(
-                "faults.toml has 2 faults", code="bad-workload-file", context=(" 9  one", "10  two"), hint="mend it"
+                "faults.toml has 2 errors", code="bad-workload-file", context=(" 9  one", "10  two"), hint="mend it"
             ),
             "bug": ZeroDivisionError("division by zero"),
             "impatience": KeyboardInterrupt(),

@@ -65,15 +65,21 @@ def test_what_cannot_be_compared_is_refused(
 def test_a_machine_beside_itself_differs_in_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "same.html"
     assert main(["compare", "bert", "pod16", "pod16", "--engine", "analytic", "-o", str(page)]) == 0
-    words = "no part of the run differs by 0.1 % of it"
-    assert words in capsys.readouterr().out
-    assert words in page.read_text(encoding="utf-8")
+    assert "No part changes by 0.1 %" in capsys.readouterr().out
+    assert "no part of the run changes by 0.1 %" in page.read_text(encoding="utf-8")
 
 
 def test_typical_and_peak_power_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "bert", "pod16", "dgx-a100", "--engine", "analytic"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip().startswith("power,")]
-    assert [row[-3:] for row in rows] == [["5.00", "kW", "–"], ["kW", "6.50", "kW"]]
+    rows = [
+        line.split()
+        for line in capsys.readouterr().out.splitlines()
+        if line.strip().startswith(("Power", "Peak power", "Energy"))
+    ]
+    assert [row[-3:] for row in rows[:2]] == [["5.33", "kW", "–"], ["kW", "6.50", "kW"]]
+    assert (
+        " ".join(rows[2][1:]) == "IPU-POD16 at power in training; DGX A100 at peak (upper limit; typical not published)"
+    )
 
 
 def test_tokens_say_how_long_the_run_of_each_side_is() -> None:
@@ -85,11 +91,11 @@ def test_tokens_say_how_long_the_run_of_each_side_is() -> None:
 def test_a_language_model_is_compared_for_as_long_as_a_law_says(capsys: pytest.CaptureFixture[str]) -> None:
     machines = ("compare", "gpt2-small", "pod16", "bow-pod16", "--engine", "analytic")
     assert main([*machines, "--law", "chinchilla"]) == 0
-    assert "a run of 2.48 G tokens" in " ".join(capsys.readouterr().out.split())
+    assert "2.48 G tokens, compute-optimal" in " ".join(capsys.readouterr().out.split())
     assert main([*machines, "--tokens", "1e9", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sides"][0]["samples_to_converge"]["value"] == pytest.approx(1e9 / 1024)
     assert main(["compare", "bert", "pod16", "dgx-a100", "--engine", "analytic", "--tokens", "1e9"]) == 2
-    assert "--tokens says nothing to dgx-a100" in capsys.readouterr().err
+    assert "--tokens does not apply to dgx-a100" in capsys.readouterr().err
 
 
 ONE_FITS = ("bert", "--engine", "analytic")
@@ -103,7 +109,7 @@ def test_the_side_that_fits_is_answered_where_the_other_does_not(
     path = tmp_path / "a.json"
     assert main([*words, "-o", str(path)]) == 1
     out = capsys.readouterr().out
-    for text in ("BERT", "IPU-POD16", "no answer for pod2", "does not fit the memory", "hint", "--pod 4"):
+    for text in ("BERT", "IPU-POD16", "No answer for pod2", "does not fit the memory", "Hint", "--pod 4"):
         assert text in out
     document = json.loads(path.read_text(encoding="utf-8"))
     assert [side["topology"] for side in document["sides"]] == ["pod16"]
@@ -129,3 +135,18 @@ def test_where_no_side_fits_the_answer_is_no(capsys: pytest.CaptureFixture[str])
     assert main(["compare", ONE_FITS[0], "pod1", "pod2", *ONE_FITS[1:]]) == 1
     out, err = capsys.readouterr()
     assert (out, err.partition("\n")[0]) == ("", "no: does-not-fit")
+
+
+def test_a_law_is_no_calibration_of_ipus_and_each_ratio_has_its_power(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two IPU machines are compared at the power of training, a DGX at the peak, which alone is published of it."""
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["compare", "bert", "pod64", "bow-pod64", "dgx-a100:64"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert len(lines) <= 30
+    rows = [line for line in lines if line.endswith(("× (training)", "× (peak)"))]
+    assert [row.split()[0] for row in rows] == ["Bow", "DGX"]
+    assert [row.rpartition(" ")[2] for row in rows] == ["(training)", "(peak)"]
+    (line,) = [line for line in lines if line.startswith("Evidence")]
+    assert line.endswith("IPU-POD64, Bow Pod64: within calibration; DGX A100, 64 chips: law of published results")

@@ -169,7 +169,8 @@ def test_a_full_device_is_one_message(line: str) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         run = subprocess.run([*PYTHON, *line.split()], stdout=full, stderr=subprocess.PIPE, check=False)
     assert run.returncode == 2
-    assert run.stderr.decode().splitlines()[:1] == ["error: cannot-write"]
+    (first, *_) = run.stderr.decode().splitlines()
+    assert (json.loads(first)["code"] if "--json" in line else first.removeprefix("error: ")) == "cannot-write"
     assert b"Traceback" not in run.stderr
 
 

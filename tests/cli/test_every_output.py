@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
-from podsim.planning import alternatives, influences
+from podsim.studies.explain import alternatives, influences
 
 PRESET = "--preset mlperf-v1.1-closed"
 SWEEP = """
@@ -45,13 +45,26 @@ COMMANDS = {
     "scale": ("scale resnet50 --pods 16..100 --engine analytic", "scale", 0),
     "plan": ("plan resnet50 --within 20min --max-power 30kW --machines pod64,dgx-a100", "plan", 0),
     "plan-no": ("plan resnet50 --within 9min --budget 100k --machines pod64,dgx-a100", "plan", 1),
+    "plan-serving": ("plan resnet50 --rate 20k/s --p99 10ms --machines m2000,pod16", "serving_plan", 0),
+    "plan-serving-no": ("plan resnet50 --rate 20k/s --p99 0.2ms --machines m2000,pod16", "serving_plan", 1),
     "plan-mix": ("plan --workloads mix.toml --machines pod64", "mix_plan", 0),
     "compare": ("compare resnet50 pod16 dgx-a100 --engine analytic", "compare", 0),
     "explain": (f"explain resnet50 --pod 16 {PRESET} --engine analytic", "explanation", 0),
+    "explain-measure": (f"explain resnet50 --pod 16 {PRESET} --engine analytic --measure", "measurements", 0),
     "explain-ops": (f"explain resnet50 --pod 16 {PRESET} --ops", "operators", 0),
     "sweep": ("sweep points.toml --jobs 1", "sweep-report", 0),
 }
-VERBS = ("predict", "scale", "plan", "plan_mix", "compare", "explain", "explain_operators", "sweep")
+VERBS = (
+    "predict",
+    "scale",
+    "plan",
+    "plan_mix",
+    "compare",
+    "explain",
+    "explain_measurements",
+    "explain_operators",
+    "sweep",
+)
 STARTS = {".html": b"<!doctype html>", ".svg": b"<?xml", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF-", ".json": b"{"}
 FEWEST_BYTES = {".html": 4000, ".svg": 2000, ".png": 2000, ".pdf": 2000, ".json": 500}
 
@@ -81,7 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(mktemp)
         for verb in VERBS:
-            patch.setattr(api, verb, kept(getattr(api, verb)))
+            patch.setattr(podsim, verb, kept(getattr(podsim, verb)))
         # All that an explanation asks takes ten seconds.
         levers, splits = influences._of_machine, alternatives._splits
         patch.setattr(influences, "_of_machine", lambda *request: list(levers(*request))[:6])

@@ -5,7 +5,6 @@ import json
 import pytest
 
 import podsim
-from podsim import api
 from podsim.cli.app import main
 from podsim.report.digits import DRAWN, rounded
 
@@ -45,11 +44,11 @@ def test_the_screen_says_what_is_assumed_and_how_to_replace_it(capsys):
     code, out, _ = run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50")
     assert code == 0
     text = " ".join(out.split())
-    assert "no failure rate of an IPU system is published: all are assumed" in text
-    assert '--set failures.ipu.mtbf="5 y" replaces one' in text
-    assert "with --spares 4" in text
-    assert "intervals simulated" not in text
-    assert "intervals simulated" in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "-v")[1]
+    assert "no failure rates of IPU systems are published: all are assumed" in text
+    assert 'set your own with --set failures.ipu.mtbf="5 y"' in text
+    assert "spare machines with --spares 4" in text
+    assert "Checkpoint intervals" not in text
+    assert "Checkpoint intervals" in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "-v")[1]
     assert "with --spares" not in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--spares", "4")[1]
 
 
@@ -60,12 +59,12 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         table.update(flags, workload=workload)
         raise podsim.errors.InputError("enough")
 
-    monkeypatch.setattr(api, "goodput", remember)
+    monkeypatch.setattr(podsim, "goodput", remember)
     words = (
         "goodput bert --pod 64 --topology t.toml --chip bow --hosts 2 --set a=1 --preset p --replicas 8 "
         "--ipus-per-replica 8 --micro-batch 3 --accumulation 96 --global-batch 4608 --work 14d --checkpoint-every 1h "
         "--spares 3 --runs 7 --seed 9 --fault ipu:3=0.5 --parameters f.toml --tokens 2e10 --law kaplan "
-        "--target-loss 2.5"
+        "--target-loss 2.5 --samples 3M --epochs 2"
     )
     assert run(capsys, *words.split())[0] == 2
     assert table.pop("on_progress") is None
@@ -92,6 +91,8 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         "tokens": 2e10,
         "law": "kaplan",
         "target_loss": 2.5,
+        "samples": 3e6,
+        "epochs": 2.0,
     }
 
 
@@ -105,7 +106,7 @@ def test_every_flag_reaches_the_function(capsys, monkeypatch):
         ("goodput bert --pod 64 --spares x", 2, "is not a whole number"),
         ("goodput bert --pod 64 --set failures.ipu.mtbf=0s", 2, 'must be above 0, not "0s"'),
         ("goodput bert --pod 64 --set noise.ipu.jitter=0", 2, "changes nothing here"),
-        ("goodput bert", 2, "give one of --pod and --topology"),
+        ("goodput bert", 2, "neither --pod nor --topology is given"),
         ("goodput bert --pod 64 --set failures.ipu.mtbf=1min", 1, "no: no-progress"),
         ("predict bert --pod 64 --set failures.ipu.mtbf=1y", 2, "it is for podsim goodput"),
         ("predict bert --pod 64 --set noise.ipu.jitter=0", 2, "it is for podsim predict --steps"),
@@ -129,7 +130,7 @@ def test_noise_on_the_screen_and_in_the_document(capsys):
     quiet = run(capsys, *words)[1]
     code, out, _ = run(capsys, *words, "--steps", "500", "--seed", "3")
     assert code == 0
-    assert "with noise, 500 steps of one run, seed 3" in out
+    assert "Simulated noise, 500 steps of one run, seed 3" in out
     assert "with noise" not in quiet
     details = json.loads(run(capsys, *words, "--steps", "500", "--seed", "3", "--json")[1])
     assert details["noise"]["steps"] == 500
@@ -147,7 +148,7 @@ def test_noise_on_the_screen_and_in_the_document(capsys):
 def test_calibrate_noise_writes_where_it_is_told(capsys, tmp_path):
     target = tmp_path / "noise.toml"
     assert run(capsys, "calibrate", "--noise", "-o", str(target), "-q")[0] == 0
-    assert run(capsys, "check", str(target), "-q")[1] == "noise\n"
+    assert run(capsys, "check", str(target), "-q")[1] == "PASS, noise\n"
     details = json.loads(run(capsys, "calibrate", "--noise", "--dry-run", "--json")[1])
     assert details["path"] == ""
     assert len(details["submissions"]) == 28

@@ -8,7 +8,7 @@ import podsim
 from podsim.cli.app import main
 from podsim.report.digits import rounded
 from podsim.report.doc import Bars
-from podsim.report.views import inference
+from podsim.studies.infer import report as inference
 
 QUESTION = ["infer", "resnet50", "--pod", "4", "--batch", "4", "--engine", "analytic"]
 STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"batch,"}
@@ -22,7 +22,7 @@ def found():
 @pytest.fixture
 def known(found, monkeypatch):
     """The answer without asking again."""
-    monkeypatch.setattr(podsim.api, "infer", lambda *_, **__: found)
+    monkeypatch.setattr(podsim, "infer", lambda *_, **__: found)
 
 
 @pytest.mark.usefixtures("known")
@@ -70,6 +70,37 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
 @pytest.mark.usefixtures("known")
 def test_bars_add_up_to_a_batch_alone(found):
     """What lies beside the parts of a batch, starts of transfers and results on their way, is a bar too."""
-    bars = next(block for group in inference.document(found).groups for block in group if isinstance(block, Bars))
+    bars = next(
+        block for group in inference.document(found, verbose=True).groups for block in group if isinstance(block, Bars)
+    )
     assert sum(row.share for row in bars.rows) == pytest.approx(1)
-    assert bars.rows[-1].label == "beside it"
+    assert bars.rows[-1].label == "Other"
+
+
+def test_requests_and_tokens_cost_the_hours_they_take(found):
+    cost = found.cost
+    assert cost is not None
+    hours = 1e6 / found.delays.requests_per_s / 3600
+    assert cost.request.value == pytest.approx(cost.hour_usd.value * hours)
+    assert cost.request_full.value == pytest.approx(cost.hour_usd.value * 1e6 / 3600 / found.capacity_per_s.value)
+    assert cost.request.value > cost.request_full.value
+    assert (cost.token, cost.rented) == (None, None)
+
+
+def test_the_cost_of_serving_is_on_the_screen_in_json_and_in_the_currency(capsys):
+    flags = ["--requests", "500", "--rent-per-ipu-hour", "1", "--currency", "EUR=0.5"]
+    assert main([*QUESTION, *flags]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "per M requests at this load; prices of July 2020 to July 2021; EUR" in shown
+    assert "on a rented machine" in shown
+    assert "$" not in shown
+    assert main([*QUESTION, *flags, "--json"]) == 0
+    cost = json.loads(capsys.readouterr().out)["cost"]
+    assert cost["currency"] == {"code": "EUR", "per_usd": 0.5}
+    assert cost["rented"] > cost["request"]["value"]  # 2 US dollars an hour of each IPU
+
+
+def test_a_machine_without_a_price_has_no_cost(capsys):
+    assert main(["infer", "resnet50", "--topology", "c600", "--engine", "analytic", "--requests", "500"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Price or power of this machine not known" in shown

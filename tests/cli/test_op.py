@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.caches.tables import TABLES
 from podsim.cli.app import main
 from podsim.engines.des import chip as chip_engine
@@ -15,10 +15,10 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Matmul
-from podsim.predicting import operators
-from podsim.report import json_text
 from podsim.report.terminal import Look, render
-from podsim.report.views import op as view
+from podsim.studies.op import one_operator as operators
+from podsim.studies.op import report as view
+from podsim.studies.op import to_json as op_json
 from podsim.tiles import product
 from podsim.tiles.supersteps import total
 
@@ -125,7 +125,7 @@ def test_the_feed_forward_product_of_bert_large(capsys: pytest.CaptureFixture[st
 
 
 def test_half_partial_sums_are_faster_than_float_and_float_operands_slowest() -> None:
-    cycles = [api.op("matmul", m=2048, k=2048, n=2048, precision=text).cycles for text in ("16.16", "16.32", "32")]
+    cycles = [podsim.op("matmul", m=2048, k=2048, n=2048, precision=text).cycles for text in ("16.16", "16.32", "32")]
     assert cycles == sorted(cycles)
     assert cycles[1] > 1.5 * cycles[0]
 
@@ -144,7 +144,7 @@ def test_tile_by_tile_takes_what_the_closed_form_says(line: str) -> None:
     sizes = {
         name.removeprefix("--").replace("-", "_"): int(value) for name, value in zip(*[iter(words)] * 2, strict=True)
     }
-    report = api.op(operator, **sizes)
+    report = podsim.op(operator, **sizes)
     expected = total(report.plan.supersteps, report.chip).total
     assert report.cycles == pytest.approx(expected, rel=1e-9)
     unfolded = chip_engine.run(report.plan, report.chip, unfolded=True)
@@ -153,7 +153,9 @@ def test_tile_by_tile_takes_what_the_closed_form_says(line: str) -> None:
 
 
 def test_less_memory_is_never_faster() -> None:
-    cycles = [api.op("matmul", m=4096, k=4096, n=4096, available_memory=share).cycles for share in (1.0, 0.6, 0.3, 0.2)]
+    cycles = [
+        podsim.op("matmul", m=4096, k=4096, n=4096, available_memory=share).cycles for share in (1.0, 0.6, 0.3, 0.2)
+    ]
     assert cycles == sorted(cycles)
 
 
@@ -166,12 +168,12 @@ def test_a_change_of_the_chip_is_one_flag_away(capsys: pytest.CaptureFixture[str
 
 def test_the_same_operator_from_python() -> None:
     sizes: dict[str, int | str] = {"size": 14, "in_channels": 64, "out_channels": 64, "kernel": 3}
-    report = api.op("conv", **sizes, **{"pass": "weight-gradient"})
+    report = podsim.op("conv", **sizes, **{"pass": "weight-gradient"})
     assert report.sizes == sizes | {"batch": 1, "stride": 1, "channel_groups": 1, "pass": "weight-gradient"}
     assert report.by_purpose.keys() == {step.phase for step in report.plan.supersteps}
-    chain = api.op("elementwise", elements=1000, operation=("add", "gelu"))
+    chain = podsim.op("elementwise", elements=1000, operation=("add", "gelu"))
     assert chain.sizes == {"elements": 1000, "operation": "add,gelu"}
-    assert chain.cycles > api.op("elementwise", elements=1000).cycles
+    assert chain.cycles > podsim.op("elementwise", elements=1000).cycles
 
 
 def test_quiet_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,7 +199,7 @@ def test_operands_beyond_the_chip_are_planned_with_a_warning(capsys: pytest.Capt
         (f"matmul --m 4 --k 4 --n 1{'0' * 60}", "bad-value", "not a number of more than 24 digits"),
         ("matmul --m 4", "bad-value", "--k is missing"),
         ("matmul --m", "missing-argument", "--m wants a value"),
-        ("matmol --m 4", "unknown-command", 'unknown command "matmol". Did you mean "matmul"?'),
+        ("matmol --m 4", "unknown-command", 'unknown command "matmol"; did you mean "matmul"?'),
         (
             "matmul --m 4 --k 4 --n 4 --precision 16.61",
             "unknown-precision",
@@ -219,7 +221,7 @@ def test_operands_beyond_the_chip_are_planned_with_a_warning(capsys: pytest.Capt
         ("reduce --elements 4 --outputs 5", "bad-value", "at most --elements: 5 is more than 4"),
         ("elementwise --elements 8 --operation adde", "bad-value", 'did you mean "add"?'),
         ("copy --elements 8 --rows 8", "unknown-flag", "unknown flag --rows"),
-        (f"{FFN} --json -q", "conflicting-flags", "cannot be had at once"),
+        (f"{FFN} -v -q", "conflicting-flags", "are mutually exclusive"),
     ],
 )
 def test_what_cannot_be_planned_exits_2(line: str, code: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -277,20 +279,20 @@ def test_sizes_that_another_one_forbids_are_no_hint(line: str, capsys: pytest.Ca
 
 def test_bad_questions_from_python_are_input_errors() -> None:
     with pytest.raises(InputError, match='"matmol" is not known; did you mean "matmul"') as unknown:
-        api.op("matmol", m=1)
+        podsim.op("matmol", m=1)
     assert unknown.value.code == "unknown-operator"
     for sizes in ({"m": True, "k": 1, "n": 1}, {"m": 1.5, "k": 1, "n": 1}, {"m": "4", "k": 1, "n": 1}, {}):
         with pytest.raises(InputError) as wrong:
-            api.op("matmul", **sizes)  # type: ignore[arg-type]
+            podsim.op("matmul", **sizes)  # type: ignore[arg-type]
         assert wrong.value.code == "bad-value"
     for share in (0.0, -1.0, 1.5, float("nan"), float("inf")):
         with pytest.raises(InputError):
-            api.op("matmul", m=4, k=4, n=4, available_memory=share)
+            podsim.op("matmul", m=4, k=4, n=4, available_memory=share)
 
 
 def test_all_faults_come_at_once() -> None:
     with pytest.raises(InputError) as wrong:
-        api.op("norm", kind="layr", m=4)
+        podsim.op("norm", kind="layr", m=4)
     assert len(wrong.value.context) == 4
     assert wrong.value.code == "unknown-argument"
 
@@ -314,19 +316,19 @@ def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypa
 
 
 def test_the_same_question_gives_the_same_bytes() -> None:
-    first, second = (api.op("matmul", m=1000, k=300, n=77) for _ in range(2))
-    assert json_text.op(first) == json_text.op(second)
+    first, second = (podsim.op("matmul", m=1000, k=300, n=77) for _ in range(2))
+    assert op_json.op(first) == op_json.op(second)
     assert render(view.document(first, verbose=True), Look(100)) == render(
         view.document(second, verbose=True), Look(100)
     )
 
 
 def test_a_plan_is_made_once_and_found_in_the_cache_folder(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = api.op("matmul", m=200, k=300, n=400)
+    first = podsim.op("matmul", m=200, k=300, n=400)
     assert len(list(own_cache.glob("*/*"))) == 1
     TABLES.clear()
     monkeypatch.setattr("podsim.tiles.product.plan", lambda *_, **__: pytest.fail("planned again"))
-    assert api.op("matmul", m=200, k=300, n=400) == first
+    assert podsim.op("matmul", m=200, k=300, n=400) == first
 
 
 @pytest.mark.parametrize("state", ["a file", "garbage", "off", "absent", "below a file"])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
-from podsim.predicting import operators
+from podsim.studies.op import one_operator as operators
 from podsim.tiles.supersteps import total
 
 FFN = "matmul --m 1024 --k 1024 --n 4096"
@@ -59,7 +59,7 @@ def test_a_newer_library_counts_copies_unless_told_not_to(capsys: pytest.Capture
 
 def test_counting_copies_is_refused_where_it_would_do_nothing() -> None:
     with pytest.raises(InputError, match="--count-copies is for conv"):
-        api.op("softmax", rows=8, columns=8, count_copies=True)
+        podsim.op("softmax", rows=8, columns=8, count_copies=True)
 
 
 @pytest.mark.parametrize("line", ["softmax --rows 1500 --columns 729", "matmul --m 100 --k 300 --n 500"])
@@ -115,9 +115,9 @@ def test_a_run_of_too_many_spans_is_refused_with_what_would_do(capsys: pytest.Ca
 
 def test_sizes_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        api.op("norm", rows=8, columns=8, groups=4, images=2)
+        podsim.op("norm", rows=8, columns=8, groups=4, images=2)
     assert [line.split()[0] for line in caught.value.context] == ["--groups", "--images"]
-    api.op("norm", rows=8, columns=8, groups=1)
+    podsim.op("norm", rows=8, columns=8, groups=1)
 
 
 def test_the_help_of_a_chain_names_casts_dropout_and_random_numbers(capsys: pytest.CaptureFixture[str]) -> None:

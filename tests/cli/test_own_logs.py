@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podsim.calibrate import own_logs
+from podsim.calibration import own_logs
 from podsim.cli.app import main
 from podsim.files import catalog
 from podsim.model.validation import ErrorSummary, FitReport
@@ -109,7 +109,7 @@ def test_a_mapping_nobody_published_is_followed_and_said(folder, fits, capsys):
         96,
     ]
     assert main(["calibrate", "--logs", "logs", "--ipus-per-replica", "4", "--sdk", "2.3"]) == 0
-    assert "nobody published this mapping; stored and ordered as in mlperf-v1.1-closed" in " ".join(
+    assert "this mapping is not published; stored and ordered as in mlperf-v1.1-closed" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -40,9 +40,11 @@ def test_every_page_has_assumed_numbers_and_titles(name: str, tmp_path: Path) ->
 
 def test_the_page_of_a_plan_grades_every_machine(tmp_path: Path) -> None:
     text = page(("plan", "resnet50", "--machines", "pod16,pod128"), tmp_path)
-    evaluation = text[text.index("machines weighed") : text.index("front: no other")]
-    assert "grade" in evaluation
-    assert len(re.findall(r"interpolated|extrapolated|measured", evaluation)) == len(re.findall(r"pod\d+", evaluation))
+    evaluation = text[text.index("Candidates") : text.index("Terms")]
+    assert "Evidence" in evaluation
+    assert len(re.findall(r"within calibration|extrapolated|measured", evaluation)) == len(
+        re.findall(r"pod\d+", evaluation)
+    )
 
 
 def test_a_machine_of_a_file_has_its_numbers_on_the_page(tmp_path: Path) -> None:
@@ -69,6 +71,16 @@ def test_a_number_that_all_share_stands_once() -> None:
     each = {"one": {"a": value("1"), "b": value("2")}, "two": {"a": value("1"), "b": value("3")}}
     (table,) = (block for block in view.assumed_of_several("machines", each) if isinstance(block, DocTable))
     assert table.rows == (("a", "1", "why", "all"), ("b", "2", "why", "one"), ("b", "3", "why", "two"))
+
+
+def test_what_is_given_and_what_is_assumed_stand_apart() -> None:
+    values = {"a": value("1", kind=SourceKind.GIVEN), "b": value("2"), "c": value("3", "doc", SourceKind.DATASHEET)}
+    heading, given, assumed = view.assumed("machine mine", values)
+    assert heading.text == "machine mine, 3 values: 1 datasheet, 1 given, 1 assumed"
+    assert (given.columns[0].title, given.rows) == ("given", (("a", "1", "why"),))
+    assert (assumed.columns[0].title, assumed.rows) == ("assumed", (("b", "2", "why"),))
+    _, given, assumed = view.assumed_of_several("machines", {"mine": values})
+    assert (given.rows, assumed.rows) == ((("a", "1", "why"),), (("b", "2", "why"),))
 
 
 def test_titles_are_of_values_and_prices() -> None:

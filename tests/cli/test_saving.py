@@ -1,6 +1,6 @@
 """`-o FILE`: a page, a picture, a table or JSON by its suffix, whole or not at all."""
 
-import json
+import csv
 import subprocess
 import sys
 from importlib import import_module
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.api import drawing
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files.write import check_writable, write_atomic
+from podsim.model.displayable import forms
 
 QUESTION = ["predict", "bert", "--pod", "16", "--engine", "analytic"]
 STARTS = {
@@ -20,7 +20,7 @@ STARTS = {
     ".svg": b"<?xml",
     ".png": b"\x89PNG",
     ".pdf": b"%PDF",
-    ".csv": b"schema,",
+    ".csv": b"workload,topology,",
     ".json": b"{",
 }
 
@@ -30,7 +30,7 @@ def test_each_suffix(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tmp_path / f"answer{suffix}"
     assert main([*QUESTION, "-o", str(path)]) == 0
     out, err = capsys.readouterr()
-    assert "time to train" in out
+    assert "Time to train" in out
     assert err == f"wrote {path}\n"
     assert path.read_bytes().startswith(STARTS[suffix])
     assert [path.name for path in tmp_path.iterdir()] == [path.name]
@@ -62,7 +62,7 @@ def test_a_file_that_cannot_be_is_refused_before_anything_runs(
 ) -> None:
     (tmp_path / "a.html").mkdir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(podsim.api, "predict", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(podsim, "predict", lambda *_, **__: pytest.fail("it ran"))
     assert main([*QUESTION, "-o", name]) == 2
     assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
@@ -71,16 +71,16 @@ def test_a_file_that_cannot_be_is_refused_before_anything_runs(
 def test_an_answer_draws_itself_in_a_notebook() -> None:
     drawn = podsim.predict("bert", pod=16, engine="analytic")._repr_html_()
     assert drawn
-    assert "time to train" in drawn
-    assert drawing.drawn(7) is None
+    assert "Time to train" in drawn
+    assert forms(7) is None
 
 
 def test_json_and_pages_agree(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     assert main([*QUESTION, "-q", "-o", str(path)]) == 0
-    header, row = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines()[:2])
-    assert header[:2] == ["schema", "podsim"]
-    assert row[0] == json.loads(json.dumps("podsim.prediction/1"))
+    (row,) = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    assert list(row)[:2] == ["workload", "topology"]
+    assert row["schema"] == "podsim.prediction/1"
 
 
 def unwritable(kind: str, folder: Path) -> str:
@@ -123,7 +123,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(
     monkeypatch.chdir(tmp_path)
     out = unwritable(kind, tmp_path)
     before = sorted(path.name for path in tmp_path.iterdir())
-    monkeypatch.setattr(podsim.api, name, lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(podsim, name, lambda *_, **__: pytest.fail("it ran"))
     assert main([*words, flag, out]) == 2
     err = capsys.readouterr().err
     assert "error: cannot-write" in err
@@ -131,15 +131,15 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(
 
 
 FITS = {
-    "calibrate": (lambda path: podsim.api.calibrate(path=path), "podsim.calibrate.holdout.calibrate"),
-    "noise": (lambda path: podsim.api.calibrate_noise(path=path), "podsim.calibrate.noise_fit.fit"),
+    "calibrate": (lambda path: podsim.calibrate(path=path), "podsim.calibration.holdout.calibrate"),
+    "noise": (lambda path: podsim.calibrate_noise(path=path), "podsim.calibration.noise_fit.fit"),
     "comparators": (
-        lambda path: podsim.api.calibrate_comparators(path=path),
-        "podsim.calibrate.comparator_holdout.calibrate",
+        lambda path: podsim.calibrate_comparators(path=path),
+        "podsim.calibration.comparator_holdout.calibrate",
     ),
-    "freeze": (lambda path: podsim.api.freeze(path=path), "podsim.calibrate.freeze.again"),
-    "own": (lambda path: podsim.api.calibrate_own(logs=".", out=path), "podsim.calibrate.own_logs.read"),
-    "own points": (lambda path: podsim.api.calibrate_own(logs=".", points_out=path), "podsim.calibrate.own_logs.read"),
+    "freeze": (lambda path: podsim.freeze(path=path), "podsim.calibration.freeze.again"),
+    "own": (lambda path: podsim.calibrate_own(logs=".", out=path), "podsim.calibration.own_logs.read"),
+    "own points": (lambda path: podsim.calibrate_own(logs=".", points_out=path), "podsim.calibration.own_logs.read"),
 }
 
 

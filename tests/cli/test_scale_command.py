@@ -8,8 +8,8 @@ import pytest
 import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
-from podsim.planning import scaling as planning
 from podsim.report.digits import rounded
+from podsim.studies.scale import machines as planning
 
 QUESTION = ["scale", "resnet50", "--pods", "16..128", "--engine", "analytic"]
 STARTS = {".html": b"<!doctype", ".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", ".csv": b"topology,"}
@@ -36,7 +36,7 @@ def test_json_has_the_attributes(found, capsys):
 @pytest.fixture
 def known(found, monkeypatch):
     """The answer without asking again."""
-    monkeypatch.setattr(podsim.api, "scale", lambda *_, **__: found)
+    monkeypatch.setattr(podsim, "scale", lambda *_, **__: found)
 
 
 @pytest.mark.usefixtures("known")
@@ -56,7 +56,7 @@ def test_a_csv_line_for_each_machine(tmp_path):
 
 
 def test_a_notebook_draws_it(found):
-    assert "time to train" in found._repr_html_()
+    assert "Time to train" in found._repr_html_()
 
 
 @pytest.mark.usefixtures("known")
@@ -69,10 +69,10 @@ def test_no_line_is_wider_than_the_screen(width, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("ipus", "words"), [(1.7, "below"), (64.0, ""), (3000.0, "beyond")])
 def test_a_knee_that_no_machine_asked_for_is_near_says_so(ipus, words, found, monkeypatch, capsys):
-    monkeypatch.setattr(podsim.api, "scale", lambda *_, **__: replace(found, knee_ipus=ipus))
-    assert main(QUESTION) == 0
+    monkeypatch.setattr(podsim, "scale", lambda *_, **__: replace(found, knee_ipus=ipus))
+    assert main([*QUESTION, "-v"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert ("the machines asked for" in text, words in text) == (bool(words), True)
+    assert ("the machines compared" in text, words in text) == (bool(words), True)
 
 
 def test_exit_1_where_nothing_fits(capsys):
@@ -92,7 +92,7 @@ def test_terms_move_the_cost_of_a_run_on_the_screen(capsys):
     for price in ("0.1", "1"):
         assert main(["scale", "bert", "--pods", "16", "--engine", "analytic", "--kwh-price", price]) == 0
         shown.append(capsys.readouterr().out)
-    assert "USD a run" in shown[0]
+    assert "Cost/run" in shown[0]
     assert shown[0].splitlines()[4] != shown[1].splitlines()[4]
 
 

@@ -73,9 +73,13 @@ def test_arrays_truths_and_texts_are_flags(api, folders, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("pod = 64", "bad-settings-file", ["podsim.toml has 1 fault", "1  pod", "stands in no table"]),
+        ("pod = 64", "bad-settings-file", ["podsim.toml has 1 error", "1  pod", "stands in no table"]),
         ("[predict]\n\npod = 1979-05-27", "bad-settings-file", ["3  predict.pod", "not the date or time"]),
-        ("[predict]\npod = [1", "bad-settings-file", ["podsim.toml is not TOML", "cut short"]),
+        (
+            "[predict]\npod = [1",
+            "bad-settings-file",
+            ["podsim.toml is not valid TOML: line 2, the end of", "cut short?"],
+        ),
         ("[predict]\nsed = 1", "bad-setting", ["podsim.toml:2", 'no flag --sed; did you mean "--seed"?']),
         ("[predikt]\nseed = 1", "bad-setting", ["podsim.toml:2", 'no command predikt; did you mean "predict"?']),
         ('[predict]\npod = "x"', "bad-value", ['invalid value for --pod: "x"', "set in", "podsim.toml:2"]),
@@ -98,7 +102,7 @@ def test_all_faults_of_a_settings_file_are_told_at_once(folders, api, capsys):
     assert main(["predict", "bert"]) == 2
     err = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert err.startswith("error: bad-settings-file")
-    assert "podsim.toml has 5 faults" in err
+    assert "podsim.toml has 5 errors" in err
     for words in (
         '2 predict.sed podsim predict has no flag --sed; did you mean "--seed"?',
         '3 predict.pod invalid value for --pod: "x"',

@@ -8,7 +8,7 @@ import pytest
 from stand_ins import RESULTS, Terminal
 
 import podsim
-from podsim.cli import answer, comparator, completion, out, programs, progress, request, saving, signals
+from podsim.cli import answer, comparator, completion, out, progress, request, saving, signals
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
@@ -207,10 +207,6 @@ def test_a_command_writes_over_nothing_of_its_own(flags, words, tmp_path, monkey
         request.refuse_overwritten_inputs(bound("own.toml", **flags)[1])
     assert no.value.code == "conflicting-flags"
     request.refuse_overwritten_inputs(bound("own.toml", out="other.json")[1])
-
-
-def test_programs_without_a_network_run_on_one_ipu_unless_told():
-    assert programs.SharingFlags(pod=None, topology=None, chip=None, set=()) == programs.ANY_SHARING
 
 
 def test_hand_made_answers_are_those_that_stand_in():

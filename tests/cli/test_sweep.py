@@ -11,8 +11,8 @@ from test_transcripts import ROOT, replay
 
 import podsim
 from podsim.cli.app import main
-from podsim.planning.sweeps import compute
 from podsim.report.digits import rounded
+from podsim.studies.sweep import compute
 
 CASES = ROOT / "tests/cases/sweeps"
 STARTS = {
@@ -70,7 +70,7 @@ def test_each_suffix(suffix: str, swept: Path, tmp_path: Path, capsys: pytest.Ca
 
 def test_parquet_and_csv_have_the_same_cells(swept: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    from podsim.report import sweep_text
+    from podsim.studies.sweep import table as sweep_text
 
     report = podsim.sweep(swept / "splits.toml")
     table = parquet.read_table(io.BytesIO(sweep_text.parquet(report)))
@@ -109,7 +109,7 @@ def _out(words: list[str]) -> str:
 def test_a_missing_package_is_named_before_anything_runs(
     swept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(podsim.api, "sweep", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(podsim, "sweep", lambda *_, **__: pytest.fail("it ran"))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert main(["sweep", str(swept / "splits.toml"), "-o", "a.parquet"]) == 2
     assert "podsim[parquet]" in capsys.readouterr().err

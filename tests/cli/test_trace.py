@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli.trace_format import check_format
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
 from podsim.model.trace import LinkLoad, Trace
 from podsim.predicting import tracing
@@ -27,14 +27,14 @@ def test_a_step_is_drawn_from_its_start_to_its_end(line: str, engine: str, tmp_p
     assert main(["trace", *line.split(), "--engine", engine, "-o", str(path), "-q"]) == 0
     spans = check_format(path.read_text(encoding="utf-8"))
     workload, _, pod = line.split()[:3]
-    step_s = api.predict(workload, pod=int(pod), engine=engine).timeline.step_s  # type: ignore[arg-type]
+    step_s = podsim.predict(workload, pod=int(pod), engine=engine).timeline.step_s  # type: ignore[arg-type]
     assert min(span["ts"] for span in spans) == 0
     assert max(span["ts"] + span["dur"] for span in spans) == pytest.approx(step_s * 1e6, abs=1e-3)
 
 
 def test_every_micro_batch_of_every_stage_is_there() -> None:
-    trace = api.trace("bert", preset="mlperf-v1.1-closed", topology="pod16")
-    mapping = api.predict("bert", preset="mlperf-v1.1-closed", topology="pod16").mapping
+    trace = podsim.trace("bert", preset="mlperf-v1.1-closed", topology="pod16")
+    mapping = podsim.predict("bert", preset="mlperf-v1.1-closed", topology="pod16").mapping
     for stage in mapping.stages:
         for what in ("forward", "backward"):
             named = [span for span in trace.spans if span.name == f"{what} {stage.index}"]
@@ -44,12 +44,12 @@ def test_every_micro_batch_of_every_stage_is_there() -> None:
 
 @pytest.fixture(scope="module")
 def folded() -> Trace:
-    return api.trace("bert", pod=16)
+    return podsim.trace("bert", pod=16)
 
 
 @pytest.fixture(scope="module")
 def full() -> Trace:
-    return api.trace("bert", pod=16, fidelity="full")
+    return podsim.trace("bert", pod=16, fidelity="full")
 
 
 def test_full_fidelity_shows_every_replica(folded: Trace, full: Trace) -> None:
@@ -85,7 +85,7 @@ def test_machine_collectives_and_hosts_have_tracks_of_their_own(folded: Trace) -
 
 
 def test_of_too_many_spans_those_in_the_middle_are_left_out(folded: Trace) -> None:
-    few = api.trace("bert", pod=16, most_spans=300)
+    few = podsim.trace("bert", pod=16, most_spans=300)
     assert len(few.spans) == 300
     assert check_format(chrome_trace.text(few))
     assert sum(len(link.changes) for link in few.links) <= 300
@@ -97,13 +97,13 @@ def test_of_too_many_spans_those_in_the_middle_are_left_out(folded: Trace) -> No
 
 
 def test_a_pipeline_without_barriers_is_cut_too() -> None:
-    few = api.trace("bert", pod=16, schedule="1f1b", most_spans=300)
+    few = podsim.trace("bert", pod=16, schedule="1f1b", most_spans=300)
     assert len(few.spans) == 300
     assert check_format(chrome_trace.text(few))
 
 
 def test_steps_follow_each_other(folded: Trace) -> None:
-    two = api.trace("resnet50", pod=4, steps=2)
+    two = podsim.trace("resnet50", pod=4, steps=2)
     steps = [span for span in two.spans if span.name.startswith("step ")]
     assert [span.start_s for span in steps] == [0.0, two.step_s]
     assert two.length_s == pytest.approx(2 * two.step_s)
@@ -114,10 +114,10 @@ def test_steps_with_noise_share_their_luck_with_a_prediction() -> None:
     from podsim.predicting import noise
 
     few, more, loud = (
-        api.trace("resnet50", pod=16, steps=steps, noise_scale=scale, seed=3)
+        podsim.trace("resnet50", pod=16, steps=steps, noise_scale=scale, seed=3)
         for steps, scale in ((2, 1.0), (4, 1.0), (4, 3.0))
     )
-    predicted = api.predict("resnet50", pod=16, steps=noise.DRAWN, seed=3).noise
+    predicted = podsim.predict("resnet50", pod=16, steps=noise.DRAWN, seed=3).noise
     assert predicted is not None
 
     def lengths(trace: Trace) -> list[float]:
@@ -204,7 +204,7 @@ def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> No
     ("line", "code", "said"),
     [
         ("trace brt --pod 16", "unknown-workload", 'did you mean "bert"?'),
-        ("trace bert", "no-machine", "give one of --pod and --topology"),
+        ("trace bert", "no-machine", "neither --pod nor --topology is given"),
         ("trace bert --pod 16 --stage 2", "conflicting-flags", "--stage goes with --level tile"),
         ("trace bert --pod 16 --level tile --steps 2", "conflicting-flags", "without noise"),
         ("trace bert --pod 16 --steps 101", "bad-value", "at most 100, not 101"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli.trace_format import check_format
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.model.chip import Chip
@@ -16,9 +16,9 @@ from podsim.model.workload import Pass
 from podsim.predicting import tracing
 from podsim.report import chrome_trace
 from podsim.report.terminal import Look, render
-from podsim.report.views import trace as view
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
+from podsim.studies.trace import report as view
 from podsim.tiles.supersteps import total
 
 
@@ -58,7 +58,7 @@ PLANS = [
 @pytest.fixture(scope="module")
 def traced() -> Trace:
     case = resolve(Scenario.of("bert", pod=16)).question
-    mapping = api.predict("bert", pod=16).mapping
+    mapping = podsim.predict("bert", pod=16).mapping
     return tracing.stage(case, mapping, 2, PLANS)
 
 
@@ -91,7 +91,7 @@ def test_the_screen_of_a_stage_ranks_its_operators(traced: Trace, width: int) ->
 
 
 def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    mapping = api.predict("bert", pod=16).mapping
+    mapping = podsim.predict("bert", pod=16).mapping
     assert tracing.stage_number(mapping, 4) == 4
     assert tracing.stage_number(mapping, None) in range(1, 5)
     code, out, err = run(capsys, "trace", "bert", "--pod", "16", "--level", "tile", "--stage", "9")
@@ -103,13 +103,13 @@ def test_a_stage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) 
 def test_full_fidelity_runs_every_tile_of_a_stage(gc200: Chip) -> None:
     """The same length as with equal tiles folded, and a track a tile; a stage of too many spans is refused."""
     folded, full = (
-        api.trace("bert", pod=16, level="tile", stage=0, fidelity=fidelity) for fidelity in ("folded", "full")
+        podsim.trace("bert", pod=16, level="tile", stage=0, fidelity=fidelity) for fidelity in ("folded", "full")
     )
     assert full.length_s == pytest.approx(folded.length_s, rel=1e-9)
     tracks = {span.track for span in full.spans if span.part}
     assert tracks == {f"tile {tile}" for tile in range(gc200.tiles)}
     with pytest.raises(InputError, match="tile by tile") as caught:
-        api.trace("bert", pod=16, level="tile", fidelity="full")
+        podsim.trace("bert", pod=16, level="tile", fidelity="full")
     assert caught.value.code == "too-large-to-draw"
 
 

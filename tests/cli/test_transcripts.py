@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim import api
-from podsim.api.upkeep import cases
-from podsim.calibrate.coverage import coverage
+import podsim
+from podsim.calibration.coverage import coverage
+from podsim.calibration.shipped import cases
 from podsim.cli.app import main
 from podsim.files import catalog, free
 from podsim.model.calibration import ParameterSet
@@ -57,9 +57,9 @@ def test_transcript(
     request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.chdir(case.parent)
-    monkeypatch.setattr(api, "validate", lambda **_: request.getfixturevalue("fitted").validation)
-    monkeypatch.setattr(api, "coverage", lambda **_: _coverage(request.getfixturevalue("fitted").without))
-    monkeypatch.setattr(api, "published", lambda **_: request.getfixturevalue("published"))
+    monkeypatch.setattr(podsim, "validate", lambda **_: request.getfixturevalue("fitted").validation)
+    monkeypatch.setattr(podsim, "coverage", lambda **_: _coverage(request.getfixturevalue("fitted").without))
+    monkeypatch.setattr(podsim, "published", lambda **_: request.getfixturevalue("published"))
     recorded = case.read_text(encoding="utf-8")
     printed = replay(recorded, capsys)
     if os.environ.get("PODSIM_UPDATE"):
@@ -91,6 +91,6 @@ def test_the_runner_sees_output_and_exit_codes(capsys: pytest.CaptureFixture[str
     printed = replay(recorded, capsys)
     assert printed == (
         "a remark\n\n$ COLUMNS=60 podsim predct\nerror: unknown-command\n"
-        '  × unknown command "predct". Did you mean "predict"?\n  hint: podsim --help\n[exit 2]\n'
+        '  × unknown command "predct"; did you mean "predict"?\n  hint: podsim --help\n[exit 2]\n'
     )
     assert replay(printed, capsys) == printed

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.model.inference import Load, Service
-from podsim.predicting.replica_service import delays
+from podsim.predicting.serving import delays
 
 ONE = Service(batch=1, replicas=1, period_s=1e-3, latency_s=1e-3, host_in_s=0.0, host_out_s=0.0, parts_s={})
 

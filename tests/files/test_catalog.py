@@ -218,7 +218,7 @@ def test_faults_stand_at_the_lines_of_the_file_that_made_them(write):
         '\n[hosts]\nservers = 0\n[gateway]\npcie_bandwidth = "3 GB"\n'
     )
     error = refused(catalog.topology, str(write("my.toml", text)))
-    assert (error.code, error.message) == ("bad-topology-file", "my.toml has 6 faults")
+    assert (error.code, error.message) == ("bad-topology-file", "my.toml has 6 errors")
     assert error.context == (
         ' 5  link.gw-link.bandwith   unknown key; did you mean "bandwidth"?',
         ' 9  level[0].hold           unknown key; did you mean "holds"?',
@@ -232,7 +232,7 @@ def test_faults_stand_at_the_lines_of_the_file_that_made_them(write):
 def test_a_fault_of_a_file_below_is_reported_there(write):
     write("topologies/base.toml", DERIVED.format(base="pod64").replace("my-pod", "base") + "[hosts]\nservers = 0\n")
     error = refused(catalog.topology, str(write("my.toml", DERIVED.format(base="base"))))
-    assert error.message == "base.toml has 1 fault"
+    assert error.message == "base.toml has 1 error"
     assert error.context == ("5  hosts.servers  must be at least 1, not 0",)
 
 
@@ -292,17 +292,17 @@ def test_above_the_largest_ring_racks_are_switched_and_the_machine_says_that_thi
     document = catalog.topology("pod512")
     assert document.value.title == "IPU-POD512"
     assert document.value.level("pod").shape is Shape.SWITCH
-    assert document.value.notes[0] == "built by the family rule: 8 racks (pod64) joined by switches"
+    assert document.value.notes[0] == "extrapolated from pod64: 8 racks joined by switches"
     assert any("no such pod is documented" in note for note in document.value.notes)
     assert document.provenance["level.pod.shape"].kind is SourceKind.ASSUMED
-    assert document.provenance["level.pod.holds"].note == "family rule: 8 racks (pod64) joined by switches"
+    assert document.provenance["level.pod.holds"].note == "extrapolated from pod64: 8 racks joined by switches"
 
 
 def test_a_part_of_a_rack_is_an_open_ladder():
     topology = catalog.topology("pod32").value
     assert (topology.machines_per_rack, topology.level("rack").closed) == (8, False)
     assert catalog.topology("pod64").value.level("rack").closed
-    assert topology.notes[0] == "built by the family rule: 8 of the 16 machines of a rack (pod64), their ladder open"
+    assert topology.notes[0] == "part of pod64: 8 of its 16 machines, IPU-Link torus not closed"
 
 
 def test_a_name_with_a_file_wins_over_the_family(write):

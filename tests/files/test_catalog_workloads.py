@@ -43,7 +43,7 @@ def test_a_preset_must_name_a_configuration_and_a_layout_stay_in_its_replica(wri
     text = BERT.replace('configuration    = "popart-v1.0-pod16"', 'configuration = "popart-v1.0-pod1"', 1)
     text = text.replace("{ ipu = 3, units", "{ ipu = 4, units", 1)
     error = refused(catalog.workload, str(write("mine.toml", text)))
-    assert error.message == "mine.toml has 2 faults"
+    assert error.message == "mine.toml has 2 errors"
     assert error.context[0].endswith("configuration[0].layout[3].ipu  4 of 4 IPUs; the first is 0")
     assert error.context[1].endswith('"popart-v1.0-pod1" is not known; did you mean "popart-v1.0-pod16"?')
 
@@ -83,7 +83,7 @@ def test_two_points_of_one_id_and_a_step_of_no_time_are_refused(write):
     first, second, *_ = [line for line in text.splitlines() if line.startswith("id ")]
     text = text.replace(second, first).replace('"2.057936 s"', '"0 s"')
     error = refused(catalog.describe, write("my.toml", text))
-    assert error.message == "my.toml has 2 faults"
+    assert error.message == "my.toml has 2 errors"
     assert any(line.endswith("must be above 0, not 0.0") for line in error.context)
     assert any(line.endswith('"bert/pod16/v1.1-closed" is there twice') for line in error.context)
 

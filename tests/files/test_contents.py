@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim import api
+import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparators, csv_rows, find, microbenchmarks, reference_points, saved, settings
@@ -20,7 +20,7 @@ READERS = {
     "config": (lambda path: catalog.workload(str(path)), "config.json"),
     "onnx": (lambda path: catalog.workload(str(path)), "my.onnx"),
     "saved": (saved.read, "old.json"),
-    "diff": (lambda path: api.diff(path, path), "old.json"),
+    "diff": (lambda path: podsim.diff(path, path), "old.json"),
     "settings": (settings.read, "podsim.toml"),
     "csv": (lambda path: list(csv_rows.rows(path, ["a"], "comparator")), "my.csv"),
     "comparators": (comparators.read, "my.csv"),
@@ -29,10 +29,10 @@ READERS = {
     "blocks": (blocks, "my.csv"),
     "points": (catalog.points_of, "my.toml"),
     "parameters": (catalog.own_parameters, "my.toml"),
-    "mix": (api.plan_mix, "my.toml"),
-    "sweep": (api.sweep, "my.toml"),
-    "claims": (lambda path: api.claims(path=path), "my.toml"),
-    "readings": (lambda path: api.published(path=path), "my.toml"),
+    "mix": (podsim.plan_mix, "my.toml"),
+    "sweep": (podsim.sweep, "my.toml"),
+    "claims": (lambda path: podsim.claims(path=path), "my.toml"),
+    "readings": (lambda path: podsim.published(path=path), "my.toml"),
 }
 
 
@@ -106,7 +106,7 @@ def test_a_pipe_among_logs_is_passed_over(tmp_path):
     os.mkfifo(tmp_path / "result_0.txt")
     (tmp_path / "result_1.txt").write_text("nothing", encoding="utf-8")
     with pytest.raises(InputError) as error:
-        api.calibrate_own(logs=tmp_path)
+        podsim.calibrate_own(logs=tmp_path)
     assert "no plain file" in " ".join(error.value.context)
 
 
@@ -156,4 +156,4 @@ def test_a_shipped_file_that_cannot_be_looked_at_lets_no_other_answer(code, monk
 
     monkeypatch.setattr(Path, "stat", refused)
     with pytest.raises(InputError, match=r"m2000\.toml cannot be looked at"):
-        api.predict("resnet50", pod=4, samples=1e6, engine="analytic")
+        podsim.predict("resnet50", pod=4, samples=1e6, engine="analytic")

@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find, free, releases
-from podsim.model.free import NEEDED
+from podsim.model.parameters import NEEDED
 
 FREE = (find.shipped("calibration") / "free.toml").read_text(encoding="utf-8")
 SDK = (find.shipped("calibration") / "sdk.toml").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim import api
+import podsim
 from podsim.errors import InputError
 from podsim.files import catalog, find
 from podsim.files.locate import lines
@@ -66,7 +66,7 @@ def test_more_layers_than_any_model_has_are_refused_in_files_and_flags(family, k
     value = sizes(family)[key]
     text = str([count, *value[1:]]) if isinstance(value, list) else str(count)
     change = f"workload.{family}.{key}={text}"
-    error = soon(lambda: api.predict(SHIPPED[family], pod=16, changes=[change]))
+    error = soon(lambda: podsim.predict(SHIPPED[family], pod=16, changes=[change]))
     assert f"at most {LAYERS.most:,}" in said(error)
     shipped = find.find("workloads", SHIPPED[family]).path.read_text()
     head, table, rest = shipped.partition(f"[{family}]")
@@ -115,12 +115,12 @@ def test_a_config_has_no_more_layers_either(tmp_path):
     "change", ["chip.tiles=10000000", "level.rack.holds=1048576", "level.machine.holds=1099511627776"]
 )
 def test_a_machine_has_bounds(change):
-    assert "at most" in said(soon(lambda: api.predict("bert", pod=64, changes=[change])))
+    assert "at most" in said(soon(lambda: podsim.predict("bert", pod=64, changes=[change])))
 
 
 @pytest.mark.parametrize("fabric", ["ring-99999999", "torus-2d-99999x99999", "switch-of-rings-99999x99999"])
 def test_a_fabric_has_bounds(fabric):
-    assert "at most" in said(soon(lambda: api.collective("all-reduce", bytes="1MB", topology=fabric)))
+    assert "at most" in said(soon(lambda: podsim.collective("all-reduce", bytes="1MB", topology=fabric)))
 
 
 @pytest.mark.parametrize("level", ['[[level]]\nname = "a%d"\nholds = 1\nshape = "ring"\nlink = "l"\n'])

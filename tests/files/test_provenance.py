@@ -83,8 +83,26 @@ def test_members_without_a_name_of_their_own_go_by_their_place():
     assert list(provenances) == ["preset.0.replicas", "preset.1.replicas", "preset.other.replicas"]
 
 
-def test_a_number_nobody_answers_for_is_assumed():
+def test_a_number_without_a_source_is_assumed_and_in_a_file_of_the_user_given():
     assert unwrap({"efficiency": 0.5}, Link).provenance["efficiency"].kind is SourceKind.ASSUMED
+    own = unwrap({"efficiency": 0.5}, Link, "mine.toml").provenance["efficiency"]
+    assert (own.kind, own.note) == (SourceKind.GIVEN, "in mine.toml")
+    guess = unwrap({"efficiency": {"value": 0.5, "kind": "assumed"}}, Link, "mine.toml").provenance["efficiency"]
+    assert guess.kind is SourceKind.ASSUMED
+    sourced = unwrap({"efficiency": {"value": 0.5, "source": "doc"}}, Link, "mine.toml").provenance["efficiency"]
+    assert (sourced.kind, sourced.note) == (SourceKind.DATASHEET, "")
+
+
+def test_numbers_of_an_own_machine_are_given_and_inherited_ones_keep_their_sources(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'schema = "podsim.topology/1"\nname = "mine"\nextends = "pod64"\n[link.gw-link]\nbandwidth = "400 Gbit/s"\n'
+    )
+    mine, pod = catalog.topology(str(file)), catalog.topology("pod64")
+    assert mine.provenance["gw-link.bandwidth"].kind is SourceKind.GIVEN
+    assert mine.provenance["gw-link.latency"] == pod.provenance["gw-link.latency"]
+    assert "gw-link.bandwidth" in mine.assumed  # no published source stands for it
+    assert all(origin.kind is not SourceKind.GIVEN for origin in pod.provenance.values())
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_all_faults_come_at_once_in_file_order_with_their_lines(write):
     text = LINK.replace("1472", "0").replace('"624 KiB"', "624").replace("store =", "stores =")
     error = refused(write("my.toml", text.replace('start = "100 cycles"\n', "")))
     assert error.code == "bad-chip-file"
-    assert error.message == "my.toml has 5 faults"
+    assert error.message == "my.toml has 5 errors"
     assert error.context == (
         " 4  tiles           must be at least 1, not 0",
         ' 5  threads         unknown key; did you mean "worker_threads"?',
@@ -175,7 +175,7 @@ def test_one_fault_is_one_fault(write):
     error = refused(
         write("my.toml", LINK.replace("efficiency = 1", "efficiency = 1.5").replace("threads", "worker_threads"))
     )
-    assert error.message == "my.toml has 1 fault"
+    assert error.message == "my.toml has 1 error"
     assert error.context == ("18  exchange.efficiency  must be above 0 and at most 1",)
 
 
@@ -191,13 +191,13 @@ def test_an_unknown_key_near_nothing_lists_the_known_ones(write):
         (b" \n\n", "my.toml is empty", ()),
         (
             b'schema = "podsim.chip/1"\nname = ',
-            "my.toml is not TOML",
-            ("2  Invalid value (at its end: is the file cut short?)",),
+            "my.toml is not valid TOML: line 2, the end of the file (cut short?): invalid value",
+            (),
         ),
         (
             b'schema = "podsim.chip/1"\nname = "x" y\n',
-            "my.toml is not TOML",
-            ("2  Expected newline or end of document after a statement (line 2, column 12)",),
+            "my.toml is not valid TOML: line 2, column 12: expected newline or end of document after a statement",
+            (),
         ),
         (
             b'schema = "podsim.chip/1"\nname = "\xe4"\n',
@@ -207,26 +207,26 @@ def test_an_unknown_key_near_nothing_lists_the_known_ones(write):
         (b"a = " + b"[" * 5000, "my.toml is not TOML that podsim reads: it nests too deep", ()),
         (
             b'name = "x"\n',
-            "my.toml has 1 fault",
+            "my.toml has 1 error",
             ('1  schema  is missing; a chip file begins with schema = "podsim.chip/1"',),
         ),
         (
             b'schema = "podsim.chpi/1"\n',
-            "my.toml has 1 fault",
+            "my.toml has 1 error",
             ('1  schema  "podsim.chpi/1" is not known; did you mean "podsim.chip/1"?',),
         ),
         (
             b'# mine\nschema = "podsim.topology/1"\n',
-            "my.toml has 1 fault",
+            "my.toml has 1 error",
             ('2  schema  "podsim.topology/1" makes it a topology file; a chip file ("podsim.chip/1") is needed here',),
         ),
-        (b"schema = 1\n", "my.toml has 1 fault", ("1  schema  this field wants a text, not 1",)),
+        (b"schema = 1\n", "my.toml has 1 error", ("1  schema  this field wants a text, not 1",)),
     ],
 )
 def test_what_is_no_file_of_its_kind_is_one_clear_fault(write, text, message, context):
     error = refused(write("my.toml", text))
     assert (error.code, error.message) == ("bad-chip-file", message)
-    assert error.context == tuple(line.replace(" (line 2, column 12)", " (column 12)") for line in context)
+    assert error.context == context
 
 
 def test_a_folder_is_not_a_file(tmp_path):
@@ -237,6 +237,7 @@ def test_a_folder_is_not_a_file(tmp_path):
 def test_a_missing_file_is_said_so():
     error = refused("none.toml")
     assert (error.code, error.message) == ("no-such-file", "there is no file none.toml")
+    assert error.hint == "check the path, or use a name of podsim chip list"
 
 
 def test_a_file_one_may_not_read_is_said_so(write, monkeypatch):
@@ -313,7 +314,7 @@ def test_precisions_are_read_as_poplar_names_them():
 
 def test_user_paths_are_shown_without_folders(write):
     os.mkdir("deep")  # noqa: PTH102
-    assert refused(write("deep/my.toml", "a = 1")).message == "my.toml has 1 fault"
+    assert refused(write("deep/my.toml", "a = 1")).message == "my.toml has 1 error"
 
 
 def test_a_file_is_read_anew_where_its_text_or_its_tables_are_others(write):

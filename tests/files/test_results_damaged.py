@@ -1,4 +1,4 @@
-"""Lines of a results file that are not as podsim wrote them: told, kept beside, and computed again."""
+"""Lines of a results file that are not as podsim wrote them: told, kept beside, and recomputed."""
 
 import errno
 import json
@@ -70,7 +70,7 @@ def test_an_edited_digit_is_set_aside(path):
     assert list(stored) == ["b2", "c3"]
     assert warnings == (
         f"line 2 of {path}: its checksum does not match; it is set aside and not used",
-        f"{aside(path)} keeps what is set aside; points without a result are computed again",
+        f"{aside(path)} keeps what is set aside; points without a result are recomputed",
     )
     assert '"time_to_train_s":91.5' in kept[0]["text"]
 
@@ -225,7 +225,7 @@ def is_refused(path):
 @settings(max_examples=2 * settings.default.max_examples)
 @given(changes=st.lists(edits(), min_size=1, max_size=3))
 def test_any_edit_is_noticed_and_costs_no_row(changes):
-    """What is believed is what was written; whatever else is there is told, and kept beside or computed again."""
+    """What is believed is what was written; whatever else is there is told, and kept beside or recomputed."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.results.jsonl"
         with Results(path, HEADER) as results:

@@ -14,7 +14,13 @@ FILES = [
     *sorted((ROOT / "calibration").rglob("*.toml")),
     *sorted(Path(find.__file__).parents[1].joinpath("workloads").glob("*.toml")),
 ]
-WRITTEN = ("sources.toml", "parameters.toml", "frameworks.toml", "frozen.toml")  # by podsim, or lists of sources
+WRITTEN = (
+    "sources.toml",
+    "parameters.toml",
+    "frameworks.toml",
+    "compile-times.toml",
+    "frozen.toml",
+)  # by podsim, or lists of sources
 NUMBERS = [path for path in FILES if path.name not in WRITTEN]
 
 

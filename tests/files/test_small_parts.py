@@ -45,7 +45,7 @@ def test_general_configurations_hold_for_every_chip_and_state_where_state_lies()
 
 
 def test_what_has_no_view_has_no_page_in_a_notebook():
-    import podsim.api.drawing  # noqa: F401  (registers the views, as any answer does)
+    import podsim.studies.notebook  # noqa: F401  (registers the views, as any answer does)
 
     class Plain(displayable.Displayable):
         pass

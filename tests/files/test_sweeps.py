@@ -90,4 +90,6 @@ def test_flags_are_those_of_predict():
         "tokens",
         "law",
         "target_loss",
+        "epochs",
+        "compile",
     }

@@ -283,7 +283,7 @@ def test_gradients_fill_whole_buffers(filled, buffers):
 def test_lamb_sums_two_floats_a_tensor():
     """The norms of a tensor's weights and of its step."""
     own = lowered(line(optimizer="lamb", state_sharded=True))
-    assert own.norms().context.volumes_bytes == tuple(2 * 4 * share.tensors for share in own.shares)
+    assert own.norm_bytes == {share.ipu: 2 * 4 * share.tensors for share in own.shares}
 
 
 @pytest.mark.parametrize(("optimizer", "norms"), [("lamb", 2), ("lars", 2), ("adam", 0), ("momentum", 0)])

@@ -8,8 +8,7 @@ from podsim.model.keywords import MOST_NAMED, refused, unknown, values
 
 COUNT = Argument("count", ArgumentKind.WHOLE, low=1, high=9, example="3")
 SHARE = Argument("share", ArgumentKind.SHARE, low=0, high=1)
-TABLE = Argument("table", ArgumentKind.MAPPING, members=(COUNT, SHARE))
-DECLARED = {argument.name: argument for argument in (COUNT, SHARE, TABLE)}
+DECLARED = {argument.name: argument for argument in (COUNT, SHARE)}
 
 
 def error(given):
@@ -19,8 +18,8 @@ def error(given):
 
 
 def test_values_come_back_as_their_arguments_use_them():
-    assert values(DECLARED, {"count": 4, "table": {"count": 2}}) == {"count": 4, "table": {"count": 2}}
-    assert values(DECLARED, {"table": None, "share": None}) == {"table": None, "share": None}
+    assert values(DECLARED, {"count": 4, "share": 1}) == {"count": 4, "share": 1.0}
+    assert values(DECLARED, {"count": None, "share": None}) == {"count": None, "share": None}
 
 
 def test_one_fault_is_the_message_with_its_example():
@@ -31,15 +30,9 @@ def test_one_fault_is_the_message_with_its_example():
 
 def test_several_faults_are_told_together_and_the_hint_is_of_the_first():
     fault = error({"share": 2, "count": 0})
-    assert fault.message == "2 arguments are at fault"
+    assert fault.message == "2 invalid arguments"
     assert [line.split()[0] for line in fault.context] == ["share", "count"]
     assert fault.hint == ""
-
-
-def test_members_of_a_mapping_are_checked_as_arguments():
-    assert "count must" in error({"table": {"count": 0}}).message
-    assert error({"table": {"size": 1}}).message.startswith("table has no argument size")
-    assert "<class 'int'>" in error({"table": {3: 1}}).message
 
 
 def test_a_text_that_is_no_sentence_of_its_own_stands_behind_a_colon():

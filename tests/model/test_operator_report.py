@@ -6,9 +6,9 @@ import pytest
 
 from podsim.model.chip import Precision
 from podsim.model.chip_timeline import ChipTimeline, IoTiles
-from podsim.model.operator_report import OperatorReport, SuperstepCost
 from podsim.model.program import Part
 from podsim.model.tile_plan import Superstep, TilePlan
+from podsim.studies.op.result import OperatorReport, SuperstepCost
 
 
 def cost(phase, compute, exchange, sync, volume):

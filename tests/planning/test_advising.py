@@ -8,9 +8,10 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible, InputError
-from podsim.model.advice import Advised, Mappings
 from podsim.model.training import Recompute, StatePlace
-from podsim.report.views import advice as view
+from podsim.report.terminal import Look, render
+from podsim.studies.mappings import report as view
+from podsim.studies.mappings.result import Advised, Mappings
 
 
 @cache
@@ -143,3 +144,12 @@ def test_malformed_questions_are_refused(flags: dict[str, object], word: str) ->
     with pytest.raises(InputError) as refused:
         podsim.mappings("bert", pod=16, **flags)  # type: ignore[arg-type]
     assert word in " ".join((refused.value.message, *refused.value.context))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_width_leaves_out_what_tells_rows_apart(width: int) -> None:
+    lines = render(view.document(found()), Look(width)).splitlines()
+    rows = [line.split("▸")[-1].split() for line in lines[4 : 4 + len(found().advised)]]
+    told = [(*row[1:5], *(cell for cell in row if cell.replace("-", "").isalpha())) for row in rows]
+    assert len(told) > 3
+    assert len({*told}) == len(told)

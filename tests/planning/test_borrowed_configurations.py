@@ -158,7 +158,10 @@ def test_the_batch_is_that_at_which_the_published_network_trains_soonest(tmp_pat
             prediction.mapping.global_batch
             == podsim.predict("llama31-8b", pod=256, engine="analytic").mapping.global_batch
         )
-        assert any(note.startswith("global batch 32: that at which Llama 3.1 8B") for note in prediction.assumptions)
+        assert any(
+            note.startswith("global batch 32: the one with the shortest time to train for Llama 3.1 8B")
+            for note in prediction.assumptions
+        )
 
 
 def test_any_micro_batch_that_divides_a_batch_that_is_given_is_weighed(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from podsim.files import catalog
 from podsim.model.training import Division
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
-from podsim.scenario import Constraints
+from podsim.resolve import resolve
+from podsim.scenario import Constraints, MachineSpec, Scenario
 from podsim.workloads import presets
 
 BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").value
@@ -35,7 +36,6 @@ def machine(name):
         ({"replicas": 3}, "--replicas must be a power of two (2 or 4), not 3"),
         ({"ipus_per_replica": 12}, "--ipus-per-replica must be a power of two (8 or 16), not 12"),
         ({"ipus_per_replica": 128}, "--ipus-per-replica must be at most 64, an IPU-Link domain, not 128"),
-        ({"accumulation": 4, "global_batch": 64}, "--accumulation and --global-batch both say"),
     ],
 )
 def test_a_mapping_no_machine_can_have_is_refused(flags, said):
@@ -44,6 +44,12 @@ def test_a_mapping_no_machine_can_have_is_refused(flags, said):
     assert len(error.context) == 1
     assert error.context[0].startswith(said)
     assert "podsim workload show bert" in error.hint
+
+
+def test_two_flags_for_the_micro_batches_of_a_step_conflict():
+    error = refused(pod=64, accumulation=4, global_batch=64)
+    assert (error.code, error.hint) == ("conflicting-flags", "leave out one of them")
+    assert error.message == "--accumulation and --global-batch are mutually exclusive"
 
 
 def test_a_mapping_larger_than_the_machine_is_refused_with_both_counts():
@@ -115,7 +121,7 @@ def test_a_preset_keeps_its_layout_with_another_accumulation(length):
     whole = podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed", engine="analytic").mapping
     half = podsim.predict("bert", pod=64, preset="mlperf-v1.1-closed", engine="analytic", **length)
     assert half.mapping == replace(whole, accumulation=48)
-    assert half.choice.reason.endswith("but for an accumulation of 48")
+    assert half.choice.reason.endswith("with accumulation 48")
 
 
 def test_a_preset_with_a_batch_that_does_not_divide_is_refused():
@@ -168,7 +174,7 @@ def test_a_mapping_that_does_not_fit_says_what_would():
     error = refused(Infeasible, pod=16, replicas=16, ipus_per_replica=1, micro_batch=1, accumulation=1)
     assert error.code == "does-not-fit"
     assert "GB on IPU 0 of a replica" in error.context[0]
-    words = error.hint.split(" fits at ")[0].split()
+    words = error.hint.split(": fits with ")[0].split()
     flags = dict(zip((word[2:].replace("-", "_") for word in words[::2]), map(int, words[1::2]), strict=True))
     assert podsim.predict("bert", pod=16, **flags, accumulation=1, engine="analytic").memory.fits
 
@@ -181,7 +187,7 @@ def test_a_micro_batch_too_large_is_answered_with_a_smaller_one():
 
 def test_idle_ipus_are_said_and_not_counted():
     half = podsim.predict("bert", pod=128, **SPLIT, accumulation=96, engine="analytic")
-    assert "64 of 128 IPUs stand idle under this mapping" in half.assumptions
+    assert "64 of 128 IPUs are idle with this mapping" in half.assumptions
     full = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
     assert not any("idle" in line for line in full.assumptions)
     assert half.step_s.value == pytest.approx(full.step_s.value, rel=0.1)
@@ -191,19 +197,19 @@ def test_idle_ipus_are_said_and_not_counted():
 def test_what_no_flag_says_is_said():
     prediction = podsim.predict("bert", pod=64, **SPLIT, accumulation=96, engine="analytic")
     text = "\n".join(prediction.assumptions)
-    for words in ("chip gc200, of the machine", "SDK 2.5, the newest", "hosts: 1", "configuration popart-v1.1-pod64"):
+    for words in ("chip gc200, default", "SDK 2.5, default", "hosts: 1", "configuration popart-v1.1-pod64"):
         assert words in text
     stated = podsim.predict(
         "bert", pod=64, **SPLIT, accumulation=96, engine="analytic", chip="gc200", sdk="2.5", hosts=1
     )
     quiet = "\n".join(stated.assumptions)
-    assert not any(words in quiet for words in ("of the machine named", "newest calibrated", "hosts: "))
+    assert not any(words in quiet for words in ("default of this machine", "newest calibrated", "hosts: "))
     assert stated.time_to_train_s == prediction.time_to_train_s
 
 
 def test_a_chip_without_points_says_whose_parameters_it_borrows():
     prediction = podsim.predict("bert", pod=64, chip="c600", **SPLIT, accumulation=96, engine="analytic")
-    text = "c600 has no calibration point: fitted parameters are those of bow, gc200"
+    text = "no calibration point on c600: fitted parameters of bow, gc200 are used"
     assert text in prediction.assumptions
 
 
@@ -224,7 +230,24 @@ def test_a_chip_without_points_says_whose_parameters_it_borrows():
     ],
 )
 def test_hosts_are_those_of_published_runs_in_proportion(workload, topology, hosts):
-    assert presets.usual_hosts(workload, machine(topology), None) == hosts
+    assert presets.usual_hosts(workload, machine(topology), None).servers == hosts
+
+
+@pytest.mark.parametrize(
+    ("pod", "line"),
+    [
+        (256, "hosts: 4, as in published runs on 256 IPUs"),
+        (512, "hosts: 8, assumed: no published run on 512 IPUs (next smaller: 4 on 256 IPUs)"),
+        (32, "hosts: 2, assumed: no published run on 32 IPUs (next smaller: 1 on 16 IPUs)"),
+    ],
+)
+def test_hosts_are_published_only_for_sizes_that_ran(pod, line):
+    assert line in resolve(Scenario(workload="bert", machine=MachineSpec(pod=pod))).notes
+
+
+def test_hosts_that_no_source_states_are_assumed():
+    notes = resolve(Scenario(workload="dlrm", machine=MachineSpec(pod=4)), needs_length=False).notes
+    assert "hosts: 1, assumed: the published configuration on 4 IPUs does not state them" in notes
 
 
 def test_more_hosts_than_the_machine_takes_are_refused():

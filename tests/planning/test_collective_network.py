@@ -3,7 +3,7 @@
 import pytest
 
 from podsim.errors import InputError
-from podsim.planning.collective_arguments import collective
+from podsim.studies.collective.arguments import collective
 from podsim.topology.fabric import Fabric
 from podsim.topology.generic import GenericNetwork
 

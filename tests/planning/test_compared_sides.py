@@ -3,10 +3,11 @@
 import pytest
 
 from podsim.errors import InputError
-from podsim.model.comparison import Ratio
 from podsim.model.prices import Terms
 from podsim.model.run_cost import Capital, Draw, Money, Owned, Range
-from podsim.planning.cases import (
+from podsim.scenario import Scenario
+from podsim.studies.compare.result import PowerBasis, Ratio
+from podsim.studies.compare.sides import (
     Variant,
     check_chips,
     check_law,
@@ -14,9 +15,7 @@ from podsim.planning.cases import (
     per_dollar,
     per_watt,
     variants,
-    with_configuration,
 )
-from podsim.scenario import Scenario
 
 POD = Scenario.of("bert", pod=64)
 
@@ -55,13 +54,6 @@ def test_one_side_is_no_comparison_and_a_machine_is_named_once():
         variants(POD, ("pod64", "pod128"))
 
 
-def test_a_configuration_sets_framework_and_what_ifs_alone():
-    first = with_configuration(POD, {"framework": "popart", "schedule": "1f1b", "prefetch": 3})
-    assert (first.software.framework, first.what_if.schedule, first.what_if.prefetch) == ("popart", "1f1b", 3)
-    again = with_configuration(first, {"overlap": True})
-    assert (again.software.framework, again.what_if.overlap, again.what_if.schedule) == ("popart", True, "1f1b")
-
-
 def test_alike_sides_are_counted():
     sides = [Variant(POD), Variant(POD), Variant(POD), Variant(POD, "chip bow"), Variant(POD, "chip bow")]
     titles = ("IPU-POD64", "IPU-POD64", "DGX", "IPU-POD64", "Bow Pod64")
@@ -72,10 +64,10 @@ def test_alike_sides_are_counted():
 def test_a_side_without_ipus_takes_neither_changes_nor_a_law():
     law = Scenario.of("bert", topology="dgx-a100")
     check_law(Variant(law))
-    with pytest.raises(InputError, match="chip bow says nothing to dgx-a100, which has no IPUs"):
+    with pytest.raises(InputError, match="chip bow does not apply to dgx-a100, which has no IPUs"):
         check_law(Variant(law, "chip bow"))
     for flag, value in (("tokens", 1e9), ("law", "kaplan"), ("target_loss", 2.0)):
-        with pytest.raises(InputError, match=f"--{flag.replace('_', '-')} says nothing to dgx-a100"):
+        with pytest.raises(InputError, match=f"--{flag.replace('_', '-')} does not apply to dgx-a100"):
             check_law(Variant(Scenario.of("bert", topology="dgx-a100", **{flag: value})))
 
 
@@ -127,6 +119,17 @@ def test_without_a_price_there_is_no_ratio():
 
 
 def test_performance_per_watt_compares_peaks_before_typical_draws():
-    assert per_watt(TIME, money(typical_w=10, peak_w=20), money(typical_w=10, peak_w=10)) == pytest.approx(4.0)
-    assert per_watt(TIME, money(typical_w=10), money(typical_w=40, peak_w=10)) == pytest.approx(0.5)
+    peak = per_watt(TIME, money(typical_w=10, peak_w=20), money(typical_w=10, peak_w=10))
+    assert (peak.value, peak.basis) == (pytest.approx(4.0), PowerBasis.PEAK)
+    typical = per_watt(TIME, money(typical_w=10), money(typical_w=40, peak_w=10))
+    assert (typical.value, typical.basis) == (pytest.approx(0.5), PowerBasis.TYPICAL)
     assert per_watt(TIME, money(typical_w=10), money(peak_w=10)) is None
+
+
+def test_faults_are_a_side_of_their_own():
+    first, other = variants(Scenario.of("bert", pod=64, faults=("ipu:17=0.5",)))
+    assert (first.scenario.faults, other.scenario.faults) == ((), ("ipu:17=0.5",))
+    assert other.name == "with ipu:17=0.5"
+    healthy, changed, faulty = variants(Scenario.of("bert", pod=64, faults=("ipu:17=0.5",), changes=("chip.clock=2x",)))
+    assert (healthy.scenario.what_if.changes, faulty.scenario.what_if.changes) == ((), ())
+    assert changed.scenario.faults == ()

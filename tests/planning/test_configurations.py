@@ -22,7 +22,7 @@ def test_the_default_does_not_take_it_and_says_what_it_would_change(pod):
     default, named = (podsim.predict("bert", pod=pod, preset=preset, **FLAGS) for preset in (None, NAME))
     assert not default.mapping.configuration.merged_collectives
     (line,) = offered(default)
-    saved = float(line.split("trains in ")[1].split(" %")[0]) / 100
+    saved = float(line.split("takes ")[1].split(" %")[0]) / 100
     assert saved > LEAST
     assert named.time_to_train_s.value <= default.time_to_train_s.value * (1 - saved) * 1.01
     assert "assumed for a machine this large" in line
@@ -52,7 +52,7 @@ def test_the_effect_of_the_line_is_that_of_the_same_mapping():
         **FLAGS,
     )
     change = same.time_to_train_s.value / default.time_to_train_s.value - 1
-    assert f"trains in {-100 * change:.0f} % less time" in offered(default)[0]
+    assert f"takes {-100 * change:.0f} % less time to train" in offered(default)[0]
 
 
 @pytest.mark.parametrize("pod", [16, 128])

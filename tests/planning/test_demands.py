@@ -7,9 +7,10 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.model.arguments import BUDGET
-from podsim.model.plan import Objective
-from podsim.planning.demands import demand
-from podsim.planning.plan import named, usual_machines
+from podsim.model.currency import Currency
+from podsim.studies.plan.choice import named, usual_machines
+from podsim.studies.plan.demands import demand
+from podsim.studies.plan.result import Objective
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,29 @@ def test_budgets(text: str, usd: float | None) -> None:
             BUDGET.si(text)
     else:
         assert BUDGET.si(text) == usd
+
+
+@pytest.mark.parametrize(
+    ("flags", "objective"),
+    [
+        ({}, Objective.PRICE_PERFORMANCE),
+        ({"within": "5min"}, Objective.CAPITAL),
+        ({"within": "5min", "budget": "3M"}, Objective.CAPITAL),
+        ({"budget": "3M"}, Objective.TIME),
+        ({"max_power": "100 kW"}, Objective.TIME),
+        ({"budget": "3M", "objective": "capital"}, Objective.CAPITAL),
+        ({"within": "5min", "objective": "cost"}, Objective.COST),
+    ],
+)
+def test_what_is_not_limited_is_least(flags: dict[str, str], objective: Objective) -> None:
+    assert demand(**flags).objective is objective  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("budget", "usd"), [("1M", 2e6), (1e6, 2e6), ("$1M", 1e6), ("1000000 USD", 1e6), (None, None)])
+def test_a_budget_is_in_the_currency_of_the_flags_unless_it_names_dollars(
+    budget: str | float | None, usd: float | None
+) -> None:
+    assert demand(budget=budget, currency=Currency("EUR", 0.5)).budget_usd == usd
 
 
 @pytest.mark.parametrize(

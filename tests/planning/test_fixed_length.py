@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from podsim import explain, predict, scale
+from podsim import explain, plan, predict, scale
 from podsim.errors import InputError, MissingParameter
 
 TEXT = """
@@ -81,7 +81,7 @@ def test_samples_given_replace_the_stated_length(short):
 def test_a_machine_too_large_for_the_batch_of_the_recipe_leaves_ipus_idle(short):
     prediction = predict(short, pod=8192, ipus_per_replica=1)
     assert abs(prediction.mapping.global_batch / 4096 - 1) <= 0.05
-    assert prediction.choice.reason.startswith(f"uses {prediction.mapping.ipus:,} of 8,192 IPUs, ")
+    assert prediction.choice.reason.startswith(f"{prediction.mapping.ipus:,} of 8,192 IPUs are used, ")
     assert "are idle: the batch is too small for more replicas" in prediction.choice.reason
     assert prediction.time_to_train_s.value <= predict(short, pod=4096, ipus_per_replica=1).time_to_train_s.value * (
         1 + 1e-12
@@ -100,7 +100,7 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     path = tmp_path / "open.toml"
     path.write_text(TEXT.replace("run_samples = 409600\n", ""), encoding="utf-8")
     assert predict(str(path), pod=16).length_flags == ("--samples 1e9", "--tokens 20e9")
-    with pytest.raises(MissingParameter, match="how long a run"):
+    with pytest.raises(MissingParameter, match="run length of"):
         scale(str(path), pods="16,32", failures=True)
     assert not scale(str(path), pods="16,32").timed
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
@@ -109,7 +109,15 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
 @pytest.mark.slow
 def test_a_what_if_of_another_batch_says_that_the_length_belongs_to_the_recipe(short):
     table = {alternative.name: alternative.why for alternative in explain(short, pod=16).alternatives}
-    assert "the recipe's batch is 4,096" in table["twice the batch"]
-    assert "the recipe's batch is 4,096" in table["half the batch"]
+    assert "published batch 4,096" in table["twice the batch"]
+    assert "published batch 4,096" in table["half the batch"]
     assert "recipe" not in table["twice the IPUs, same batch"]
     assert not any("recipe" in alternative.why for alternative in explain("bert", pod=16).alternatives)
+
+
+@pytest.mark.parametrize(("workload", "samples"), [("resnet50", 3e6), ("bert", 1e6)])
+def test_the_p90_of_stated_samples_lies_between_the_time_and_the_end_of_its_interval(workload, samples):
+    """Whole epochs or evaluation intervals do not shorten a run whose samples are stated."""
+    candidate = plan(workload, machines="pod16", samples=samples).chosen
+    time = candidate.time_to_train_s
+    assert time.value < candidate.sure_s < time.high

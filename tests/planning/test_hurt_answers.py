@@ -59,8 +59,8 @@ def test_a_mapping_that_fits_on_what_is_left_goes_on_there():
     prediction, left = with_faults.answer(case("machine:3=lost", **SPLIT))
     assert prediction.ipus == left.question.machine.topology.ipus == 8
     assert prediction.faults.left == (
-        "4 of 16 IPUs are lost: ipu12 to ipu15; the largest partition of whole machines has 8 IPUs: "
-        "machine 0 to machine 1"
+        "4 of 16 IPUs lost (IPUs 12 to 15, in IPU-Machine 3); the largest partition of whole IPU-Machines has 8 IPUs: "
+        "IPU-Machines 0 to 1"
     )
     assert prediction.faults.slowdown == pytest.approx(0, abs=1e-9)
     assert (prediction.mapping.replicas, prediction.mapping.accumulation) == (2, 100)
@@ -92,15 +92,15 @@ def test_a_mapping_that_was_asked_for_and_does_not_fit_is_refused_with_fewer_rep
 
 def test_a_slow_ipu_in_every_machine_leaves_all_and_a_lost_one_none():
     losses = [f"ipu:{4 * machine}=lost" for machine in range(4)]
-    with pytest.raises(Infeasible, match="no machine of pod16 is whole") as no:
+    with pytest.raises(Infeasible, match="no IPU-Machine of pod16 is whole") as no:
         with_faults.answer(case(*losses, **SPLIT))
-    assert no.value.context == ("4 of 16 IPUs are lost: ipu0, ipu4, ipu8, ipu12",)
+    assert no.value.context == ("4 of 16 IPUs lost (IPUs 0, 4, 8, 12, in IPU-Machines 0 to 3)",)
 
 
 def test_the_mapping_alone_is_that_of_the_answer():
     question, mapping = with_faults.mapped(case("machine:3=lost", **SPLIT))
     assert (question.machine.topology.ipus, mapping.replicas) == (8, 2)
-    assert question.left.startswith("4 of 16 IPUs are lost")
+    assert question.left.startswith("4 of 16 IPUs lost")
     slow, same = with_faults.mapped(case("ipu:0=0.5", **SPLIT))
     assert (slow.faults, same) == (("ipu:0=0.5",), with_faults.mapped(case(**SPLIT))[1])
     assert with_faults.mapped(case(**SPLIT))[0].faults == ()
@@ -133,7 +133,9 @@ def test_the_fullest_ipu_and_the_three_largest_parts_of_it_are_named(alone):
     no, memory = alone
     full = memory.fullest
     first, second, *_ = no.context
-    assert first.startswith(f"bert needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica (stage 0)")
+    assert first.startswith(
+        f"BERT-Large, MLPerf needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica (stage 0)"
+    )
     assert first.endswith(f"a gc200 has {memory.capacity_bytes / 1e9:.2f} GB")
     sizes = sorted(full.by_category.values(), reverse=True)[:3]
     assert [float(part.split()[-2]) for part in second.split(", ")] == [round(size / 1e9, 2) for size in sizes]
@@ -142,13 +144,13 @@ def test_the_fullest_ipu_and_the_three_largest_parts_of_it_are_named(alone):
 
 def test_one_row_on_one_ipu_fits_on_the_fewest_more(alone):
     no, _ = alone
-    assert no.hint.startswith("--replicas 1 --ipus-per-replica 4 --micro-batch 1 fits at ")
+    assert no.hint.startswith("--replicas 1 --ipus-per-replica 4 --micro-batch 1: fits with ")
 
 
 def test_the_mapping_that_is_offered_fits_and_is_the_largest_below():
     """Of the sizes of a micro-batch that are tried, from large to small."""
     no, _ = no_for(replicas=4, ipus_per_replica=4, micro_batch=4, accumulation=8)
-    words = no.hint.split()
+    words = no.hint.replace(":", "").split()
     offer = {name: int(words[words.index(f"--{name}") + 1]) for name in ("replicas", "ipus-per-replica", "micro-batch")}
     assert (offer["replicas"], offer["ipus-per-replica"]) == (4, 4)
     question = case()
@@ -157,6 +159,6 @@ def test_the_mapping_that_is_offered_fits_and_is_the_largest_below():
     split = {"replicas": 4, "ipus_per_replica": 4, "accumulation": 8}
     _, memory = planner.first_that_fits(micro_batch=offer["micro-batch"], **split)
     assert memory.fits
-    assert f"fits at {100 * memory.fraction:.0f} %" in no.hint
+    assert f"fits with {100 * memory.fraction:.0f} % of SRAM in use" in no.hint
     _, more = planner.first_that_fits(micro_batch=offer["micro-batch"] + 1, **split)
     assert not more.fits

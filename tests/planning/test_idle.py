@@ -62,7 +62,9 @@ def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
     result = answer(workload, 65536)
     used, reason = result.mapping.ipus, result.choice.reason
     assert used < 65536
-    assert reason.startswith(f"uses {used:,} of 65,536 IPUs, {65536 - used:,} are idle: all of them would take ")
+    assert reason.startswith(
+        f"{used:,} of 65,536 IPUs are used, {65536 - used:,} are idle: a run on all of them would take "
+    )
     assert ", since " in reason
     longer = float(reason.split("would take ")[1].split(" %")[0]) / 100
     all_of_them = answer(workload, 65536, replicas=65536 // result.mapping.ipus_per_replica)
@@ -97,7 +99,16 @@ def test_the_whole_machine_is_paid_for():
     large, small = (answer("bert", pod) for pod in (65536, 16384))
     assert large.mapping.ipus == small.mapping.ipus
     plans = [podsim.plan("bert", machines=f"pod{pod}").candidates[0] for pod in (65536, 16384)]
-    assert plans[0].energy_j == pytest.approx(4 * plans[1].energy_j, rel=0.01)
+    assert plans[0].capital_usd == pytest.approx(4 * plans[1].capital_usd, rel=1e-3)
+    many, few = (plan.owned.draw.loads for plan in plans)
+    of_all = {"idle IPUs", "machines besides IPUs", "servers"}
+    assert {name: many[name] / few[name] for name in many} == pytest.approx(
+        {name: 4.0 if name in of_all else 1.0 for name in few}
+    )
+    pue = podsim.purse().terms.pue
+    for plan in plans:
+        seconds = plan.time_to_train_s.value
+        assert plan.energy_j == pytest.approx(sum(plan.owned.draw.loads.values()) * seconds * pue)
 
 
 def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():

@@ -13,8 +13,8 @@ from podsim.files import microbenchmarks
 from podsim.model.chip import Precision
 from podsim.model.inference import Load, Place
 from podsim.model.program import Part
-from podsim.planning import serving_plan
-from podsim.predicting.replica_service import ServingCase
+from podsim.planning import serving_mapping as serving_plan
+from podsim.predicting.serving import ServingCase
 from podsim.resolve import engine_of, target
 from podsim.scenario import Scenario
 from podsim.topology.fabric import build
@@ -174,7 +174,8 @@ def test_a_rate_that_cannot_be_answered_names_one_that_can():
     with pytest.raises(Infeasible) as raised:
         podsim.infer("resnet50", pod=4, batch=4, rate="1M/s", engine="analytic")
     assert raised.value.code == "too-many-requests"
-    rate = raised.value.hint.split()[1].rstrip(",")
+    flag, rate, *_ = raised.value.hint.split(" or ")[-1].replace(":", "").split()
+    assert flag == "--rate"
     report = podsim.infer("resnet50", pod=4, batch=4, rate=rate, engine="analytic", requests=500)
     assert report.delays.requests_per_s > 0
 
@@ -303,7 +304,7 @@ def test_a_prompt_may_be_shorter_than_the_rows_of_training():
 def test_without_one_a_prompt_leaves_positions_for_what_is_generated():
     report = podsim.infer("gpt2-small", generate=24, **GPT)
     assert report.decoding.prompt == 1000
-    assert any("1,024 positions" in line for line in report.assumptions)
+    assert any("1,024 learned positions" in line for line in report.assumptions)
 
 
 @pytest.mark.parametrize(("prompt", "generate"), [(1000, 25), (None, 1024), (1025, 1)])

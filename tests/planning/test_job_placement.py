@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podsim.planning import job_placement
+from podsim.studies.plan import job_placement
 
 SIZES = (4, 16, 64)
 hours = st.dictionaries(st.sampled_from(SIZES), st.integers(1, 400).map(lambda n: n / 8), min_size=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from podsim.files import tensor_parallel
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Grade
-from podsim.report import json_text
+from podsim.studies.predict import to_json as predict_json
 
 QUICK: dict[str, Any] = {"engine": "analytic"}
 
@@ -32,7 +33,7 @@ def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
         prediction.mapping.global_batch == 1536
     )  # 3.2 M tokens are 1,562 sequences, of which 256 replicas take six each
     assert prediction.mapping.ipus == 16384
-    assert "global batch 1,536: the 3,200,000 tokens a step that the model's paper states" in prediction.assumptions
+    assert "global batch 1,536: the 3,200,000 tokens per step of the model's paper" in prediction.assumptions
 
 
 def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
@@ -60,9 +61,7 @@ def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) ->
 def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> None:
     prediction = answer("llama31-70b", 256)
     assert prediction.mapping.global_batch == 256
-    assert any(
-        "does not hold the activations of the published batch of 1,024" in line for line in prediction.assumptions
-    )
+    assert any("do not fit the streaming memory of" in line and "1,024" in line for line in prediction.assumptions)
     with pytest.raises(Infeasible):
         podsim.predict("llama31-70b", pod=256, global_batch=1024, **QUICK)
 
@@ -72,13 +71,13 @@ def test_tokens_are_those_of_the_rows_of_a_step() -> None:
     assert prediction.global_batch_tokens == 8192 * 1024
     assert prediction.tokens_per_s is not None
     assert prediction.tokens_per_s.value == pytest.approx(prediction.throughput_samples_per_s.value * 1024)
-    details = json.loads(json_text.prediction(prediction))
+    details = json.loads(predict_json.prediction(prediction))
     assert details["global_batch_tokens"] == 8192 * 1024
     assert details["tokens_per_s"]["value"] == pytest.approx(prediction.tokens_per_s.value, rel=1e-9)
     assert details["time_to_train_s"] is None
     assert details["training_s"] is None
     assert details["samples_to_converge"] is None
-    assert "tokens_per_s" not in json.loads(json_text.prediction(answer("resnet50", 16)))
+    assert "tokens_per_s" not in json.loads(predict_json.prediction(answer("resnet50", 16)))
 
 
 def test_tensor_parallel_and_gradient_all_reduce_are_apart() -> None:
@@ -107,7 +106,12 @@ def test_plan_takes_a_global_batch() -> None:
 
 @pytest.mark.slow
 def test_plan_considers_larger_machines_where_smaller_ones_are_too_slow() -> None:
-    slow = podsim.plan("gpt2-small", tokens=300e9, within="1h")
+    slow = podsim.plan("gpt2-small", tokens=300e9, within="8.7h")
     assert max(candidate.chips for candidate in slow.candidates) == 16384
+    never = podsim.plan("gpt2-small", tokens=300e9, within="1h")
+    assert max(candidate.chips for candidate in never.candidates) == 1024
+    assert re.fullmatch(
+        r"No candidate meets the time limit; even 2,048 IPUs take 8\.\d+ h \(P90\)\.", never.contradiction
+    ), "the fastest machine of all is named and is no candidate"
     quick = podsim.plan("gpt2-small", tokens=1e9, within="20d")
     assert max(candidate.chips for candidate in quick.candidates) == 1024

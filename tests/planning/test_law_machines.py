@@ -2,6 +2,7 @@
 
 import pytest
 
+import podsim
 from podsim.errors import InputError
 from podsim.planning import workload_sequence
 from podsim.planning.comparator_runs import answer, has_law, predicted, refuse_chips
@@ -38,9 +39,37 @@ def test_chips_samples_and_division_reach_the_law():
     ],
 )
 def test_other_flags_are_refused_as_they_are_spelled(flags, flag):
-    with pytest.raises(InputError, match=f"^{flag} says nothing to dgx-a100, which has no IPUs") as refusal:
+    with pytest.raises(InputError, match=f"^{flag} does not apply to dgx-a100, which has no IPUs") as refusal:
         predicted(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
     assert refusal.value.code == "conflicting-flags"
+
+
+def test_chips_may_stand_behind_the_name():
+    named = answer(Scenario.of("bert", topology="dgx-a100:64"))
+    assert named == answer(Scenario.of("bert", topology="dgx-a100", chips=64))
+    assert named == answer(Scenario.of("bert", topology="dgx-a100:64", chips=64))
+    for flags, message in (
+        ({"topology": "dgx-a100:64", "chips": 8}, "and so does --chips 8"),
+        ({"topology": "dgx-a100:7"}, "comes in portions of 8"),
+        ({"topology": "dgx-a100:x"}, "does not say how many chips"),
+    ):
+        with pytest.raises(InputError, match=message) as refusal:
+            answer(Scenario.of("bert", **flags))
+        assert refusal.value.hint.startswith("write dgx-a100:")
+
+
+@pytest.mark.parametrize("verb", ["explain", "infer", "scale", "goodput"])
+def test_other_verbs_say_which_one_answers(verb):
+    machine = {"topologies": "dgx-a100:64"} if verb == "scale" else {"topology": "dgx-a100:64"}
+    with pytest.raises(InputError, match="has no IPUs") as refusal:
+        getattr(podsim, verb)("bert", **machine)
+    assert refusal.value.hint == "podsim predict bert --topology dgx-a100:64"
+
+
+def test_a_comparison_takes_chips_behind_names():
+    comparison = podsim.compare("bert", ["pod64", "dgx-a100:64", "dgx-a100:128"])
+    assert [case.answer.chips for case in comparison.sides[1:]] == [64, 128]
+    assert [case.label for case in comparison.sides[1:]] == ["DGX A100, 64 chips", "DGX A100, 128 chips"]
 
 
 def test_no_law_knows_phases():
@@ -56,7 +85,7 @@ def test_chips_are_refused_where_ipus_are_counted():
         refuse_chips(MachineSpec(topology="pod64", chips=8))
     with pytest.raises(InputError, match="not an IPU-POD") as refusal:
         refuse_chips(MachineSpec(chips=8))
-    assert refusal.value.hint.startswith("--pod 8,")
+    assert refusal.value.hint.startswith("--pod 8 in place of --chips")
     with pytest.raises(InputError, match="nowhere") as unknown:
         refuse_chips(MachineSpec(topology="nowhere", chips=8))
     assert unknown.value.code != "conflicting-flags"

@@ -79,7 +79,7 @@ def test_tokens_that_nobody_has_are_refused(flags, no):
 
 def test_a_loss_just_above_the_least_takes_more_than_there_is():
     least = loss_law.least_loss(LAWS["chinchilla"], catalog.workload("gpt2-small").value.parameters)
-    with pytest.raises(Infeasible, match="nobody has so many"):
+    with pytest.raises(Infeasible, match="more than any corpus has"):
         predict(law="chinchilla", target_loss=least + 1e-6)
 
 
@@ -147,3 +147,23 @@ def test_the_mean_over_a_wide_doubt():
     """Of a lognormal doubt of 0.5 the mean lies exp(0.125) above the middle, at which steps are counted."""
     prediction = podsim.predict("gpt2-small", pod=64, law="chinchilla", engine="analytic")
     assert prediction.time_to_train_s.value / prediction.run.training_s == pytest.approx(1.133, rel=0.02)
+
+
+def test_epochs_are_passes_over_a_data_set():
+    squad, gpt2 = catalog.workload("squad").value, catalog.workload("gpt2-xl").value
+    assert lengths.run_length(squad, RunLength(samples=88e3, epochs=3)).samples == 264e3
+    once = lengths.run_length(gpt2, RunLength(tokens=1e9)).samples
+    assert lengths.run_length(gpt2, RunLength(tokens=1e9, epochs=2.5)).samples == pytest.approx(2.5 * once)
+    resnet = catalog.workload("resnet50").value
+    assert lengths.run_length(resnet, RunLength(epochs=10)).samples == 10 * resnet.benchmark.dataset_samples
+
+
+@pytest.mark.parametrize(
+    ("length", "code"),
+    [(RunLength(epochs=3), "missing-argument"), (RunLength(law="chinchilla", epochs=3), "conflicting-flags")],
+)
+def test_epochs_of_no_data_set_are_refused(length, code):
+    with pytest.raises(InputError) as no:
+        lengths.run_length(catalog.workload("gpt2-xl").value, length)
+    assert no.value.code == code
+    assert "--samples 88k --epochs 3" in no.value.hint

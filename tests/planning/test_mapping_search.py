@@ -103,7 +103,7 @@ def test_at_pod512_convergence_limits_the_batch_and_the_choice_shows_it():
     for other in larger:
         assert other.samples > chosen.samples
         assert other.mapping.global_batch / other.step_s > mapping.global_batch / chosen.step_s
-    assert "memory would hold a batch above" in result.choice.reason
+    assert "fits in memory but is past the critical batch size" in result.choice.reason
     assert max(c.memory for c in larger) <= 1
 
 
@@ -111,7 +111,7 @@ def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
     """By samples alone the largest batch would be the best, whatever the network needs to converge with it."""
     free, usual = podsim.predict("bert", pod=64, samples=3e6, engine="analytic"), predicted("bert", "pod64")
     assert free.mapping.global_batch == usual.mapping.global_batch
-    assert free.choice.reason.startswith("batch and split of a run to 0.72 masked-LM accuracy: ")
+    assert free.choice.reason.startswith("batch and mapping of a run to 0.72 masked-LM accuracy: ")
 
 
 @pytest.mark.parametrize(

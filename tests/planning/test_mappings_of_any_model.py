@@ -12,15 +12,15 @@ import podsim
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.training import Recompute, Schedule
 from podsim.planning import available_memory
-from podsim.report import json_advice
 from podsim.report.terminal import Look, render
-from podsim.report.views import advice as view
+from podsim.studies.mappings import report as view
+from podsim.studies.mappings import to_json as json_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from podsim.model.advice import Advised, Mappings
+    from podsim.studies.mappings.result import Advised, Mappings
 
 LLAMA = {
     "model_type": "llama",
@@ -60,7 +60,7 @@ def test_throughput_takes_no_length_and_shows_no_time() -> None:
     assert {advice.time_to_train_s for advice in answer.advised} == {None}
     text = render(view.document(answer), Look(100))
     assert "train " not in text.split("what to set")[0]
-    assert "no time to train: nobody says how long a run is" in " ".join(text.split())
+    assert "no time to train: run length not specified" in " ".join(text.split())
     assert json.loads(json_advice.mappings(answer))["mappings"][0]["time_to_train_s"] is None
 
 
@@ -173,7 +173,7 @@ def test_175_billion_parameters_fit_256_ipus_and_not_64() -> None:
     flags: dict[str, Any] = {"by": "throughput", "ipus_per_replica": 64, "micro_batch": 1}
     with pytest.raises(Infeasible) as no:
         podsim.mappings("gpt3-175b", pod=64, **flags)
-    assert "the DDR of one holds 128 GB" in no.value.context[-1]
+    assert "per IPU-Machine needed, 128 GB available" in no.value.context[-1]
     assert "--pod" in no.value.hint
     assert podsim.mappings("gpt3-175b", pod=256, **flags).advised[0].preset == "popxl"
 
@@ -183,7 +183,7 @@ def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> 
     other = {**LLAMA, "hidden_size": 5120, "num_attention_heads": 40, "num_hidden_layers": 24}  # no published width
     answer = podsim.predict(own(tmp_path, other), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")
     assert answer.mapping.schedule is Schedule.PHASED
-    assert any("weights do not fit the chips: a layer at a time in phases" in line for line in answer.assumptions)
+    assert any("weights do not fit in SRAM: layer by layer in phases" in line for line in answer.assumptions)
 
 
 def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:

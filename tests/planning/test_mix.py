@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import InputError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.toml"
 
 
 def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
-    plan = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
+    plan = podsim.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
     assert plan.chosen is not None
     assert plan.chosen.topology == "pod128"
     small, taken, large = plan.candidates
@@ -34,8 +34,8 @@ def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
 @pytest.mark.slow
 def test_what_was_assumed_is_that_of_the_partitions_taken() -> None:
     """Not the hosts and wiring of every machine weighed, side by side without a name."""
-    plan = api.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
-    alone = api.plan_mix(str(EXAMPLE), machines="pod128")
+    plan = podsim.plan_mix(str(EXAMPLE), machines="pod64,pod128,pod256")
+    alone = podsim.plan_mix(str(EXAMPLE), machines="pod128")
     assert plan.chosen == alone.chosen
     assert plan.assumptions == alone.assumptions
     assert plan.assumptions
@@ -59,7 +59,7 @@ def write(path: Path, jobs: str) -> str:
 )
 def test_bad_mixes(tmp_path: Path, jobs: str, words: str) -> None:
     with pytest.raises(InputError) as error:
-        api.plan_mix(write(tmp_path / "mix.toml", jobs), machines="pod16")
+        podsim.plan_mix(write(tmp_path / "mix.toml", jobs), machines="pod16")
     assert error.value.code == "bad-mix-file"
     text = " ".join((error.value.message, *error.value.context))
     assert any(word in text for word in words.split("|")), text
@@ -67,7 +67,7 @@ def test_bad_mixes(tmp_path: Path, jobs: str, words: str) -> None:
 
 def test_a_deadline_that_no_partition_meets(tmp_path: Path) -> None:
     path = write(tmp_path / "mix.toml", '[[job]]\nworkload = "resnet50"\nruns_per_month = 1\nwithin = "1 min"\n')
-    plan = api.plan_mix(path, machines="pod16")
+    plan = podsim.plan_mix(path, machines="pod16")
     assert plan.chosen is None
     assert plan.closest is not None
     assert "quick enough for resnet50" in plan.closest.reason
@@ -75,4 +75,4 @@ def test_a_deadline_that_no_partition_meets(tmp_path: Path) -> None:
 
 def test_machines_without_ipus_hold_no_mix() -> None:
     with pytest.raises(InputError, match="no IPUs"):
-        api.plan_mix(str(EXAMPLE), machines="dgx-a100")
+        podsim.plan_mix(str(EXAMPLE), machines="dgx-a100")

@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 
 from podsim.errors import InputError
-from podsim.model.mix import HOURS_A_MONTH, Job, Mix, MixCandidate, Pool, Timed
-from podsim.model.plan import Demand, Miss, Objective
+from podsim.model.mix import HOURS_A_MONTH, Job, Mix
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.run_cost import Owned
-from podsim.planning.candidates import PlanRequest
-from podsim.planning.mix import Sizing, _sized, best, plan
 from podsim.planning.ownership import purse
 from podsim.scenario import Scenario
+from podsim.studies.plan.candidates import PlanRequest
+from podsim.studies.plan.mix import Sizing, _sized, best, plan
+from podsim.studies.plan.mix_result import MixCandidate, Pool, Timed
+from podsim.studies.plan.result import Demand, Miss, Objective
 
 
 def candidate(name, *, hours=1.0, usd=1.0, energy_j=1.0, **changes):
@@ -130,7 +131,7 @@ def test_a_month_with_too_many_runs_needs_more_ipus(outcome, small):
     hours = outcome[1].pools[0].jobs[0].time_to_train_s.value / 3600
     runs = 1.5 * HOURS_A_MONTH / 2 / hours
     machine = again(outcome, Job(workload="bert", runs_per_month=runs)).candidate(small)
-    assert machine.reason == "partitions of 8 IPUs are needed"
+    assert machine.reason == "the partitions need 8 IPUs together, 4 more than it has"
 
 
 def test_a_deadline_that_no_partition_meets_is_named(outcome, small):
@@ -157,3 +158,14 @@ def test_a_machine_by_another_name_has_the_same_assumptions(outcome):
     other = sizing(*JOBS)
     assert mine.notes(machine)
     assert other.notes(other.candidate(_sized("pod4"))) == mine.notes(machine)
+
+
+def test_power_of_a_mix_is_that_of_its_jobs(outcome, small):
+    """Of one precision; jobs that differ in it draw the typical power of the machine."""
+    mine, machine = outcome
+    assert machine.owned.draw.predicted is not None
+    assert machine.power_w < machine.most_power_w == machine.owned.draw.predicted.high
+    known = {key: replace(value, activity=None) for key, value in mine.known.items()}
+    typical = replace(mine, known=known).candidate(small)
+    assert typical.owned.draw.predicted is None
+    assert typical.owned.draw.typical_w == 2000.0  # of the machine, and its server at its peak

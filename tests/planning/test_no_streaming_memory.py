@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import Infeasible
 from podsim.model.training import StatePlace
 
@@ -22,33 +22,33 @@ LENGTH = {"samples": 1e7}
 )
 def test_the_card_says_that_it_has_none_and_the_pod_that_it_names_answers(workload, length):
     with pytest.raises(Infeasible) as refused:
-        api.predict(workload, topology="c600", **length)
+        podsim.predict(workload, topology="c600", **length)
     assert "c600 has no streaming memory" in " ".join(refused.value.context)
     pod = re.fullmatch(r"--pod (\d+), which has streaming memory", refused.value.hint)
-    assert api.predict(workload, pod=int(pod[1]), engine="analytic", **length).memory.fits
+    assert podsim.predict(workload, pod=int(pod[1]), engine="analytic", **length).memory.fits
 
 
 def test_the_other_verbs_refuse_too():
     with pytest.raises(Infeasible, match="does not fit"):
-        api.compare("vit-base", ["c600", "c600"])
-    one_side = api.compare("vit-base", ["c600", "pod16"], engine="analytic")
+        podsim.compare("vit-base", ["c600", "c600"])
+    one_side = podsim.compare("vit-base", ["c600", "pod16"], engine="analytic")
     assert ["does not fit" in side.message for side in one_side.infeasible] == [True]
     with pytest.raises(Infeasible, match="does not fit"):
-        api.mappings("vit-base", topology="c600")
+        podsim.mappings("vit-base", topology="c600")
     with pytest.raises(Infeasible, match="no machine named trains vit-base"):
-        api.plan("vit-base", machines="c600")
+        podsim.plan("vit-base", machines="c600")
     with pytest.raises(Infeasible) as refused:
-        api.infer("gpt2-xl", topology="c600", weights="streamed")
+        podsim.infer("gpt2-xl", topology="c600", weights="streamed")
     assert "c600 has none" in " ".join(refused.value.context)
 
 
 def test_what_fits_keeps_its_state_on_chip():
-    answer = api.predict("resnet50", topology="c600", engine="analytic")
+    answer = podsim.predict("resnet50", topology="c600", engine="analytic")
     assert answer.mapping.state is StatePlace.ON_CHIP
     assert answer.memory.streaming_bytes_per_ipu == 0
 
 
 def test_a_configuration_that_streams_says_what_it_would_keep_there():
     with pytest.raises(Infeasible) as refused:
-        api.predict("gpt2-xl", topology="c600", **LENGTH)
+        podsim.predict("gpt2-xl", topology="c600", **LENGTH)
     assert re.search(r"keeps [\d.,]+ GB there for each IPU", " ".join(refused.value.context))

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.planning.pareto import betters, front
+from podsim.studies.plan.pareto import betters, front
 
 known = st.lists(st.tuples(*[st.integers(0, 3).map(float)] * 4), min_size=1, max_size=12)
 unknown = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 2).map(float))] * 3), min_size=1, max_size=10)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import InputError
-from podsim.model.plan import Candidate, Objective, Plan
-from podsim.planning.plan import best, shortfall, worth
 from podsim.report.terminal import Look, render
-from podsim.report.views import plan as view
+from podsim.studies.plan import report as view
+from podsim.studies.plan.choice import _contradiction
+from podsim.studies.plan.choice_order import best, shortfall, worth
+from podsim.studies.plan.result import Candidate, Objective, Plan
 
 MACHINES = "pod128,pod256"
 
@@ -20,11 +21,11 @@ MACHINES = "pod128,pod256"
 @pytest.fixture(scope="module")
 def missed() -> Plan:
     """BERT under what POD256 nearly makes and POD128 does not."""
-    return api.plan("bert", within="4.6min", machines=MACHINES)
+    return podsim.plan("bert", within="4.6min", machines=MACHINES)
 
 
 def test_the_least_of_those_that_miss_nothing_is_chosen() -> None:
-    plan = api.plan("resnet50", within="6min", budget="3M", machines="pod64,pod128,dgx-a100")
+    plan = podsim.plan("resnet50", within="6min", budget="3M", machines="pod64,pod128,dgx-a100")
     assert plan.chosen is not None
     assert not plan.chosen.misses
     meeting = [
@@ -39,13 +40,13 @@ def test_the_least_of_those_that_miss_nothing_is_chosen() -> None:
 
 
 def test_the_times_are_those_of_predict() -> None:
-    plan = api.plan("resnet50", machines="pod64")
+    plan = podsim.plan("resnet50", machines="pod64")
     own = next(candidate for candidate in plan.candidates if candidate.hosts == 4)
-    alone = api.predict("resnet50", pod=64)
+    alone = podsim.predict("resnet50", pod=64)
     assert own.time_to_train_s == alone.time_to_train_s
-    sure = api.predict("resnet50", pod=64, interval=0.8).time_to_train_s.high
+    sure = podsim.predict("resnet50", pod=64, interval=0.8).time_to_train_s.high
     assert own.sure_s == pytest.approx(sure)
-    few = api.predict("resnet50", pod=64, hosts=1)
+    few = podsim.predict("resnet50", pod=64, hosts=1)
     assert (
         next(candidate for candidate in plan.candidates if candidate.hosts == 1).time_to_train_s == few.time_to_train_s
     )
@@ -67,7 +68,7 @@ def test_a_bandwidth_that_is_not_enough_is_what_set_says(missed: Plan) -> None:
     link = next(remedy for remedy in missed.remedies if remedy.path == "gw-link.bandwidth")
     mapping = missed.closest and missed.closest.mapping
     assert mapping is not None
-    changed = api.predict(
+    changed = podsim.predict(
         "bert",
         pod=256,
         replicas=mapping.replicas,
@@ -82,14 +83,29 @@ def test_a_bandwidth_that_is_not_enough_is_what_set_says(missed: Plan) -> None:
 
 
 def test_demands_that_exclude_each_other_are_named() -> None:
-    plan = api.plan("bert", within="7min", budget="600k", machines="pod64,pod128")
+    plan = podsim.plan("bert", within="7min", budget="600k", machines="pod64,pod128")
     assert plan.chosen is None
-    assert "the time takes at least IPU-POD128" in plan.contradiction
-    assert "the budget pays at most for IPU-POD64" in plan.contradiction
+    time, budget = plan.contradiction.split(". Fastest")
+    assert time.startswith("Cheapest machine within the time: IPU-POD128 (P90 6.49 min, $1.08M)")
+    assert budget.startswith(" within the budget: IPU-POD64 (P90 9.")
+    priceless = [replace(candidate, most_capital_usd=None) for candidate in plan.candidates]
+    sentence = _contradiction(priceless, plan.demand, plan.currency)
+    assert sentence.startswith("Smallest machine within the time: IPU-POD128 (P90 6.49 min)")
+
+
+def test_a_time_that_no_size_meets_names_no_machine_beyond_those_documented() -> None:
+    plan = podsim.plan("bert", within="1s")
+    assert plan.chosen is None
+    assert max(candidate.chips for candidate in plan.candidates) == 1024
+    assert not any(name.endswith(("2048", "4096", "8192", "16384")) for name in plan.named)
+    assert plan.closest is not None
+    assert plan.closest.topology == "bow-pod1024"
+    assert plan.contradiction.startswith("No candidate meets the time limit; even 16,384 IPUs take 1.6")
+    assert plan.contradiction.endswith(" min (P90).")
 
 
 def test_confidence_moves_what_is_chosen(missed: Plan) -> None:
-    even = api.plan("bert", within="4.6min", machines="pod256", confidence=0.5)
+    even = podsim.plan("bert", within="4.6min", machines="pod256", confidence=0.5)
     assert missed.chosen is None
     assert even.chosen is not None
     assert even.chosen.chance is not None
@@ -105,15 +121,24 @@ def test_objectives(objective: Objective, missed: Plan) -> None:
     assert best(missed.candidates, objective) is None
 
 
-def test_what_nobody_prices_is_no_bargain(missed: Plan) -> None:
+def test_where_no_price_is_known_the_quickest_is_chosen_and_the_screen_says_so(missed: Plan) -> None:
     def priceless(candidate: Candidate) -> Candidate:
         return replace(candidate, misses=(), cost_usd=None)
 
-    assert best([priceless(candidate) for candidate in missed.candidates], Objective.COST) is None
+    candidates = [priceless(candidate) for candidate in missed.candidates]
+    chosen = best(candidates, Objective.COST)
+    assert chosen is min(candidates, key=lambda candidate: candidate.time_to_train_s.value)
+    known = [*candidates, replace(candidates[0], cost_usd=1.0)]
+    assert best(known, Objective.COST) is known[-1]
+    plan = podsim.plan("resnet50", within="5min", machines="dgx-h100:64")
+    assert plan.unranked
+    assert plan.chosen is not None
+    text = " ".join(render(view.document(plan), Look(100)).split())
+    assert "cannot be ranked by purchase price: none is known (--prices FILE states one)" in text
 
 
 def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> None:
-    plan = api.plan("resnet50", within="4min", max_power="50kW", machines="pod128")
+    plan = podsim.plan("resnet50", within="4min", max_power="40kW", machines="pod128")
     late = {candidate.hosts: candidate for candidate in plan.candidates}
     time = late[8].misses[0]
     more, less = (replace(late[hosts], misses=(time, *late[hosts].misses[1:])) for hosts in (8, 4))
@@ -121,22 +146,22 @@ def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> N
 
 
 def test_of_machines_that_are_late_the_soonest_is_closest() -> None:
-    plan = api.plan("resnet50", within="4min", max_power="50kW", machines="pod128")
+    plan = podsim.plan("resnet50", within="4min", max_power="40kW", machines="pod128")
     late = {candidate.hosts: candidate for candidate in plan.candidates}
     assert late[4].sure_s == pytest.approx(late[8].sure_s, rel=0.01)
     assert plan.closest is late[8]
-    assert [line for line in plan.assumptions if "hosts" in line] == ["hosts: 8, as published runs of this size have"]
+    assert len([line for line in plan.assumptions if line.startswith("hosts: 8, ")]) == 1
 
 
 def test_machines_that_nobody_knows_are_refused() -> None:
     with pytest.raises(InputError, match="pod63x"):
-        api.plan("bert", machines="pod64,pod63x")
+        podsim.plan("bert", machines="pod64,pod63x")
     with pytest.raises(InputError, match="how many chips"):
-        api.plan("bert", machines="dgx-a100:many")
+        podsim.plan("bert", machines="dgx-a100:many")
 
 
 def test_more_hosts_and_a_quicker_clock_are_weighed_where_they_limit() -> None:
-    plan = api.plan("resnet50", within="7min", machines="pod128")
+    plan = podsim.plan("resnet50", within="7min", machines="pod128")
     remedies = {remedy.path: remedy for remedy in plan.remedies}
     assert remedies["hosts"].needed == 4
     assert remedies["chip.clock"].needed is None
@@ -145,21 +170,53 @@ def test_more_hosts_and_a_quicker_clock_are_weighed_where_they_limit() -> None:
 
 def test_a_rent_is_that_of_one_machine() -> None:
     with pytest.raises(InputError, match="that of one machine") as error:
-        api.plan("resnet50", machines="pod16,pod64", rent_per_hour=60)
+        podsim.plan("resnet50", machines="pod16,pod64", rent_per_hour=60)
     assert error.value.code == "conflicting-flags"
-    plan = api.plan("resnet50", machines="pod16", rent_per_hour=60)
+    plan = podsim.plan("resnet50", machines="pod16", rent_per_hour=60)
     assert plan.chosen is not None
     assert plan.chosen.rent is not None
+
+
+def test_a_rent_of_an_ipu_is_that_of_every_machine() -> None:
+    plan = podsim.plan("resnet50", machines="pod16,pod64,dgx-a100", rent_per_ipu_hour=1.5)
+    rents = {candidate.topology: candidate.rent and candidate.rent.usd_per_hour for candidate in plan.candidates}
+    assert rents == {"pod16": 24.0, "pod64": 96.0, "dgx-a100": None}
+
+
+def test_without_a_demand_no_machine_is_recommended_by_cents() -> None:
+    plan = podsim.plan("resnet50", machines="pod16,pod64")
+    assert plan.demand.objective is Objective.PRICE_PERFORMANCE
+    text = " ".join(render(view.document(plan), Look(100)).split())
+    assert "No time, budget or power demanded: 4 of 4 candidates are Pareto-optimal" in text
+    assert "Recommended" not in text
+
+
+def test_with_a_time_the_cheapest_machine_is_recommended_with_the_cost_of_its_years() -> None:
+    plan = podsim.plan("resnet50", within="30min", machines="pod16,pod64", years=2.0, currency="EUR=0.5")
+    assert plan.demand.objective is Objective.CAPITAL
+    assert plan.chosen is not None
+    assert plan.chosen.topology == "pod16"
+    assert plan.chosen.total is not None
+    text = render(view.document(plan, verbose=True), Look(100))
+    assert "the cheapest" in text
+    assert "EUR 74.5k" in text
+    assert "$" not in text
+    total = plan.chosen.total
+    assert [year.year for year in total.years] == [1.0, 2.0]
+    assert total.usd.value == pytest.approx(149e3 + total.energy_usd.value)
+    assert "Prices date from July 2020 to July 2021; use --prices FILE for current ones." in text
+    fresh = podsim.plan("resnet50", machines="pod16", as_of="2021-08")
+    assert "Prices date" not in render(view.document(fresh), Look(100))
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: api.plan("bert", machines="pod16,pod16"),
-        lambda: api.scale("bert", pods="16,16"),
-        lambda: api.scale("bert", pods=[16, 16]),
-        lambda: api.scale("bert", pods="16..64,32"),
-        lambda: api.scale("bert", topologies="pod16,pod16"),
+        lambda: podsim.plan("bert", machines="pod16,pod16"),
+        lambda: podsim.scale("bert", pods="16,16"),
+        lambda: podsim.scale("bert", pods=[16, 16]),
+        lambda: podsim.scale("bert", pods="16..64,32"),
+        lambda: podsim.scale("bert", topologies="pod16,pod16"),
     ],
 )
 def test_a_machine_that_is_named_twice_is_refused(ask: Callable[[], object]) -> None:
@@ -170,17 +227,17 @@ def test_a_machine_that_is_named_twice_is_refused(ask: Callable[[], object]) -> 
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_what_is_missed_stays_on_narrow_screens_where_nothing_fits(width: int) -> None:
-    plan = api.plan("resnet50", within="1min", budget="600k", max_power="20kW", machines="pod64,pod128")
+    plan = podsim.plan("resnet50", within="1min", budget="600k", max_power="20kW", machines="pod64,pod128")
     text = render(view.document(plan), Look(width))
-    table = text[text.index("machines that no other") : text.index("front: ")]
-    assert "misses" in table.splitlines()[1]
-    assert "time by" in table
+    table = text[text.index("Nearest candidates") : text.index("What would have to change")]
+    assert "Remark" in table.splitlines()[1]
+    assert "× the" in table
 
 
 def test_energies_at_peak_and_typical_draw_are_told_apart() -> None:
-    plan = api.plan("resnet50", objective="energy", machines="pod16,dgx-a100")
+    plan = podsim.plan("resnet50", objective="energy", machines="pod16,dgx-a100")
     text = " ".join(render(view.document(plan), Look(100)).split())
-    assert "energy is at peak draw for dgx-a100, whose typical draw nobody says" in text
+    assert "Energy is at peak power for dgx-a100, whose typical power is not published" in text
     owned = {candidate.topology: candidate.owned for candidate in plan.candidates}
     assert not [*view.unlike_draws(replace(plan.demand, objective=Objective.COST), owned)]
     assert not [*view.unlike_draws(plan.demand, {"pod16": owned["pod16"]})]
@@ -189,4 +246,4 @@ def test_energies_at_peak_and_typical_draw_are_told_apart() -> None:
 
 def test_a_change_of_the_machine_is_refused_and_not_passed_over() -> None:
     with pytest.raises(InputError, match="is no number of a workload"):
-        api.plan("resnet50", machines="pod16", changes={"chip.clock": "1 GHz"})
+        podsim.plan("resnet50", machines="pod16", changes={"chip.clock": "1 GHz"})

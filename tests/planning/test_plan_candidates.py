@@ -5,12 +5,20 @@ from dataclasses import replace
 import pytest
 
 from podsim.errors import InputError
-from podsim.model.plan import Demand, Miss
-from podsim.planning import remedies, workload_sequence
-from podsim.planning.candidates import CandidateEvaluator, PlanRequest, counted, has_no_ipus, misses, scores, together
+from podsim.files.comparator_machines import counted, meant
+from podsim.planning import workload_sequence
 from podsim.planning.ownership import purse
 from podsim.predicting import assemble
 from podsim.scenario import Scenario
+from podsim.studies.plan import remedies
+from podsim.studies.plan.candidates import (
+    CandidateEvaluator,
+    PlanRequest,
+    misses,
+    scores,
+    together,
+)
+from podsim.studies.plan.result import Demand, Miss
 
 RUN = workload_sequence.run("bert")
 MAPPED = Scenario.of("bert", engine="analytic", preset="mlperf-v1.1-closed")
@@ -32,10 +40,10 @@ def test_chips_after_a_colon():
     assert counted("dgx-a100:64") == ("dgx-a100", 64)
     for text in ("dgx-a100:", "dgx-a100:x", "dgx-a100:6.5"):
         with pytest.raises(InputError, match="does not say how many chips") as refusal:
-            counted(text)
+            counted(text, "--machines ")
         assert refusal.value.hint == "--machines dgx-a100:64"
-    assert has_no_ipus("dgx-a100:64")
-    assert not has_no_ipus("pod64")
+    assert meant("dgx-a100:64")
+    assert not meant("pod64")
 
 
 def test_what_nobody_says_misses_a_demand_and_a_limit_is_met_by_itself():
@@ -71,7 +79,8 @@ def test_a_candidate_is_judged_by_what_it_is_sure_of(outcome):
 
 def test_its_price_and_draw_are_those_of_the_terms(outcome):
     candidate = outcome[0].candidate
-    owned = purse().machine(outcome[0].parts[0].question.machine.topology, 1)
+    part = outcome[0].parts[0]
+    owned = purse().machine(part.question.machine.topology, 1, activity=part.predicted().activity)
     assert (candidate.capital_usd, candidate.most_capital_usd) == (owned.capital.usd.value, owned.capital.usd.high)
     assert (candidate.power_w, candidate.most_power_w) == (owned.draw.least_w, owned.draw.most_w)
 

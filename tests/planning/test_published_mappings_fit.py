@@ -185,5 +185,5 @@ def test_a_minimum_of_no_ipus_is_refused(tmp_path):
     path = tmp_path / "own.toml"
     text = find.find("workloads", "bert-base").path.read_text(encoding="utf-8")
     path.write_text(text.replace("[benchmark]\n", '[minimum]\nipus = 0\nsource = "x"\n[benchmark]\n', 1), "utf-8")
-    with pytest.raises(InputError, match="fault"):
+    with pytest.raises(InputError, match="must be at least 1, not 0"):
         podsim.predict(str(path), pod=16, samples=1e6, engine="analytic")

@@ -3,11 +3,11 @@
 import pytest
 
 from podsim.errors import Infeasible, InputError
-from podsim.model.advice import Rank
-from podsim.planning import advising
-from podsim.planning.framework_settings import settings
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
+from podsim.studies.mappings import search as advising
+from podsim.studies.mappings.result import Rank
+from podsim.studies.mappings.settings import settings
 
 
 def case(**flags):

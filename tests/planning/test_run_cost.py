@@ -9,11 +9,12 @@ import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, comparators, prices
-from podsim.model.prices import Price, PriceList, Terms
+from podsim.model.currency import DOLLARS, Currency
+from podsim.model.prices import Price, PriceList, Terms, is_old
 from podsim.model.quantity import Estimate, Grade, Source
 from podsim.model.run_cost import Capital, Draw, Owned, Range, per_dollar
-from podsim.planning import run_cost
-from podsim.planning.ownership import purse
+from podsim.planning import run_cost, total_cost
+from podsim.planning.ownership import one_rent, purse, rate
 from podsim.report.digits import KNOWN, rounded
 
 HOUR = Estimate(value=3600.0, low=1800.0, high=7200.0, grade=Grade.INTERPOLATED)
@@ -183,16 +184,16 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
         result["capital_usd"]["value"] + result["energy_usd"]["value"], KNOWN - 1
     )
     assert result["rent"]["break_even_hours"] > 0
-    assert "what it costs" in page.read_text(encoding="utf-8")
+    assert "Cost per run" in page.read_text(encoding="utf-8")
     assert main([*question, "-o", str(page)]) == 0
-    assert "what it costs" not in capsys.readouterr().out
-    assert "what it costs" in page.read_text(encoding="utf-8")
+    assert "Cost per run" not in capsys.readouterr().out
+    assert "Cost per run" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("date", ["2021-13-45", "2021-02-30", "2021-00", "July 2021", "2021-7-1", "20210701"])
 def test_a_date_that_no_calendar_has_is_refused(date: str, tmp_path: Path) -> None:
     body = f'[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "{date}"\n'
-    with pytest.raises(InputError, match="1 fault") as error:
+    with pytest.raises(InputError, match="1 error") as error:
         prices.of_file(own_list(tmp_path, body))
     assert "date" in error.value.context[0]
     assert date in error.value.context[0]
@@ -202,3 +203,146 @@ def test_a_date_that_no_calendar_has_is_refused(date: str, tmp_path: Path) -> No
 def test_days_months_and_years_are_dates(date: str) -> None:
     assert Price(machine="pod16", low_usd=1.0, date=date).date == date
     assert Source(id="a", title="", publisher="", url="", retrieved=date).retrieved == date
+
+
+def test_an_hour_of_use_costs_what_a_run_of_an_hour_does() -> None:
+    hour = run_cost.hour(OWNED, TERMS)
+    exact = Estimate(value=3600.0, low=3600.0, high=3600.0, grade=Grade.INTERPOLATED)
+    run = run_cost.money(exact, OWNED, TERMS).run_usd
+    assert hour is not None
+    assert run is not None
+    assert (hour.value, hour.low, hour.high) == pytest.approx((run.value, run.low, run.high))
+
+
+def test_runs_that_fill_the_years_cost_what_owning_them_does() -> None:
+    total = total_cost.of(OWNED, TERMS)
+    assert total is not None
+    life = Estimate(value=3600.0 * 8766, low=3600.0 * 8766, high=3600.0 * 8766, grade=Grade.INTERPOLATED)
+    runs = run_cost.money(life, OWNED, TERMS).run_usd
+    assert runs is not None
+    assert (total.usd.value, total.usd.low, total.usd.high) == pytest.approx((runs.value, runs.low, runs.high))
+    assert total.usd.value == pytest.approx(8766.0 + 1.0 * 8766 * 1.5 * 0.2)
+    assert [year.year for year in total.years] == [1.0, 2.0]
+    assert total.years[0].total_usd.value == pytest.approx(8766.0 + 1.0 * 4383 * 1.5 * 0.2)
+
+
+def test_a_part_of_a_year_is_the_last_row() -> None:
+    total = total_cost.of(OWNED, Terms(years=2.5, use=0.5, usd_per_kwh=0.2, pue=1.5), hourly_usd=2.0)
+    assert total is not None
+    assert [year.year for year in total.years] == [1.0, 2.0, 2.5]
+    assert [year.rent_usd for year in total.years] == pytest.approx([8766.0, 17532.0, 21915.0])
+
+
+def test_without_a_price_there_is_no_total() -> None:
+    assert total_cost.of(Owned(capital=None, draw=OWNED.draw), TERMS) is None
+    assert run_cost.hour(Owned(capital=OWNED.capital, draw=None), TERMS) is None
+
+
+def test_a_million_requests_cost_the_hours_that_they_take() -> None:
+    capacity = Estimate(value=1000.0, low=500.0, high=2000.0, grade=Grade.EXTRAPOLATED)
+    cost = run_cost.service(
+        OWNED, TERMS, load_per_s=100.0, capacity_per_s=capacity, tokens_per_request=50, hourly_usd=3.6
+    )
+    hour = run_cost.hour(OWNED, TERMS)
+    assert cost is not None
+    assert hour is not None
+    assert cost.request.value == pytest.approx(hour.value * 1e6 / 360_000)  # 360,000 requests an hour
+    assert cost.request_full.value == pytest.approx(cost.request.value / 10)
+    assert cost.request_full.high == pytest.approx(hour.high * 1e6 / 1.8e6)
+    assert cost.token is not None
+    assert cost.token.value == pytest.approx(cost.request.value / 50)
+    assert cost.rented == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize("ipus", [1, 64])
+def test_a_rent_of_each_ipu_is_that_of_the_machine_by_its_ipus(ipus: int) -> None:
+    terms = purse(rent_per_ipu_hour=1.5)
+    owned = Owned(capital=OWNED.capital, draw=OWNED.draw, ipus=ipus, hosts=1)
+    rent = terms.run(HOUR, owned).rent
+    assert rent is not None
+    assert rent.usd_per_hour == 1.5 * ipus
+    assert rent.usd_per_ipu_hour == 1.5
+    assert rent == run_cost.rent(HOUR, owned, terms.terms, 1.5 * ipus)
+    assert terms.run(HOUR, OWNED).rent is None  # a machine without IPUs has no rent of an IPU
+
+
+def test_months_to_break_even_are_those_of_the_use_stated() -> None:
+    rent = run_cost.rent(HOUR, OWNED, TERMS, 2.3)
+    assert rent.break_even_hours == pytest.approx(8766.0 / 2.0)
+    assert rent.break_even_months == pytest.approx(12.0)  # of 365.25 h each, half of the hours there are
+
+
+@pytest.mark.parametrize(
+    ("date", "as_of", "old"),
+    [
+        ("2020-07", "2022-01-31", False),
+        ("2020-07", "2022-02-01", True),
+        ("2020-07-01", "2022-01-01", False),
+        ("2020-07-01", "2022-01-02", True),
+        ("2020", "2022-06", False),
+        ("2020", "2022-07-01", True),
+        ("2020-12-31", "2022-07-01", True),
+        ("2020-01-15", "2021", False),
+        ("", "2026-11-20", False),
+        ("2020-07", "", False),
+    ],
+)
+def test_a_price_is_old_after_eighteen_months(date: str, as_of: str, old: bool) -> None:
+    assert is_old(date, as_of) is old
+
+
+def test_ages_are_reckoned_at_the_release_or_the_day_stated(tmp_path: Path) -> None:
+    pod16 = catalog.topology("pod16").value
+    assert prices.prices().as_of == "2026-11-20"
+    assert run_cost.capital(pod16, 1, purse().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
+    assert run_cost.capital(pod16, 1, purse(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
+    own = own_list(tmp_path, 'as_of = "2027-06"\n[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "2025-10"\n')
+    capital = run_cost.capital(pod16, 1, purse(prices=own).prices)
+    assert capital is not None
+    assert (capital.old, capital.given) == (("2025-10",), True)
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "2026-13", "20261120"])
+def test_a_day_that_no_calendar_has_is_refused(date: str) -> None:
+    with pytest.raises(InputError, match=r"as-of|empty") as error:
+        purse(as_of=date)
+    assert error.value.code == "bad-value"
+
+
+def test_amounts_of_flags_are_in_the_currency_stated() -> None:
+    terms = purse(currency="eur=0.8", kwh_price=0.2, rent_per_hour=8.0)
+    assert terms.currency == Currency("EUR", 0.8)
+    assert (terms.terms.usd_per_kwh, terms.rent_usd_per_hour) == (0.25, 10.0)
+    assert purse(currency="EUR=0.8").terms == purse().terms
+    assert purse().currency == DOLLARS
+    assert terms.given == frozenset({"usd_per_kwh"})
+
+
+@pytest.mark.parametrize(
+    "text", ["EUR", "0.92", "EUR=", "EUR=0", "EURO=0.9", "EUR=-1", "EUR=1e3", "EUR=nan", "USD=2", "E1R=1"]
+)
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        rate(text)
+    assert error.value.code == "bad-value"
+    assert "--currency EUR=0.92" in error.value.hint
+
+
+def test_two_rents_contradict_each_other() -> None:
+    with pytest.raises(InputError, match="two rents"):
+        purse(rent_per_hour=1.0, rent_per_ipu_hour=1.0)
+
+
+def test_one_rent_of_machines_of_several_sizes_is_refused() -> None:
+    one_rent(5.0, [64, 64])
+    one_rent(None, [16, 64])
+    with pytest.raises(InputError, match="differ in size") as error:
+        one_rent(5.0, [16, 64])
+    assert error.value.hint.startswith("--rent-per-ipu-hour")
+
+
+def test_a_list_of_ones_own_states_terms_that_are_given(tmp_path: Path) -> None:
+    own = own_list(tmp_path, "[terms]\nyears = 3\nuse = 0.5\nusd_per_kwh = 0.1\npue = 1.2\n")
+    assert purse(prices=own).given == {"years", "use", "usd_per_kwh", "pue"}
+    assert purse().given == frozenset()
+    assert purse(years=3).given == {"years"}

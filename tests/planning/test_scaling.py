@@ -4,8 +4,8 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible, InputError
-from podsim.model.scaling import Scaling
-from podsim.planning.scaling import ascending
+from podsim.studies.scale.machines import ascending
+from podsim.studies.scale.result import Scaling
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,8 @@ def test_parts_that_grow_add_up_to_the_efficiency_lost(reports, kind):
     last = report.rows[-1]
     each = [item.throughput_samples_per_s.value / item.ipus for item in report.answered]
     assert [row.efficiency for row in report.rows] == pytest.approx([item / each[0] for item in each])
+    times = [item.time_to_train_s.value * item.ipus for item in report.answered]
+    assert [row.time_efficiency for row in report.rows] == pytest.approx([times[0] / item for item in times])
     assert 1 + sum(report.grown.values()) == pytest.approx(1 / last.efficiency, rel=1e-9)
     assert list(report.grown.values()) == sorted(report.grown.values(), reverse=True)
 
@@ -101,7 +103,7 @@ def test_no_machine_fits():
     ("flags", "code"),
     [
         ({}, "no-machine"),
-        ({"pods": "16", "topologies": "pod16"}, "no-machine"),
+        ({"pods": "16", "topologies": "pod16"}, "conflicting-flags"),
         ({"pods": "16,24"}, "bad-pod"),
         ({"topologies": "pod16,,pod64"}, "unknown-topology"),
         ({"pods": "16", "global_batch": 1920}, "conflicting-flags"),

@@ -8,8 +8,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from podsim.planning import scaling_law
-from podsim.planning.scaling_law import AMDAHL, UNIVERSAL
+from podsim.studies.scale import law as scaling_law
+from podsim.studies.scale.law import AMDAHL, UNIVERSAL
 
 SIZES = [16, 32, 64, 128, 256, 512, 1024]
 SHARES = st.floats(0.0, 0.5)

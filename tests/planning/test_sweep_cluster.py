@@ -15,8 +15,8 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.errors import InputError
-from podsim.planning.sweeps import backends
-from podsim.report import sweep_text
+from podsim.studies.sweep import backends
+from podsim.studies.sweep import table as sweep_text
 
 pytest.importorskip("distributed")
 SWEEP = """schema = "podsim.sweep/1"
@@ -74,7 +74,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """A scheduler for which nobody computes yet."""
+    """A scheduler for which has no workers yet."""
     cluster = Cluster(tmp_path)
     yield cluster
     cluster.stop()
@@ -155,10 +155,10 @@ def test_what_is_no_address_is_refused_and_leaves_what_is_stored(tmp_path: Path,
 
 @pytest.mark.slow
 def test_nobody_computes(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("podsim.planning.sweeps.backends.HELPERS_S", 0.5)
+    monkeypatch.setattr("podsim.studies.sweep.backends.HELPERS_S", 0.5)
     file = tmp_path / "a.toml"
     file.write_text(SWEEP)
-    with pytest.raises(InputError, match="nobody computes") as raised:
+    with pytest.raises(InputError, match="has no workers") as raised:
         podsim.sweep(file, backend="dask", scheduler=cluster.address)
     assert raised.value.code == "no-scheduler"
 

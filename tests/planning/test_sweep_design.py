@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.planning.sweeps import design
+from podsim.studies.sweep import design
 from podsim.units import parted
 
 CLOCK = SweepAxis(name="chip.clock", first="1 GHz", last="2 GHz")

@@ -12,8 +12,8 @@ from test_sweep_killed import SWEEP
 import podsim
 from podsim.files.results import aside
 from podsim.model.sweep import SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.planning.sweeps import points
-from podsim.report import sweep_text
+from podsim.studies.sweep import points
+from podsim.studies.sweep import table as sweep_text
 
 EDITS = int(os.environ.get("SWEEP_EDITS", "10"))  # 100 were tried by hand
 POINTS = 40

@@ -1,4 +1,4 @@
-"""A sweep that is killed again and again: every point once, none lost, none computed again after it was stored."""
+"""A sweep that is killed again and again: every point once, none lost, none recomputed after it was stored."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 import podsim
 from podsim.model.sweep import SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.planning.sweeps import points
-from podsim.report import sweep_text
+from podsim.studies.sweep import points
+from podsim.studies.sweep import table as sweep_text
 
 KILLS = int(os.environ.get("SWEEP_KILLS", "5"))  # 50 were tried by hand
 POINTS = max(300, 20 * KILLS)
@@ -42,7 +42,7 @@ QUICK = """
 import os, sys, time
 import podsim
 from podsim.model.sweep import SweepOutcome, SweepRefusal
-from podsim.planning.sweeps import points
+from podsim.studies.sweep import points
 
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -89,7 +89,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
         now = stored(results)
         assert now[: len(before)] == before, "what was stored stays"
         fresh = log.read_text().split()[computed:]
-        assert not set(fresh) & set(before), "what was stored is not computed again"
+        assert not set(fresh) & set(before), "what was stored is not recomputed"
         before, computed = now, computed + len(fresh)
     assert start(file, log).wait() == 0
     keys = stored(results)

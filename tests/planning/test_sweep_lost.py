@@ -17,8 +17,8 @@ from test_sweep_cluster import SWEEP
 import podsim
 from podsim.errors import InputError
 from podsim.model.sweep import SweepOutcome, SweepQuestion
-from podsim.planning.sweeps import backends
-from podsim.report import sweep_text
+from podsim.studies.sweep import backends
+from podsim.studies.sweep import table as sweep_text
 
 LOST = int(os.environ.get("SWEEP_LOST", "2"))  # 10 were tried by hand
 

@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.sweep import BUG, SweepQuestion
-from podsim.planning.sweeps import points
+from podsim.studies.sweep import points
 
 FLAGS = {"pod": "16", "ipus_per_replica": "4", "micro_batch": "2", "accumulation": "8", "engine": "analytic"}
 

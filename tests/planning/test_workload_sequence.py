@@ -9,7 +9,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.planning import workload_sequence
-from podsim.report import json_phases
+from podsim.studies.predict import to_json as predict_json
 
 RUN, PHASES = "bert-large-full", ("bert-large-128", "bert-large-512")
 SPLIT = {"replicas": 16, "ipus_per_replica": 4, "engine": "analytic"}
@@ -50,7 +50,7 @@ def test_a_prediction_is_the_sum_of_its_phases(whole, phases):
 
 
 def test_json_has_the_name_of_the_run_and_its_seconds(whole):
-    result = json.loads(json_phases.prediction(whole))
+    result = json.loads(predict_json.prediction(whole))
     assert result["run"] == RUN
     assert result["training_s"] == pytest.approx(sum(phase["training_s"] for phase in result["phases"]))
 
@@ -114,8 +114,8 @@ def test_what_an_explanation_adds_up_to(whole):
     assert samples.change == pytest.approx(0.01, rel=0.05)
     no_exchange = next(item for item in explanation.without if item.name == "free on-chip exchange")
     assert no_exchange.time_to_train_s < whole.time_to_train_s.value
-    links = [item for item in explanation.alternatives if "links" in item.name]
-    assert [item.name for item in links] == ["ipu-links twice as fast"]
+    links = [item for item in explanation.alternatives if "-link bandwidth" in item.name]
+    assert [item.name for item in links] == ["twice the ipu-link bandwidth"]
 
 
 def test_a_sweep_takes_a_run(tmp_path: Path, whole):

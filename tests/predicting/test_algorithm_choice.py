@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.engines.des import pod as des
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Algorithm
 from podsim.model.fabric import Override
-from podsim.predicting import algorithm_choice
-from podsim.predicting.collective import CollectiveArguments, answer, resolved_case
+from podsim.studies.collective import algorithm as algorithm_choice
+from podsim.studies.collective.simulation import CollectiveArguments, answer, resolved_case
 from podsim.topology import build
 
 
 def ask(**flags):
-    return api.collective("all-reduce", bytes="64 MiB", **flags)
+    return podsim.collective("all-reduce", bytes="64 MiB", **flags)
 
 
 @pytest.mark.parametrize("where", [{"topology": "ring-64"}, {"topology": "ring-512"}, {"pod": 128}])

@@ -1,6 +1,7 @@
 """One prediction holds together: its parts add up, and its estimates follow from each other."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 import podsim
 from podsim.files import catalog, find
 from podsim.model.quantity import Grade
-from podsim.predicting.assemble import NAMES, limited_by
+from podsim.predicting.assemble import NAMES
 
 ASKED = [
     ("bert", {"pod": 16, "preset": "mlperf-v1.0-closed"}),
@@ -74,8 +75,21 @@ def test_what_limits_it_is_the_largest_part(found):
 
 
 def test_only_a_search_speaks_of_larger_batches(found):
-    text = limited_by(found.timeline, found.mapping, searched=False)
-    assert "a batch above" not in text
+    assert ("global batch" in found.limited_by) <= (found.choice.given == "search")
+
+
+def test_a_batch_that_is_too_small_is_not_called_worth_it():
+    """BERT at 1,000 takes twice as long as at 4,608: the page must not say that larger batches cost more samples."""
+    small = podsim.predict("bert", pod=64, global_batch=1000, engine="analytic")
+    usual = podsim.predict("bert", pod=512, engine="analytic")
+    text, _, rest = small.limited_by.partition("; a larger global batch is faster: ")
+    assert "need more samples" not in text
+    batch, less = (int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", rest))
+    larger = podsim.predict(
+        "bert", pod=64, global_batch=batch, replicas=4, ipus_per_replica=16, micro_batch=1, engine="analytic"
+    )
+    assert 1 - larger.time_to_train_s.value / small.time_to_train_s.value == pytest.approx(less / 100, abs=0.02)
+    assert usual.limited_by.endswith("a global batch above 13,056 would amortize it but need more samples to converge")
 
 
 @pytest.mark.parametrize(("workload", "preset"), [("bert", "mlperf-v1.1-closed"), ("resnet50", "mlperf-v1.1-closed")])

@@ -7,8 +7,8 @@ from podsim.engines import analytic
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.fabric import Shape
-from podsim.predicting.collective import CollectiveArguments, resolved_case
-from podsim.predicting.collective_faults import IDLE, compared
+from podsim.studies.collective.broken_links import IDLE, compared
+from podsim.studies.collective.simulation import CollectiveArguments, resolved_case
 from podsim.topology.generic import GenericNetwork
 
 ENGINE = (analytic.run, "analytic")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import Infeasible, InputError
 
 
 def all_reduce(topology: str, *faults: str, **flags):
-    return api.collective("all-reduce", bytes="64 MiB", topology=topology, faults=faults, **flags)
+    return podsim.collective("all-reduce", bytes="64 MiB", topology=topology, faults=faults, **flags)
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.25])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import InputError
 from podsim.model.collective import Algorithm, Pace
 from podsim.physics.sync import COLLECTIVE_STEP_S
@@ -11,7 +11,7 @@ GIB = "1 GiB"
 
 
 def ask(what="all-reduce", bytes="64 MiB", **flags):  # noqa: A002
-    return api.collective(what, bytes=bytes, **flags)
+    return podsim.collective(what, bytes=bytes, **flags)
 
 
 def test_bandwidths_follow_from_the_time():
@@ -115,7 +115,7 @@ def test_one_member_has_nothing_to_do():
         ({"fidelity": "half"}, "bad-value", "half"),
         ({"engine": "fast"}, "bad-value", "fast"),
         ({"topology": "rong-16"}, "unknown-topology", "rong-16"),
-        ({"pod": 16}, "no-machine", "both"),
+        ({"pod": 16}, "conflicting-flags", "mutually exclusive"),
     ],
 )
 def test_what_cannot_be_asked(flags, code, said):

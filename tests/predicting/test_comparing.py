@@ -5,10 +5,10 @@ import math
 import pytest
 
 import podsim
-from podsim.model.comparison import CaseDifference, Comparison
 from podsim.model.quantity import Cause
-from podsim.predicting import comparing
-from podsim.predicting.comparing import Doubts, Simulated
+from podsim.studies.compare import difference as comparing
+from podsim.studies.compare.difference import Doubts, Simulated
+from podsim.studies.compare.result import CaseDifference, Comparison, PowerBasis
 
 MODEL, CHIP = (Cause.MODEL, "bert on 64"), (Cause.CHIP, "bow")
 
@@ -53,7 +53,8 @@ def test_a_machine_differs_from_itself_by_nothing() -> None:
     assert (difference.time.value, difference.time.low, difference.time.high) == (1.0, 1.0, 1.0)
     assert all(part.difference_s == 0 for part in difference.parts)
     assert difference.per_dollar is not None
-    assert difference.per_dollar.value == difference.per_watt == 1.0
+    assert difference.per_watt is not None
+    assert difference.per_dollar.value == difference.per_watt.value == 1.0
 
 
 def test_the_interval_of_a_difference_is_narrower_than_the_difference_of_intervals(links: Comparison) -> None:
@@ -100,7 +101,9 @@ def test_a_law_is_compared_by_its_steps_as_one() -> None:
     times = difference.time
     assert difference.per_dollar.low == pytest.approx(149_000 / 300_000 / times.high)
     assert difference.per_dollar.high == pytest.approx(149_000 / 199_000 / times.low)
-    assert difference.per_watt == pytest.approx(7.0 / 6.5 / times.value)
+    assert difference.per_watt is not None
+    assert difference.per_watt.value == pytest.approx(7.0 / 6.5 / times.value)
+    assert difference.per_watt.basis is PowerBasis.PEAK
 
 
 def test_given_samples_leave_doubt_in_steps_alone() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.files import catalog
+from podsim.model.caveat import Caveat
 from podsim.predicting.convolutions import UNMEASURED, unmeasured
 
 
@@ -16,7 +17,20 @@ def test_a_workload_without_any():
     assert unmeasured(catalog.workload("bert").value, catalog.chip("gc200").value) == ()
 
 
+def lines(answer):
+    return [line for line in answer.assumptions if line.startswith(UNMEASURED)]
+
+
 def test_answers_of_training_and_inference_carry_the_line():
-    assert UNMEASURED in api.predict("resnet50", pod=16).assumptions
-    assert UNMEASURED not in api.predict("bert", pod=16).assumptions
-    assert UNMEASURED in api.infer("resnet50", pod=4).assumptions
+    assert lines(podsim.predict("resnet50", pod=16))
+    assert not lines(podsim.predict("bert", pod=16))
+    assert lines(podsim.infer("resnet50", pod=4))
+
+
+def test_calibrated_steps_are_no_alarm():
+    """A ResNet-50 whose whole steps are fitted says so among the assumptions, not on the short screen."""
+    (fitted,) = lines(podsim.predict("resnet50", pod=16))
+    (served,) = lines(podsim.infer("resnet50", pod=4))
+    assert "whole steps of resnet50 are calibrated" in fitted
+    assert not isinstance(fitted, Caveat)
+    assert isinstance(served, Caveat)

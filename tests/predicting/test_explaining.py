@@ -7,11 +7,11 @@ import pytest
 
 import podsim
 from podsim.files import catalog, changes
-from podsim.model.explanation import Mechanism
 from podsim.model.fabric import Topology
 from podsim.model.program import Part
 from podsim.model.quantity import Grade, SourceKind
-from podsim.planning.alternatives import _Split
+from podsim.studies.explain.alternatives import _Split
+from podsim.studies.explain.result import Mechanism
 
 # exactly so many samples, so that no draw of seeds stands between a what-if and its closed form
 ASKED = {"pod": 64, "preset": "mlperf-v1.1-closed", "samples": 2.5e6, "engine": "analytic"}
@@ -76,11 +76,14 @@ def test_every_path_printed_is_one_that_set_takes(found):
     assert all(item.source for item in found.influences)
 
 
-def test_what_is_assumed_is_graded_so(found):
+def test_what_is_assumed_or_given_is_graded_so(found):
     assert named(found.influences, "gw-link.latency").grade is Grade.ASSUMED
     assert named(found.influences, "chip.clock").grade is Grade.INTERPOLATED
     given = named(found.influences, "ipu-link.hop")
-    assert (given.kind, given.grade, given.value) == (SourceKind.ASSUMED, Grade.ASSUMED, "0.2 us")
+    samples = named(found.influences, "samples to converge")
+    assert (samples.kind, samples.grade) == (SourceKind.GIVEN, Grade.GIVEN)
+    assert found.prediction.samples_to_converge.grade is Grade.GIVEN
+    assert (given.kind, given.grade, given.value) == (SourceKind.GIVEN, Grade.GIVEN, "0.2 us")
 
 
 def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_longer(found):
@@ -92,7 +95,7 @@ def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_lon
     # an evaluation of this configuration is a whole number of training steps (Eq. 27)
     expected_s = p.run.startup_s + (steps + p.run.evaluations * each) * compute_s
     assert named(found.without, "compute only").time_to_train_s == pytest.approx(expected_s, rel=1e-6)
-    alone = named(found.without, "nothing but steps")
+    alone = named(found.without, "steps only")
     assert alone.time_to_train_s == pytest.approx(p.run.training_s, rel=1e-9)
 
 
@@ -107,7 +110,7 @@ def test_alternatives_are_sorted_and_say_why_they_cannot_be_had():
 
 
 def test_an_alternative_takes_what_its_flags_predict(found):
-    links = named(found.alternatives, "ipu-links twice as fast")
+    links = named(found.alternatives, "twice the ipu-link bandwidth")
     path = links.flags.removeprefix("--set ").replace('"', "")
     there = podsim.predict("bert", changes=[*CHANGED, path], **ASKED)
     assert links.time_to_train_s == pytest.approx(there.time_to_train_s.value, rel=1e-9)
@@ -120,7 +123,7 @@ def test_a_split_says_its_flags():
 
 
 def test_a_notebook_draws_it(found):
-    assert "how the time to train adds up" in found._repr_html_()
+    assert "Time to train, part by part" in found._repr_html_()
     assert dataclasses.is_dataclass(found)
 
 

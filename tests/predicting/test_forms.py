@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podsim
-from podsim.api.upkeep import cases as _cases
+from podsim.calibration.shipped import cases as _cases
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.write import parameters_text
@@ -17,8 +17,8 @@ from podsim.model.calibration import NEAR_CHI_SQUARE, Form
 from podsim.model.prediction import Choice
 from podsim.model.quantity import Cause
 from podsim.predicting import assemble
-from podsim.report import json_text
 from podsim.report.views import grades
+from podsim.studies.predict import to_json as predict_json
 
 PARAMETERS = catalog.parameters()
 OWN = PARAMETERS.forms[PARAMETERS.form]
@@ -126,13 +126,13 @@ def test_forms_that_are_ruled_out_leave_the_interval_as_it_is():
     assert Cause.FORM not in beyond.step_s.causes
     assert (beyond.forms, without.forms) == ((), None)
     (heading,) = grades.forms(beyond)
-    assert "no other form" in heading.text
+    assert "no alternative form fits nearly as well" in heading.text
     assert not list(grades.forms(without))
 
 
 def test_the_choice_of_mechanism_is_a_cause_of_its_own():
     result = answer(with_forms([1.3, 1.0, 1.0], [1.0, 9.0, 9.0]))
-    details = json.loads(json_text.prediction(result))
+    details = json.loads(predict_json.prediction(result))
     assert details["step_causes"]["form"] == pytest.approx(result.step_s.causes[Cause.FORM])
     assert result.step_s.causes[Cause.FORM] > 0.3
     assert [form["form"] for form in details["forms"]] == [form.form for form in result.forms]

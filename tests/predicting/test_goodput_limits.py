@@ -12,6 +12,8 @@ from podsim.files import failures as failure_file
 from podsim.model.prediction import Choice
 from podsim.predicting import assemble
 from podsim.predicting.goodput import goodput, quantiles
+from podsim.report.terminal import Look, render
+from podsim.studies.goodput import report as view
 
 SETUP = world(model(unit("a0")), pod(), replicas=4)
 
@@ -77,3 +79,26 @@ def test_times_that_make_no_sense_are_refused(answer, question, rates, flags, me
     with pytest.raises(InputError, match=message) as refusal:
         report_of(answer, question, rates, **flags)
     assert refusal.value.code == "bad-value"
+
+
+def test_a_short_run_is_as_good_as_the_interval_that_is_chosen_for_it(answer, question, rates):
+    """Few of its histories see a failure; the mean counts what it costs as the search of intervals does."""
+    report = report_of(answer, question, rates, work_s=8000.0, interval_s=None, runs=None, spares=0)
+    best = max(interval.goodput for interval in report.tried)
+    assert report.runs > 1000
+    assert 0 < report.failures.mean < 0.01
+    assert report.goodput.mean == pytest.approx(best, rel=1e-9)
+    assert report.goodput.mean == pytest.approx(report.run.work_s / report.finish_s.mean)
+
+
+def test_a_run_too_short_for_a_checkpoint_has_none(answer, question, rates):
+    report = report_of(answer, question, rates, work_s=8000.0, interval_s=None, runs=None, spares=0)
+    assert report.interval_s >= report.run.work_s
+    assert report.lost.checkpoints_s == 0
+    lines = [
+        " ".join(line.split()) for line in render(view.document(report, verbose=True), Look(width=100)).splitlines()
+    ]
+    assert "Checkpoints none the run is too short to gain by one" in lines
+    goodput_text = view.answer(report).partition(" goodput")[0]
+    assert next(line for line in lines if line.startswith("Goodput")).startswith(f"Goodput {goodput_text} useful")
+    assert any(line.startswith("▸ none") for line in lines)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from podsim.caches.tables import Table
 from podsim.convergence.samples import Samples
 from podsim.files import catalog
 from podsim.model.quantity import Cause, Grade
@@ -83,6 +84,8 @@ def test_a_score_is_the_mean_without_the_fastest_and_the_slowest(monkeypatch):
             return np.array([[math.log(factor) for factor in (4, 0.5, 8, 1, 2)]])
 
     monkeypatch.setattr(intervals, "SCORES", 1)
+    monkeypatch.setattr(intervals, "_NORMAL", Table(1))
+    monkeypatch.setattr(intervals, "_ENDS", Table(1))
     monkeypatch.setattr(np.random, "default_rng", lambda _: Loaded())
     estimate = time_to_train(PACE, need(seed_spread=1.0), CERTAIN, 0)
     assert estimate.value == pytest.approx((1020 + 2030 + 4050) / 3)

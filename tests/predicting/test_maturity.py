@@ -9,9 +9,10 @@ import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.files.releases import releases
+from podsim.model.parameters import SOFTWARE
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting.maturity import SOFTWARE, applied, later_gain, maturity
+from podsim.predicting.maturity import applied, later_gain, maturity
 
 PARAMETERS = catalog.parameters()
 RELEASES = releases().value

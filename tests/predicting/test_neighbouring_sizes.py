@@ -8,7 +8,7 @@ import itertools
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.model.program import Part
 
 MOST_BY_ALIGNMENT = 0.15  # of a step whose longest stage is the head: seen 14 %
@@ -19,7 +19,7 @@ MAPPING = {"replicas": 2, "ipus_per_replica": 8, "micro_batch": 2, "accumulation
 
 def step(vocabulary):
     change = f"workload.transformer.vocabulary={vocabulary}"
-    return api.predict(
+    return podsim.predict(
         "bert-large-384", topology="bow-pod16", engine="analytic", samples=1e7, changes=[change], **MAPPING
     )
 

@@ -4,10 +4,10 @@ import pytest
 from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.model.ranking import Bound
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.model.workload import Pass
-from podsim.predicting.ranking import ranking
+from podsim.studies.explain.ranking import ranking
+from podsim.studies.explain.ranking_result import Bound
 
 
 @pytest.fixture(scope="module")

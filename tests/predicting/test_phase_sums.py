@@ -7,13 +7,14 @@ from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
 from podsim.model.caveat import Caveat
-from podsim.model.explanation import Alternative, Explanation, Influence, Rise, Without
 from podsim.model.phases import PhaseOf, Phases
 from podsim.model.prediction import Choice, Figure, Grades, Run
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Estimate, Grade, SourceKind
-from podsim.predicting import assemble, explained_run
+from podsim.predicting import assemble
 from podsim.predicting.phases import together
+from podsim.studies.explain import explained_run
+from podsim.studies.explain.result import Alternative, Explanation, Influence, Rise, Without
 
 NAMES = Phases(name="both", title="Both", phases=(PhaseOf(workload="short"), PhaseOf(workload="long")))
 
@@ -120,7 +121,7 @@ def test_what_is_assumed_of_all_comes_once_and_first_what_is_assumed_of_one_has_
     assert whole.assumptions[:3] == ("of both", "short: alone in short", "long: alone in long")
     assert isinstance(whole.assumptions[1], Caveat)
     assert not isinstance(whole.assumptions[0], Caveat)
-    assert "are those of long, the longest of its phases" in whole.assumptions[3]
+    assert "are those of long, the longest phase" in whole.assumptions[3]
 
 
 def test_grades_are_the_worst_and_shares_weigh_as_the_time_does(whole):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from engines.worlds import published
 
-from podsim import api
-from podsim.api.upkeep import cases
-from podsim.calibrate import noise_fit
+import podsim
+from podsim.calibration import noise_fit
+from podsim.calibration.shipped import cases
 from podsim.engines import analytic
 from podsim.engines.des import chip as tile_engine
 from podsim.engines.des import pod as des
@@ -68,13 +68,13 @@ def deviance(counts, exposures):
 
 @pytest.mark.parametrize(("workload", "topology"), [("bert", "pod64"), ("resnet50", "pod256")])
 def test_the_default_answer_says_that_formula_and_events_agree(workload, topology):
-    prediction = api.predict(workload, topology=topology)
+    prediction = podsim.predict(workload, topology=topology)
     assert prediction.events.difference == 0
     assert 0.01 < prediction.events.tiles_idle < 0.3
     assert prediction.events.stalls == pytest.approx(
         prediction.ipus * step_events.STALLS_PER_IPU_S * step_events.STALL_S, rel=0.01
     )
-    assert api.predict(workload, topology=topology, engine="analytic").events is None
+    assert podsim.predict(workload, topology=topology, engine="analytic").events is None
 
 
 def test_an_event_step_that_is_longer_than_its_formula_says_by_how_much():

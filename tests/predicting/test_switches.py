@@ -17,7 +17,7 @@ def test_collectives_that_are_not_merged_are_named_where_they_matter():
     result, lines = said(accumulation=34)
     (line,) = lines
     assert line.startswith("a collective for each weight tensor or buffer, as in popart-v1.1-pod128")
-    share = float(line.rpartition("merged into one, ")[2].split()[0]) / 100
+    share = float(line.rpartition("merged into one, a step takes ")[2].split()[0]) / 100
     steps_s = result.breakdown_s["rack_steps"] + result.breakdown_s["collective_steps"]
     assert share == pytest.approx(steps_s * (1 - 1 / 42) / result.step_s.value, abs=0.01)
 

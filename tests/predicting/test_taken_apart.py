@@ -6,12 +6,12 @@ import pytest
 from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.model.explanation import Mechanism
 from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.model.training import EvaluationStyle, Recompute
 from podsim.predicting import assemble
-from podsim.predicting.explaining import (
+from podsim.studies.explain.result import Mechanism
+from podsim.studies.explain.what_if import (
     STEPS_ALONE,
     STRIPPED,
     answered,
@@ -95,7 +95,7 @@ def test_only_mechanisms_that_take_time_are_taken_away(base):
     rows = {row.name: row for row in without(base)}
     parts = base.timeline.breakdown_s
     expected = {name for name, of in STRIPPED.items() if any(parts.get(part) for part in of)}
-    assert set(rows) == expected | {"no pipeline fill and drain", STEPS_ALONE, "compute only"}
+    assert set(rows) == expected | {"no pipeline bubble", STEPS_ALONE, "compute only"}
     assert "free tensor-parallel all-reduce" not in rows
     assert all(row.change <= 1e-12 for row in rows.values())
     for row in rows.values():

@@ -15,7 +15,7 @@ from podsim.lowering.collective_parts import CollectiveContext
 from podsim.lowering.groups import Group
 from podsim.model.collective import Algorithm, Collective
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
-from podsim.predicting.collective import CollectiveArguments, answer, resolved_case
+from podsim.studies.collective.simulation import CollectiveArguments, answer, resolved_case
 from podsim.topology import build
 
 SHAPES = [Shape.RING, Shape.LINE, Shape.FULL, Shape.SWITCH, Shape.STAR, Shape.SHARED, Shape.TORUS]

@@ -12,8 +12,8 @@ from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import TilePlan
-from podsim.predicting import operators
-from podsim.predicting.operators import OperatorInstance
+from podsim.studies.op import one_operator as operators
+from podsim.studies.op.one_operator import OperatorInstance
 from podsim.tiles.supersteps import cycles, sram_rates, total
 
 CHIPS = [catalog.chip(name).value for name in ("gc2", "gc200", "c600")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podsim import api
+import podsim
 from podsim.model.program import Part
 from podsim.model.quantity import Cause
 
@@ -51,7 +51,7 @@ def shares_of(value):
 @pytest.mark.parametrize("engine", ["analytic", pytest.param("des", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("workload", "machine", "length"), RUNS)
 def test_each_part_of_a_shipped_prediction_is_nothing_or_more_than_rounding(workload, machine, length, engine):
-    answer = api.predict(workload, topology=machine, engine=engine, **length)
+    answer = podsim.predict(workload, topology=machine, engine=engine, **length)
     check(answer.breakdown_s, answer.timeline.step_s)
     for phase in answer.phases or (answer,):
         check(phase.breakdown_s, phase.timeline.step_s)
@@ -76,7 +76,7 @@ def test_so_it_is_of_any_mapping(workload, ipus, replicas, micro, count, engine)
     from podsim.errors import PodsimError
 
     try:
-        answer = api.predict(
+        answer = podsim.predict(
             workload,
             pod=16,
             engine=engine,
@@ -95,7 +95,7 @@ def test_so_it_is_of_any_mapping(workload, ipus, replicas, micro, count, engine)
 
 @pytest.mark.parametrize(("workload", "machines"), [("resnet50", ["pod64", "bow-pod64"]), ("bert", ["pod16", "pod64"])])
 def test_a_comparison_shows_no_part_and_no_cause_that_is_rounding(workload, machines):
-    difference = api.compare(workload, machines, engine="analytic").differences[0]
+    difference = podsim.compare(workload, machines, engine="analytic").differences[0]
     for row in difference.parts:
         whole = sum(max(part.before_s, part.after_s) for part in difference.parts)
         assert max(row.before_s, row.after_s) > LEAST * whole, row.part
@@ -104,11 +104,11 @@ def test_a_comparison_shows_no_part_and_no_cause_that_is_rounding(workload, mach
 
 def test_no_cause_without_what_causes_it():
     """Nothing says how long an epoch of RNN-T is, so no run of it ends at one."""
-    assert Cause.EVALUATION not in api.predict("rnnt", pod=64, engine="analytic").time_to_train_s.causes
+    assert Cause.EVALUATION not in podsim.predict("rnnt", pod=64, engine="analytic").time_to_train_s.causes
 
 
 @pytest.mark.parametrize("workload", ["resnet50", "bert", "gpt2-small"])
 def test_parts_of_a_batch_that_is_answered_are_more_than_rounding(workload):
-    report = api.infer(workload, pod=4, requests=500, clients=1)
+    report = podsim.infer(workload, pod=4, requests=500, clients=1)
     assert all(seconds > LEAST * report.service.latency_s for seconds in report.service.parts_s.values())
     assert report.delays.queued_s == 0 or report.delays.queued_s > LEAST * report.delays.mean_s

@@ -17,17 +17,21 @@ from functools import cache
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import Infeasible, PodsimError
 from podsim.files import catalog, comparator_machines, run_phases, samplers
 from podsim.model.comparator import ComparatorPrediction
-from podsim.model.comparison import Comparison, Ratio
 from podsim.model.inference import InferenceReport
-from podsim.model.plan import Plan
 from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.quantity import Estimate
 from podsim.predicting.stencils import STENCILS
-from podsim.report import json_comparators, json_comparison, json_inference, json_phases, json_plan, json_text
+from podsim.studies.compare import to_json as json_comparison
+from podsim.studies.compare.result import Comparison, Ratio
+from podsim.studies.infer import to_json as json_inference
+from podsim.studies.plan import to_json as json_plan
+from podsim.studies.plan.result import Plan
+from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.predict import to_json as predict_json
 
 ALL = os.environ.get("SHIPPED_NAMES") == "all"
 SHARE = 97  # of the whole matrix; prime, so that no period of it coincides with that of machines or lengths
@@ -47,23 +51,23 @@ STATED = re.compile(r"--[a-z]|podsim [a-z]+ |\[[a-z]+\]|name a phase|replicas|of
 
 
 def predict(workload, machine, length):
-    return api.predict(workload, topology=machine, engine="analytic", **length)
+    return podsim.predict(workload, topology=machine, engine="analytic", **length)
 
 
 def plan(workload, machine, length):
-    return api.plan(workload, machines=machine, **length)
+    return podsim.plan(workload, machines=machine, **length)
 
 
 def compare(workload, machine, length):
-    return api.compare(workload, [machine, "pod64"], engine="analytic", **length)
+    return podsim.compare(workload, [machine, "pod64"], engine="analytic", **length)
 
 
 def infer(workload, machine, length):
-    return api.infer(workload, topology=machine, engine="analytic", requests=500, **length)
+    return podsim.infer(workload, topology=machine, engine="analytic", requests=500, **length)
 
 
 def generate(workload, machine, length):
-    return api.infer(workload, topology=machine, engine="analytic", requests=500, generate=16, prompt=64, **length)
+    return podsim.infer(workload, topology=machine, engine="analytic", requests=500, generate=16, prompt=64, **length)
 
 
 VERBS = {
@@ -75,8 +79,8 @@ VERBS = {
 }
 JSON = {
     ComparatorPrediction: json_comparators.prediction,
-    Comparison: json_comparison.comparison,
-    InferenceReport: json_inference.inference,
+    Comparison: json_comparison.document,
+    InferenceReport: json_inference.document,
     Plan: json_plan.plan,
 }
 
@@ -135,7 +139,7 @@ def faults_of(answer) -> Iterator[str]:
 def written(answer) -> str:
     """An answer as `--json` prints it."""
     if isinstance(answer, Prediction):
-        return json_phases.prediction(answer) if answer.phases else json_text.prediction(answer)
+        return predict_json.prediction(answer)
     return JSON[type(answer)](answer)
 
 
@@ -178,7 +182,7 @@ def assert_true(hint, verb, workload, length):
 
 @cache
 def answers(workload, pod, length):
-    return api.predict(workload, pod=pod, engine="analytic", **dict(length))
+    return podsim.predict(workload, pod=pod, engine="analytic", **dict(length))
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
@@ -204,11 +208,11 @@ def test_shipped_names_answer_or_are_refused(verb):
 
 
 def sample(name, machine):
-    return api.sample(name, topology=machine)
+    return podsim.sample(name, topology=machine)
 
 
 def stencil(name, machine):
-    return api.stencil(name, grid="x".join(["512"] * STENCILS[name].dimensions), topology=machine)
+    return podsim.stencil(name, grid="x".join(["512"] * STENCILS[name].dimensions), topology=machine)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -221,7 +225,7 @@ def test_samplers_and_stencils_answer_or_are_refused(machine):
 
 def test_an_answer_outside_its_interval_is_noticed():
     """The check itself can fail."""
-    answer = api.predict("resnet50", pod=16, engine="analytic")
+    answer = podsim.predict("resnet50", pod=16, engine="analytic")
     wrong = dataclasses.replace(answer, step_s=dataclasses.replace(answer.step_s, low=answer.step_s.high))
     assert not tuple(faults_of(answer))
     assert tuple(faults_of(wrong))

@@ -17,11 +17,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from podsim import api
+import podsim
+from podsim import studies
 from podsim.errors import InputError, PodsimError
 from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.quantity import Estimate
-from podsim.model.verbs import VERBS
+
+VERBS = {verb: studies.arguments(verb) for verb in studies.verbs()}
 
 Choose = Callable[[int], int]
 """A source of choices: called with n, it gives a whole number from 0 to n - 1."""
@@ -154,6 +156,7 @@ MAPPED: Final = {
 CHEAP: Final[dict[str, dict[str, Any]]] = {
     "predict": {"workload": "resnet50", **MAPPED},
     "predict_comparator": {"workload": "resnet50", "topology": "dgx-a100"},
+    "explain_measurements": {"workload": "resnet50", **MAPPED},
     "explain_operators": {"workload": "resnet50", **{k: v for k, v in MAPPED.items() if k != "engine"}},
     "goodput": {
         "workload": "resnet50",
@@ -166,7 +169,7 @@ CHEAP: Final[dict[str, dict[str, Any]]] = {
     "compare": {
         "workload": "resnet50",
         "machines": ["pod4", "bow-pod4"],
-        "configuration": {"prefetch": 1},
+        "prefetch": 1,
         **{k: v for k, v in MAPPED.items() if k != "pod"},
     },
     "scale": {"workload": "resnet50", "pods": "4", "ipus_per_replica": 4, "micro_batch": 1, "engine": "analytic"},
@@ -191,6 +194,7 @@ CHEAP: Final[dict[str, dict[str, Any]]] = {
     "sample": {"sampler": "abc-covid19", "samples": 1000},
     "purse": {},
     "priced": {"answer": "answer"},
+    "gate": {"answer": "answer", "require": ("step<1s",)},
     "import_model": {"file": "x.json"},
     "diff": {"old": "x.json", "new": "y.json"},
     "plan_mix": {"workloads": "x.toml"},
@@ -270,7 +274,7 @@ def _near(argument: Argument, choose: Choose) -> Any:
 def made(call: Call) -> object:
     """The answer of a call, or the error that it was refused with."""
     try:
-        answer = getattr(api, call.verb)(**call.keywords)
+        answer = getattr(podsim, call.verb)(**call.keywords)
     except PodsimError as error:
         if error.code not in codes() or not error.message.strip():
             raise AssertionError(f"{call}: {error.code} is not in docs/errors.md, or says nothing") from error
@@ -300,6 +304,6 @@ def codes() -> frozenset[str]:
 
 @cache
 def _answered() -> object:
-    answer = api.predict(**CHEAP["predict"])
+    answer = podsim.predict(**CHEAP["predict"])
     assert not isinstance(answer, InputError)
     return answer

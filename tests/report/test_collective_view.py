@@ -15,7 +15,7 @@ from podsim.model.collective import (
     Rival,
     WithFaults,
 )
-from podsim.report.views import collective as view
+from podsim.studies.collective import report as view
 
 LEG = Leg(
     name="reduce",

@@ -22,7 +22,7 @@ from podsim.model.prediction import Run
 from podsim.model.run_cost import Owned
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
-from podsim.report.views import comparator as view
+from podsim.studies.predict import comparator_report as view
 
 ANSWER = ComparatorPrediction(
     workload="bert",
@@ -101,34 +101,30 @@ REPORT = ComparatorReport(
 
 def test_the_answer_and_where_it_stands():
     assert view.answer(ANSWER) == "10.0 min (9.0 – 11.0)"
-    assert headings(view.document(ANSWER))[0] == "BERT, target 0.72, on DGX A100 (8 × A100)"
-    assert headings(view.document(replace(ANSWER, chips=1)))[0] == "BERT, target 0.72, on DGX A100"
+    assert headings(view.document(ANSWER))[0] == "BERT on DGX A100 (8 × A100), target 0.72"
+    assert headings(view.document(replace(ANSWER, chips=1)))[0] == "BERT on DGX A100, target 0.72"
 
 
 def test_parts_of_the_law_by_size():
-    work, fixed, growing = bars(view.document(ANSWER))
-    assert (work.label, work.share, work.share_text, work.text) == ("work on samples", 0.75, "75.0 %", "375 ms")
-    assert (fixed.label, growing.label, growing.share_text) == ("every step", "grows with chips", "5.0 %")
+    work, fixed, growing = bars(view.document(ANSWER, verbose=True))
+    assert (work.label, work.share, work.share_text, work.text) == ("Work per sample", 0.75, "75.0 %", "375 ms")
+    assert (fixed.label, growing.label, growing.share_text) == ("Fixed overhead", "Growing overhead", "5.0 %")
 
 
 def test_numbers_of_the_run_and_of_a_chip():
     rows = facts(view.document(ANSWER))
-    assert (rows["throughput"].number, rows["throughput"].remark, rows["throughput"].second) == (
-        "4,100",
-        "512 a chip",
-        "",
-    )
-    assert (rows["global batch"].number, rows["global batch"].remark) == ("2,048", "256 a chip")
-    assert (rows["outside steps"].number, rows["outside steps"].unit) == ("1.0", "min")
-    assert (rows["outside steps"].remark, rows["outside steps"].second) == ("10 % of the run", "start, 1 evaluation")
-    assert facts(view.document(ANSWER, verbose=True))["throughput"].second == "90 %: 4,000 – 4,200"
+    assert (rows["Throughput"].number, rows["Throughput"].remark) == ("4,100", "512 per chip")
+    assert (rows["Global batch"].number, rows["Global batch"].remark) == ("2,048", "256 per chip")
+    assert (rows["Run overhead"].number, rows["Run overhead"].unit) == ("1.0", "min")
+    assert rows["Run overhead"].remark == "10 % of the run: start-up, 1 evaluation"
+    assert facts(view.document(ANSWER, verbose=True))["Throughput"].remark == "512 per chip; 90 %: 4,000 – 4,200"
 
 
 def test_far_from_what_is_published_one_digit_counts():
     far = replace(ANSWER, time_to_train_s=estimate(600.0, 540.0, 660.0, 16.0))
-    assert any("×16 beyond what is published" in text for text in notes(view.document(far)))
-    assert facts(view.document(far))["throughput"].remark == "500 a chip"
-    assert not any("beyond what is published" in text for text in notes(view.document(ANSWER)))
+    assert any("16× beyond published results" in text for text in notes(view.document(far)))
+    assert facts(view.document(far))["Throughput"].remark == "500 per chip"
+    assert not any("beyond published results" in text for text in notes(view.document(ANSWER)))
 
 
 def test_the_verdict_is_that_of_the_judged_chip():
@@ -152,7 +148,7 @@ def test_errors_by_chip_and_workload_where_there_are_any():
 def test_larger_machines_that_intervals_hold_and_those_without_an_answer():
     assert notes(view.report(REPORT))[0] == "mean 9 % · 1 of 1 inside the 90 % interval"
     some = replace(REPORT, larger=replace(REPORT.larger, refused=2))
-    assert notes(view.report(some))[0].endswith(" · 2 too far beyond to answer")
+    assert notes(view.report(some))[0].endswith(" · 2 too far beyond to predict")
 
 
 def test_every_result_is_listed_if_asked_for():
@@ -179,12 +175,12 @@ def test_a_machine_by_its_chip_and_published_results(known):
     ]
     doc = view.machine(chip, machine, tuple(results), Owned(capital=None, draw=None))
     rows = facts(doc)
-    numbers = [(label, rows[label].number) for label in ("memory", "power", "clock", "joined by") if label in rows]
+    numbers = [(label, rows[label].number) for label in ("Memory", "Power", "Clock", "Interconnect") if label in rows]
     assert numbers == (
-        [("memory", "80"), ("power", "400"), ("clock", "1.41"), ("joined by", "NVLink")] if known else []
+        [("Memory", "80"), ("Power", "400"), ("Clock", "1.41"), ("Interconnect", "NVLink")] if known else []
     )
-    assert (rows["chips"].number, rows["portions"].number) == ("8", "8")
-    assert [rows[label].unit for label in ("memory", "power", "clock") if label in rows] == (
+    assert (rows["Chips"].number, rows["Increment"].number) == ("8", "8")
+    assert [rows[label].unit for label in ("Memory", "Power", "Clock") if label in rows] == (
         ["GB", "W", "GHz"] if known else []
     )
     assert tables(doc)[0].rows == (("bert", "3", "8 to 1,024", "v1.0, v2.0"),)

@@ -3,12 +3,21 @@
 from dataclasses import replace
 
 import pytest
-from parts_of_documents import bars, headings, notes, tables, titles
+from parts_of_documents import bars, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
-from podsim.model.comparison import CaseDifference, Comparison, ComparisonCase, InfeasibleSide, PartDifference, Ratio
-from podsim.model.quantity import Cause
-from podsim.report.views import comparison as view
+from podsim.model.quantity import Cause, Grade
+from podsim.studies.compare import report as view
+from podsim.studies.compare.result import (
+    CaseDifference,
+    Comparison,
+    ComparisonCase,
+    InfeasibleSide,
+    PartDifference,
+    PerWatt,
+    PowerBasis,
+    Ratio,
+)
 
 BASE = prediction(beyond=1.0)
 OTHER = replace(BASE, time_to_train_s=estimate(296.0, 252.0, 372.0, 1.0))
@@ -51,7 +60,7 @@ def test_a_line_a_difference_then_the_sides_that_do_not_fit():
 
 def test_sides_alone_are_answered_by_their_time_or_throughput():
     alone = replace(COMPARISON, sides=COMPARISON.sides[:1], differences=())
-    assert view.answer(alone) == ("pod512: 2.5 min",)
+    assert view.answer(alone) == ("pod512: 2.47 min",)
     endless = replace(BASE, length_flags=("--tokens",))
     untimed = replace(alone, sides=(ComparisonCase(label="pod512", answer=endless),))
     assert view.answer(untimed) == ("pod512: 28,200 samples/s",)
@@ -74,84 +83,131 @@ def test_sides_are_columns_and_quantities_rows():
     doc = view.document(COMPARISON)
     rows = {row[0]: row[1:] for row in tables(doc)[0].rows}
     assert titles(tables(doc)[0]) == ["", "pod512", "bow"]
-    assert rows["time to train"] == ("2.5 min", "4.9 min")
-    assert rows["global batch"] == ("6,912", "6,912")
-    assert rows["replicas × IPUs"] == ("64 × 8", "64 × 8")
-    assert rows["price, USD"] == ("–", "–")
-    assert headings(doc)[:2] == ["BERT-Large, target 0.72 masked-LM accuracy: pod512 against bow", "over pod512"]
+    assert rows["Time to train"] == ("2.47 min", "4.93 min")
+    assert rows["Global batch"] == ("6,912", "6,912")
+    assert rows["Replicas × IPUs"] == ("64 × 8", "64 × 8")
+    assert rows["Machine price"] == ("–", "–")
+    assert headings(doc)[:2] == [
+        "BERT-Large, target 0.72 masked-LM accuracy: bow vs pod512",
+        "bow relative to pod512, 90 % intervals",
+    ]
+    assert "Step time" not in rows
+    assert "Step time" in {row[0] for row in tables(view.document(COMPARISON, verbose=True))[0].rows}
+
+
+def test_cases_too_many_for_one_table_are_in_several():
+    cases = tuple(ComparisonCase(label=f"a machine of name {at}", answer=BASE) for at in range(7))
+    blocks = tables(view.document(replace(COMPARISON, sides=cases)))
+    assert [title for table in blocks for title in titles(table)[1:]] == [case.label for case in cases]
+    assert all(len(table.columns) <= 4 for table in blocks)
 
 
 def test_several_others_are_counted_and_a_long_label_is_no_title():
     label = "pod64 with chip.clock=2 GHz"
     three = replace(COMPARISON, sides=(*COMPARISON.sides, ComparisonCase(label=label, answer=BASE)))
     doc = view.document(three)
-    assert headings(doc)[0].endswith("pod512 against 2 others")
-    assert titles(tables(doc)[0])[-1] == "changed"
+    assert headings(doc)[0].endswith("2 others vs pod512")
+    assert titles(tables(doc)[0])[-1] == "Changed"
 
 
 def test_a_run_of_no_stated_length_has_no_rows_of_a_run():
     endless = tuple(replace(each, answer=replace(each.answer, length_flags=("--tokens",))) for each in COMPARISON.sides)
     doc = view.document(replace(COMPARISON, sides=endless))
     assert not {row[0] for row in tables(doc)[0].rows} & set(view.OF_A_RUN)
-    assert titles(tables(doc)[1])[1] == "time of a sample"
-    assert notes(doc, "time to train") == ["run length not specified; give --tokens"]
+    assert facts(doc)["Time per sample"].remark
+    assert notes(doc, "Time to train") == ["run length not specified; give --tokens"]
 
 
 def test_a_difference_by_time_throughput_samples_and_money():
-    (row,) = tables(view.document(COMPARISON))[1].rows
-    assert row == ("bow", "+100 % (+90 to +115)", "× 0.500", "× 1.04", "–", "–")
-    (priced,) = tables(view.document(with_change(per_dollar=RATIO, per_watt=0.8)))[1].rows
-    assert priced[-2:] == ("× 2.00 (1.90 – 2.15)", "× 0.800")
+    short = facts(view.document(COMPARISON))
+    assert short["Time to train"].remark == "+100 % (+90 to +115)"
+    assert short["Performance per dollar"].remark == "–"
+    assert "Throughput" not in short
+    full = facts(view.document(COMPARISON, verbose=True))
+    assert (full["Throughput"].remark, full["Samples"].remark) == ("0.500×", "1.04×")
+    priced = facts(view.document(with_change(per_dollar=RATIO, per_watt=PerWatt(value=0.8, basis=PowerBasis.PEAK))))
+    assert priced["Performance per dollar"].remark == "2.00× (1.90 – 2.15)"
+    assert priced["Performance per watt"].remark == "0.800× (peak)"
+
+
+def test_several_differences_are_a_table_with_a_row_each():
+    three = replace(COMPARISON, differences=(*COMPARISON.differences, *COMPARISON.differences))
+    rows = tables(view.document(three))[0].rows
+    assert [row[:2] for row in rows] == [("bow", "+100 % (+90 to +115)")] * 2
 
 
 def test_common_draws_make_a_difference_surer():
-    (text,) = [text for text in notes(view.document(COMPARISON)) if "same draws" in text]
-    assert text.endswith("the first difference is known to ± 12 %; as if nothing were shared it would be ± 50 %")
+    text = facts(view.document(COMPARISON, verbose=True))["Intervals"].remark
+    assert text == "common random numbers: ± 12 % on the first difference, ± 50 % with independent ones"
+    assert "Intervals" not in facts(view.document(COMPARISON))
 
 
 def test_parts_that_move_the_run_are_bars_of_all_moves():
     """30 s longer and 10 s shorter; 0.01 s of 95 is not worth a bar."""
-    longer, shorter = bars(view.document(COMPARISON))
-    assert (longer.label, longer.share, longer.share_text, longer.text) == ("compute", 0.75, "longer", "+30.0 s")
+    longer, shorter = bars(view.document(COMPARISON, verbose=True))
+    assert (longer.label, longer.share, longer.share_text, longer.text) == ("Compute", 0.75, "longer", "+30.0 s")
     assert (shorter.label, shorter.share, shorter.share_text, shorter.text) == (
-        "start-up",
+        "Start-up",
         0.25,
         "shorter",
         "−10.0 s",
     )
-    (whole,) = notes(view.document(COMPARISON), "in all")
-    assert whole == "+20.0 s, of runs at their mean samples"
+    (whole,) = notes(view.document(COMPARISON, verbose=True), "Total")
+    assert whole == "+20.0 s, at the mean samples to converge"
+
+
+def test_evidence_stands_once_where_all_cases_have_the_same():
+    assert facts(view.document(COMPARISON))["Evidence"].remark == "extrapolated"
+    first, second = COMPARISON.sides
+    time = replace(second.answer.time_to_train_s, grade=Grade.INTERPOLATED)
+    far = replace(second, answer=replace(second.answer, time_to_train_s=time))
+    remark = facts(view.document(replace(COMPARISON, sides=(first, far))))["Evidence"].remark
+    assert remark == f"{first.label}: extrapolated; {second.label}: within calibration"
+
+
+def test_several_machines_have_their_largest_changes_in_a_line_each():
+    other = replace(COMPARISON.differences[0], label="IPU-POD256")
+    several = facts(view.document(replace(COMPARISON, differences=(*COMPARISON.differences, other))))
+    assert several["IPU-POD256"].remark == "Largest changes, total +20.0 s: compute +30.0 s, start-up −10.0 s"
+
+
+def test_the_short_screen_names_the_largest_changes_in_a_line():
+    assert (
+        facts(view.document(COMPARISON))["Largest changes"].remark == "Total +20.0 s: compute +30.0 s, start-up −10.0 s"
+    )
+    none = with_change(parts=(PartDifference(part="sync", before_s=1.0, after_s=1.0),))
+    assert facts(view.document(none))["Largest changes"].remark == "No part changes by 0.1 %"
 
 
 def test_small_moves_together_are_worth_a_bar_and_none_is_told():
     small = tuple(PartDifference(part=f"p{at}", before_s=1.0, after_s=1.002) for at in range(3))
-    (row,) = bars(view.document(with_change(parts=small)))
-    assert (row.label, row.share, row.text) == ("all else", 1.0, "+6.00 ms")
+    (row,) = bars(view.document(with_change(parts=small), verbose=True))
+    assert (row.label, row.share, row.text) == ("Other", 1.0, "+6.00 ms")
     smaller = tuple(replace(part, after_s=1.0005) for part in small)
-    assert bars(view.document(with_change(parts=smaller))) == []
-    none = view.document(with_change(parts=(PartDifference(part="sync", before_s=1.0, after_s=1.0),)))
-    assert "no part of the run differs by 0.1 % of it" in notes(none)
+    assert bars(view.document(with_change(parts=smaller), verbose=True)) == []
+    none = view.document(with_change(parts=(PartDifference(part="sync", before_s=1.0, after_s=1.0),)), verbose=True)
+    assert "no part of the run changes by 0.1 %" in notes(none)
 
 
 def test_verbose_says_why_a_difference_is_not_surer_and_what_is_assumed():
     doc = view.document(COMPARISON, verbose=True)
-    assert tables(doc)[2].rows == (("spread between seeds", "75 %"), ("what no parameter explains", "25 %"))
-    assert "assumed of pod512" in headings(doc)
-    assert len(tables(view.document(COMPARISON))) == 2
+    assert tables(doc)[1].rows == (("seed-to-seed spread", "75 %"), ("model error", "25 %"))
+    assert "Assumptions for pod512" in headings(doc)
+    assert len(tables(view.document(COMPARISON))) == 1
 
 
 def test_a_side_without_an_answer_says_why_and_what_would_work():
     doc = view.document(replace(COMPARISON, infeasible=(REFUSED,)))
-    assert "no answer for pod4" in headings(doc)
-    assert notes(doc, "hint") == ["--pod 16"]
+    assert "No answer for pod4" in headings(doc)
+    assert notes(doc, "Hint") == ["--pod 16"]
     assert "by half" in notes(doc, "·")
 
 
 def test_a_side_far_out_is_warned_of():
     far = replace(COMPARISON, sides=(COMPARISON.sides[0], ComparisonCase(label="x", answer=prediction(beyond=9.0))))
-    assert any("one digit counts" in text for text in notes(view.document(far)))
-    assert not any("one digit counts" in text for text in notes(view.document(COMPARISON)))
+    assert any("8× beyond calibration" in text for text in notes(view.document(far)))
+    assert not any("8× beyond calibration" in text for text in notes(view.document(COMPARISON)))
     step = replace(BASE, step_s=estimate(0.2, 0.1, 0.3, 9.0))
     only_step = replace(COMPARISON, sides=(COMPARISON.sides[0], ComparisonCase(label="x", answer=step)))
-    assert not any("one digit counts" in text for text in notes(view.document(only_step)))
+    assert not any("8× beyond calibration" in text for text in notes(view.document(only_step)))
     assert notes(view.document(COMPARISON))[-1].startswith("seed 7 · ")

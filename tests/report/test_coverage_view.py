@@ -6,7 +6,7 @@ import pytest
 from parts_of_documents import bars, headings, notes, tables
 
 from podsim.model.validation import STEP, TIME, Coverage, CoverageReport, CoveredPoint, DistanceFound
-from podsim.report.views import coverage as view
+from podsim.studies.validate import coverage_report as view
 
 
 def row(quantity, level, count, hits, **change):
@@ -48,7 +48,7 @@ def test_the_answer_is_of_the_highest_level(report):
 def test_a_share_outside_its_bar_fails_and_is_named(report):
     few = replace(report, rows=(row(STEP, 0.9, 16, 8),))
     assert view.answer(few).startswith("FAIL, ")
-    assert notes(view.document(few), "outside") == ["step: coverage 50 %, bar 80 %"]
+    assert notes(view.document(few), "outside") == ["step: coverage 50 %, limit 80 %"]
     assert notes(view.document(report), "outside") == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from podsim.files import catalog
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream
-from podsim.report.views.each_operator import table
+from podsim.studies.look_up.each_operator import table
 
 SHAPES = (
     ("up", Kind.MATMUL, Matmul(m=2, k=30, n=40)),

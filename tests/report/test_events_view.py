@@ -16,29 +16,29 @@ def said(result):
 
 
 def test_where_both_agree_the_screen_says_so():
-    assert events.agreement((replace(prediction(), events=AGREED),)) == "formula and event simulation agree"
-    assert list(said(AGREED)) == ["tiles"]
-    assert "5 %" in said(AGREED)["tiles"]
+    assert events.agreement((replace(prediction(), events=AGREED),)) == "Checked by event simulation"
+    assert list(said(AGREED)) == ["Tile idle time"]
+    assert "5 %" in said(AGREED)["Tile idle time"]
 
 
 def test_where_events_are_longer_the_screen_says_by_how_much():
     longer = replace(AGREED, step_s=0.102)
-    assert events.agreement((replace(prediction(), events=longer),)) == "event simulation, +2.0 % to the formula's step"
-    assert said(longer)["events"] == "transfers that meet on links make the step 2.0 ms (2.0 %) longer than its formula"
+    assert events.agreement((replace(prediction(), events=longer),)) == "Checked by event simulation: +2.0 % step time"
+    assert said(longer)["Link contention"] == "the step is 2.0 ms (2.0 %) longer than with the analytic engine"
 
 
 @pytest.mark.parametrize(("stalls_s", "shown"), [(0.00009, False), (0.0003, True)])
 def test_stalls_are_shown_from_a_thousandth(stalls_s, shown):
     result = said(replace(AGREED, stalls_s=stalls_s))
-    assert ("stalls" in result) is shown
-    assert not shown or "0.3 % of a step" in result["stalls"]
+    assert ("IPU stalls" in result) is shown
+    assert not shown or "0.3 % of a step" in result["IPU stalls"]
 
 
 def test_the_formula_alone_is_no_event_simulation():
-    assert events.agreement((prediction(),)) == "formula, without events"
+    assert events.agreement((prediction(),)) == ""
     assert not said(None)
 
 
 def test_several_answers_say_the_largest_difference():
     both = (replace(prediction(), events=AGREED), replace(prediction(), events=replace(AGREED, step_s=0.101)))
-    assert events.agreement(both) == "event simulation, at most +1.0 % to the formula's step"
+    assert events.agreement(both) == "Checked by event simulation: at most +1.0 % step time"

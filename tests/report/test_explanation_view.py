@@ -7,11 +7,12 @@ import pytest
 from parts_of_documents import bars, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
-from podsim.model.explanation import Alternative, Explanation, Influence, Mechanism, Rise, Without
+from podsim.model.parameters import BY_NAME
 from podsim.model.program import Part
 from podsim.model.quantity import Grade, SourceKind
-from podsim.report import json_explanation
-from podsim.report.views import explanation as view
+from podsim.studies.explain import report as view
+from podsim.studies.explain import to_json as json_explanation
+from podsim.studies.explain.result import Alternative, Explanation, Influence, Mechanism, Rise, Without
 
 INFLUENCE = Influence(
     path="chip.clock",
@@ -47,16 +48,25 @@ ENDLESS = replace(
 
 
 def test_the_answer_in_a_line():
-    assert view.answer(TOLD).startswith("1.7 min; the batch: ")
+    assert view.answer(TOLD).startswith("1.67 min; the batch: ")
     assert view.answer(ENDLESS).startswith("100 ms a step; the batch: ")
 
 
 def test_each_bar_starts_where_the_one_before_ends():
     ideal, reduced, seeds = bars(view.document(TOLD))
-    assert (ideal.label, ideal.share, ideal.start, ideal.share_text) == ("ideal arithmetic", 0.6, 0.0, "60.0 %")
-    assert (reduced.label, reduced.share, reduced.start) == ("all-reduce", 0.5, pytest.approx(0.6))
+    assert (ideal.label, ideal.share, ideal.start, ideal.share_text) == ("Ideal compute", 0.6, 0.0, "60.0 %")
+    assert (reduced.label, reduced.share, reduced.start) == ("Gradient all-reduce", 0.5, pytest.approx(0.6))
     assert (seeds.share, seeds.start, seeds.share_text) == (0.1, 1.0, "−10.0 %")
     assert (ideal.text, seeds.text) == ("1.00 min", "1.67 min")
+
+
+def test_small_parts_are_one_bar_of_the_short_screen():
+    small = [Rise(mechanism=Part.SYNC, added_s=1.0, until_s=61.0), Rise(mechanism=Part.HOST, added_s=1.0, until_s=62.0)]
+    rise = Rise(mechanism=Part.ALL_REDUCE, added_s=38.0, until_s=100.0)
+    many = replace(TOLD, waterfall=(TOLD.waterfall[0], *small, rise))
+    assert [bar.label for bar in bars(view.document(many))] == ["Ideal compute", "Gradient all-reduce", "Other"]
+    assert bars(view.document(many))[-1].text == "1.67 min"
+    assert len(bars(view.document(many, verbose=True))) == 4
 
 
 def test_every_mechanism_has_a_name():
@@ -64,44 +74,53 @@ def test_every_mechanism_has_a_name():
 
 
 def test_what_would_be_less_without_is_by_what_it_saves():
-    table = tables(view.document(TOLD))[0]
+    table = tables(view.document(TOLD, verbose=True))[0]
     assert table.rows == (("as predicted", "1.67", ""), ("bubble", "1.17", "−30 %"), ("sync", "1.67", "none"))
-    assert titles(table) == ["without it", "min", "time to train"]
+    assert titles(table) == ["What-if", "Time, min", "Change"]
 
 
 def test_influences_that_show_and_all_of_them():
-    table = tables(view.document(TOLD))[1]
-    assert table.rows == (("chip.clock", "1.33 GHz", "−0.61 %", "datasheet", "measured", "datasheet"),)
-    assert any("; 1 other moves it less: -v has all" in text for text in notes(view.document(TOLD)))
-    verbose = view.document(TOLD, verbose=True)
-    assert tables(verbose)[1].rows[1][2] == "none"
-    assert not any("-v has all" in text for text in notes(verbose))
-    many = replace(TOLD, influences=(INFLUENCE,) * (view.MOST_INFLUENCES + 2))
-    assert len(tables(view.document(many))[1].rows) == view.MOST_INFLUENCES
+    assert facts(view.document(TOLD))["Sensitivity"].remark == "per +1 %: chip clock −0.61 %"
+    first, second = tables(view.document(TOLD, verbose=True))[1].rows
+    assert first == ("chip.clock", "1.33 GHz", "−0.61 %", "datasheet", "measured", "datasheet")
+    assert second[2] == "none"
+    many = replace(TOLD, influences=(INFLUENCE,) * (view.MOST_SENSITIVE + 2))
+    assert facts(view.document(many))["Sensitivity"].remark.count("chip clock") == view.MOST_SENSITIVE
+
+
+def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
+    assert set(view.FITTED) == set(BY_NAME)
+    fitted = replace(TOLD, influences=(replace(INFLUENCE, name="sharding.weight", change=0.0027),))
+    assert facts(view.document(fitted))["Sensitivity"].remark == "per +1 %: sharding time per weight +0.27 %"
+    assert tables(view.document(fitted, verbose=True))[1].rows[0][0] == "sharding.weight"
 
 
 def test_what_would_help_stands_apart_from_what_would_not():
-    helpful, others = tables(view.document(TOLD))[2:]
-    assert helpful.rows == (("more hosts", "1.50", "−10 %", "less input"),)
-    assert others.rows == (("fewer", "1.65", "−1.0 %", "hardly"), ("none", "no", "", "does not fit"))
-    assert "what would help, by 1 % or more" in headings(view.document(TOLD))
-    assert tables(view.document(TOLD, verbose=True))[2].rows[0][-1] == "--hosts 8"
+    assert facts(view.document(TOLD))["Would not help"].remark == "fewer (1.0 % faster), none (does not fit)"
+    assert tables(view.document(TOLD))[0].rows == (("more hosts", "1.50", "−10 %", "less input"),)
+    helpful, others = tables(view.document(TOLD, verbose=True))[2:]
+    assert helpful.rows == (("more hosts", "1.50", "−10 %", "less input", "--hosts 8"),)
+    assert others.rows == (
+        ("fewer", "1.65", "−1.0 %", "hardly", "--hosts 8"),
+        ("none", "–", "", "does not fit", "--hosts 8"),
+    )
+    assert "What would help (≥ 1 %)" in headings(view.document(TOLD))
     only = view.document(replace(TOLD, alternatives=(HELPFUL,)))
-    assert "what would not help, and why" not in headings(only)
+    assert "What would not help" not in headings(only)
 
 
 def test_a_run_of_no_stated_length_is_explained_by_its_step():
     rows = facts(view.document(ENDLESS))
-    assert (rows["step time"].number, rows["step time"].unit) == ("100", "ms")
-    assert "throughput" in rows
-    assert "time to train" in facts(view.document(TOLD))
-    assert any("the time of as many samples as a step has here" in text for text in notes(view.document(ENDLESS)))
-    assert notes(view.document(ENDLESS), "time to train") == ["run length not specified; give --tokens"]
+    assert (rows["Step time"].number, rows["Step time"].unit) == ("100", "ms")
+    assert "Throughput" in rows
+    assert "Time to train" in facts(view.document(TOLD))
+    assert any("time of the same number of samples" in text for text in notes(view.document(ENDLESS)))
+    assert rows["Time to train"].remark == "run length not specified; give --tokens"
 
 
 def test_the_mapping_and_idle_ipus_are_named():
-    mapping = facts(view.document(TOLD))["mapping"]
-    assert (mapping.number, mapping.second) == ("64 × 8", "micro-batch 2, accumulation 27, global batch 6,912")
+    mapping = facts(view.document(TOLD))["Mapping"]
+    assert mapping.remark == "64 replicas × 8 IPUs, micro-batch 2, accumulation 27, global batch 6,912"
     assert headings(view.document(TOLD))[0] == "BERT-Large, MLPerf on IPU-POD512, explained"
     idle = replace(TOLD, prediction=replace(TOLD.prediction, ipus=1024))
     assert headings(view.document(idle))[0] == "BERT-Large, MLPerf on IPU-POD512 (1,024 × gc200, 512 used), explained"
@@ -110,8 +129,8 @@ def test_the_mapping_and_idle_ipus_are_named():
 def test_far_out_one_digit_counts():
     far = replace(TOLD, prediction=replace(TOLD.prediction, time_to_train_s=estimate(100.0, 90.0, 110.0, 20.0)))
     assert [bar.text for bar in bars(view.document(far))] == ["1 min", "2 min", "2 min"]
-    assert any("×20 beyond the machines calibrated on" in text for text in notes(view.document(far)))
-    assert not any("one significant digit" in text for text in notes(view.document(TOLD)))
+    assert any("20× beyond calibration" in text for text in notes(view.document(far)))
+    assert not any("beyond calibration" in text for text in notes(view.document(TOLD)))
 
 
 def test_json_has_what_the_screen_rounds():

@@ -6,7 +6,7 @@ from parts_of_documents import facts, headings, notes, tables
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
 from podsim.model.quantity import Provenance, SourceKind
-from podsim.report.views import fabric as view
+from podsim.studies.look_up import fabric_report as view
 from podsim.topology.every_link import MOST_LISTED, NamedLink
 
 FABRIC = GenericFabric(

@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from podsim import api
-from podsim.report import chrome_trace, json_goodput, json_text, terminal
+import podsim
+from podsim.report import chrome_trace, terminal
 from podsim.report.digits import rounded
-from podsim.report.views import goodput, trace
+from podsim.studies.goodput import report as goodput
+from podsim.studies.goodput import to_json as json_goodput
+from podsim.studies.trace import report as trace
+from podsim.studies.trace import to_json as trace_json
 
 FAULTS = ["ipu:2=0.5", "link:ipu4-ipu6=0.5"]
 FLAGS = {"pod": 16, "preset": "mlperf-v1.1-closed"}
@@ -18,12 +21,12 @@ def screen(doc):
 
 
 def test_a_trace_lists_its_faults():
-    result = api.trace("bert", faults=FAULTS, **FLAGS)
-    assert json.loads(json_text.trace(result))["faults"] == FAULTS
+    result = podsim.trace("bert", faults=FAULTS, **FLAGS)
+    assert json.loads(trace_json.trace(result))["faults"] == FAULTS
     assert json.loads(chrome_trace.text(result))["otherData"]["faults"] == FAULTS
     assert "faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(result))
-    whole = api.trace("bert", **FLAGS)
-    assert "faults" not in json.loads(json_text.trace(whole))
+    whole = podsim.trace("bert", **FLAGS)
+    assert "faults" not in json.loads(trace_json.trace(whole))
     assert "faults" not in screen(trace.document(whole))
 
 
@@ -36,18 +39,18 @@ def test_a_trace_lists_its_faults():
     ],
 )
 def test_a_trace_counts_the_kinds_of_replicas_it_shows(faults, shown):
-    assert api.trace("bert", faults=faults, **FLAGS).shown == shown
+    assert podsim.trace("bert", faults=faults, **FLAGS).shown == shown
 
 
 def test_goodput_says_what_faults_cost():
-    report = api.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
-    faults = json.loads(json_goodput.goodput(report))["faults"]
+    report = podsim.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
+    faults = json.loads(json_goodput.document(report))["faults"]
     assert faults["texts"] == FAULTS
     assert faults["step_s"] == rounded(report.step_s) > faults["healthy_step_s"]
-    assert "faults: ipu:2=0.5" in screen(goodput.document(report))
-    assert "faults" not in json.loads(json_goodput.goodput(api.goodput("bert", runs=5, **FLAGS)))
+    assert "Faults: ipu:2=0.5" in screen(goodput.document(report))
+    assert "faults" not in json.loads(json_goodput.document(podsim.goodput("bert", runs=5, **FLAGS)))
 
 
 def test_noise_that_is_in_the_fit_adds_nothing():
-    prediction = api.predict("bert", steps=1000, engine="analytic", **FLAGS)
+    prediction = podsim.predict("bert", steps=1000, engine="analytic", **FLAGS)
     assert abs(prediction.noise.added_s) == 0 or abs(prediction.noise.added_s) > 1e-9 * prediction.run.training_s

@@ -2,7 +2,7 @@
 
 from podsim.model.validation import GROUPINGS, POOLED, ErrorSummary, HeldIntervals, HoldOuts
 from podsim.report.terminal import Look, render
-from podsim.report.views import hold_outs as view
+from podsim.studies.validate import hold_outs_report as view
 
 ERRORS = ErrorSummary(count=20, mean_abs=0.01, mean_signed=0.01, worst=-0.02)
 INTERVALS = HeldIntervals(count=20, held=17, median_width=1.31, widest=1.62)

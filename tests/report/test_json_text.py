@@ -9,7 +9,9 @@ import pytest
 from samples_of_results import estimate, fit_report, prediction, validation
 
 from podsim.model.quantity import Grade
-from podsim.report import json_text
+from podsim.studies.calibrate import to_json as calibrate_json
+from podsim.studies.predict import to_json as predict_json
+from podsim.studies.validate import to_json as validate_json
 
 ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 
@@ -24,7 +26,7 @@ def parse(text: str) -> Any:
 
 
 def test_the_keys_of_a_prediction_and_their_order() -> None:
-    assert list(parse(json_text.prediction(prediction()))) == [
+    assert list(parse(predict_json.prediction(prediction()))) == [
         "schema",
         "podsim",
         "workload",
@@ -65,7 +67,7 @@ def test_the_keys_of_a_prediction_and_their_order() -> None:
 
 
 def test_a_prediction_is_told_in_si_numbers() -> None:
-    result = parse(json_text.prediction(prediction()))
+    result = parse(predict_json.prediction(prediction()))
     assert result["schema"] == "podsim.prediction/1"
     assert result["ipus"] == 512
     assert result["step_s"] == 0.245
@@ -80,13 +82,13 @@ def test_a_prediction_is_told_in_si_numbers() -> None:
 
 
 def test_the_breakdown_sums_to_the_step() -> None:
-    result = parse(json_text.prediction(prediction()))
+    result = parse(predict_json.prediction(prediction()))
     assert sum(result["breakdown_s"].values()) == pytest.approx(result["step_s"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
-    result = parse(json_text.prediction(prediction()))[name]
+    result = parse(predict_json.prediction(prediction()))[name]
     assert list(result) == ["value", "low", "high", "grade", "beyond", "causes"]
     assert result["grade"] == "extrapolated"
     assert result["low"] < result["value"] < result["high"]
@@ -94,21 +96,21 @@ def test_estimates_are_objects(name: str) -> None:
 
 def test_what_is_not_finite_is_null() -> None:
     endless = replace(estimate(math.inf, math.nan, -math.inf), grade=Grade.ASSUMED)
-    result = parse(json_text.prediction(replace(prediction(), time_to_train_s=endless)))
+    result = parse(predict_json.prediction(replace(prediction(), time_to_train_s=endless)))
     assert result["time_to_train_s"]["value"] is None
     assert result["time_to_train_s"]["low"] is None
 
 
 def test_the_same_prediction_gives_the_same_bytes() -> None:
-    assert json_text.prediction(prediction()) == json_text.prediction(prediction())
+    assert predict_json.prediction(prediction()) == predict_json.prediction(prediction())
 
 
 def test_json_is_ascii_for_any_pipe() -> None:
-    assert json_text.prediction(replace(prediction(), limited_by="größe × 2")).isascii()
+    assert predict_json.prediction(replace(prediction(), limited_by="größe × 2")).isascii()
 
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
-    result = parse(json_text.validation(validation()))
+    result = parse(validate_json.validation(validation()))
     assert list(result) == [
         "schema",
         "podsim",
@@ -129,7 +131,7 @@ def test_validation_gives_points_and_a_summary_by_quantity() -> None:
 
 
 def test_a_fit_report_keeps_its_field_names() -> None:
-    result = parse(json_text.fit(fit_report()))
+    result = parse(calibrate_json.fit(fit_report()))
     assert result["schema"] == "podsim.fit/1"
     assert result["parameters"]["compute.efficiency"]["value"] == 0.412
     assert result["correlations"] == [["compute.efficiency", "exchange.efficiency", -0.87]]

@@ -11,13 +11,14 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
 from podsim.planning.ownership import purse
-from podsim.report import json_text, json_workload
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
-from podsim.report.views import chip as chip_view
-from podsim.report.views import listing
-from podsim.report.views import topology as topology_view
-from podsim.report.views import workload as workload_view
+from podsim.studies.look_up import chip_report as chip_view
+from podsim.studies.look_up import listing
+from podsim.studies.look_up import to_json as look_up_json
+from podsim.studies.look_up import topology_report as topology_view
+from podsim.studies.look_up import workload_json as json_workload
+from podsim.studies.look_up import workload_report as workload_view
 from podsim.topology import measure
 
 
@@ -109,7 +110,7 @@ def test_a_single_ipu_is_joined_to_nothing() -> None:
 def test_assumed_values_of_a_machine_are_spelled_out() -> None:
     document = catalog.topology("pod128")
     text = flat(show(document))
-    assert "gw-link.latency 2 us" in text
+    assert "gw-link.latency 2 µs" in text
     for note in document.value.notes:
         assert note in text
 
@@ -178,13 +179,13 @@ def test_lookups_fit_their_screen(width: int) -> None:
 
 def test_json_of_lookups_is_strict_and_in_si() -> None:
     chip = catalog.chip("gc200")
-    result = json.loads(json_text.chip(chip.value, chip))
+    result = json.loads(look_up_json.chip(chip.value, chip))
     assert result["schema"] == "podsim.chip-report/1"
     assert result["chip"]["clock_hz"] == 1.325e9
     assert result["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
     assert result["provenance"]["clock"]["kind"] == "datasheet"
     machine = catalog.topology("pod64")
-    details = json.loads(json_text.topology(machine.value, machine, {"diameter_hops": 17}))
+    details = json.loads(look_up_json.topology(machine.value, machine, {"diameter_hops": 17}))
     assert (details["ipus"], details["diameter_hops"]) == (64, 17)
     workload = catalog.workload("bert")
     listed = json.loads(json_workload.workload(workload.value, workload))
@@ -195,6 +196,6 @@ def test_json_of_lookups_is_strict_and_in_si() -> None:
 def test_check_says_what_a_file_is_and_what_it_holds() -> None:
     document = catalog.topology("pod64")
     text = flat(listing.check("a/pod64.toml", "topology", "pod64", None, document.provenance, ("hides another",)))
-    assert "a/pod64.toml a topology file, no fault found" in text
+    assert "a/pod64.toml PASS: a topology file, no fault found" in text
     assert f"{len(document.provenance)} values: " in text
     assert "! hides another" in text

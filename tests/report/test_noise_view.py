@@ -65,32 +65,32 @@ def document(report, training_s=100.0):
 
 def test_the_tail_of_a_step_is_in_the_unit_of_its_mean():
     doc = document(REPORT)
-    assert headings(doc) == ["with noise, 1,000 steps of one run, seed 3"]
-    step = facts(doc)["step"]
+    assert headings(doc) == ["Simulated noise, 1,000 steps of one run, seed 3"]
+    step = facts(doc)["Step time"]
     assert (step.number, step.unit, step.remark) == ("200", "ms", "± 4.0 ms")
-    assert step.second == "p50 199, p95 210, p99 220, worst 300 ms"
+    assert step.second == "P50 199, P95 210, P99 220, worst 300 ms"
 
 
 def test_what_noise_adds_to_a_run_has_a_sign_and_a_share():
-    run = facts(document(REPORT))["time to train"]
+    run = facts(document(REPORT))["Time to train"]
     assert (run.number, run.unit, run.remark) == ("+4.0", "s", "+4.0 % of the steps")
     assert run.second == "90 % of runs: −2.0 s to +9.0 s"
 
 
 def test_another_scale_and_a_single_step_are_told():
     (text,) = headings(document(replace(REPORT, scale=2.5, steps=1)))
-    assert text == "with noise, 1 step of one run, seed 3, noise × 2.5"
+    assert text == "Simulated noise, 1 step of one run, seed 3, noise × 2.5"
 
 
 def test_a_cause_with_its_members_and_no_delay_as_nought():
-    assert tables(document(REPORT))[0].rows == (("IPUs", "4,096", "1.0 ms", "200 us", "2.0 ms", "3.0 ms", "0"),)
-    assert notes(document(REPORT))[0].startswith("1.5 ms of delay is in fitted step times already")
+    assert tables(document(REPORT))[0].rows == (("IPUs", "4,096", "1.0 ms", "200 µs", "2.0 ms", "3.0 ms", "0"),)
+    assert notes(document(REPORT))[0].startswith("fitted step times already include 1.5 ms of delay")
 
 
 def test_the_fit_in_a_line_and_by_submission():
     assert view.answer(FIT) == "IPUs at most 1.2 %, hosts 0.5 % of a step"
     doc = view.document(FIT)
-    assert headings(doc) == ["what varies in the logs of 1 submission"]
+    assert headings(doc) == ["Noise in the logs of 1 submission"]
     assert facts(doc)["ipu.jitter"].number == "0.012"
     assert (facts(doc)["host.hiccup_every"].number, facts(doc)["host.hiccup_every"].unit) == ("10", "min")
     assert tables(doc)[0].rows == (("bert/pod16", "2.20 s", "4.0 ms", "0.011", "0.0033", "2", "1"),)

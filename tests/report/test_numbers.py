@@ -63,7 +63,7 @@ def test_no_more_digits_are_shown_than_asked_for(value: float, figures: int) -> 
     [
         (0.0, "0 s"),
         (75.5e-9, "75.5 ns"),
-        (2e-6, "2.00 us"),
+        (2e-6, "2.00 µs"),
         (0.245, "245 ms"),
         (0.99999, "1.00 s"),
         (59.9, "59.9 s"),
@@ -123,9 +123,15 @@ def test_counts_are_exact_until_a_million() -> None:
 
 def test_an_estimate_shows_one_unit_and_equal_decimals() -> None:
     shown = numbers.shown(estimate(148.0, 126.0, 186.0), numbers.TIME)
-    assert (shown.text, shown.interval) == ("2.5 min", "2.1 – 3.1")
+    assert (shown.text, shown.interval) == ("2.47 min", "2.10 – 3.10")
     shown = numbers.shown(estimate(622.0, 588.0, 672.0), numbers.TIME)
     assert (shown.text, shown.interval) == ("10.4 min", "9.8 – 11.2")
+
+
+def test_a_headline_has_the_digits_of_a_table() -> None:
+    """The time to train above and its row among the mappings below are one number."""
+    seconds = estimate(203.0, 175.0, 235.0)
+    assert numbers.shown(seconds, numbers.TIME).number == numbers.scale(203.0, numbers.TIME).number(203.0)
 
 
 def test_a_narrow_interval_gets_another_digit() -> None:
@@ -133,11 +139,33 @@ def test_a_narrow_interval_gets_another_digit() -> None:
     assert (shown.text, shown.interval) == ("2.47 min", "2.45 – 2.48")
 
 
-def test_beyond_eight_times_one_digit_is_left() -> None:
+def test_far_out_as_few_digits_are_left_as_show_the_interval() -> None:
     inside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.0), numbers.TIME)
     outside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.01), numbers.TIME)
-    assert inside.text == "2.5 min"
-    assert (outside.text, outside.interval) == ("2 min", "2 – 3")
+    assert inside.text == "2.47 min"
+    assert (outside.text, outside.interval) == ("2.5 min", "2.1 – 3.1")
+    wide = numbers.shown(estimate(148.0, 60.0, 250.0, beyond=9.0), numbers.TIME)
+    assert (wide.text, wide.interval) == ("2 min", "1 – 4")
+
+
+def test_no_interval_shows_zero_width() -> None:
+    far = numbers.shown(estimate(118.9, 95.9, 143.3, beyond=64.0), numbers.TIME)
+    assert (far.text, far.interval) == ("2.0 min", "1.6 – 2.4")
+    narrow = numbers.shown(estimate(515 * 86400.0, 514.8 * 86400.0, 515.3 * 86400.0), numbers.TIME)
+    assert (narrow.text, narrow.interval) == ("515.0 days", "514.8 – 515.3")
+
+
+def test_shares_of_one_whole_add_up_to_a_hundred() -> None:
+    assert numbers.shares([0.43, 0.565, 0.005]) == ["43 %", "56 %", "1 %"]
+    assert numbers.shares([1 / 3, 1 / 3, 1 / 3], 1) == ["33.4 %", "33.3 %", "33.3 %"]
+    assert numbers.shares([0.9999, 0.0001]) == ["100 %", "< 1 %"]
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"), [(4.307e6, "$4.31M"), (538400.0, "$538k"), (2.51, "$2.51"), (999.9, "$1.00k"), (math.nan, "–")]
+)
+def test_money_has_three_digits(usd: float, text: str) -> None:
+    assert numbers.money(usd) == text
 
 
 @given(SIZES, st.floats(min_value=0.1, max_value=1.0), st.floats(min_value=1.0, max_value=10.0))
@@ -173,3 +201,24 @@ def test_written_numbers_have_twelve_digits():
     }
     assert str(digits.rounded(-0.0)) == "0.0"
     assert digits.rounded(1234567890123.4) == 1234567890120.0
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2 us", "2 µs"),
+        ("2 to 5 us is plausible", "2 to 5 µs is plausible"),
+        ("gw-link.latency 1 us (was 2 us)", "gw-link.latency 1 µs (was 2 µs)"),
+        ("tells us nothing, 2 users", "tells us nothing, 2 users"),
+    ],
+)
+def test_microseconds_of_files_are_shown_with_their_letter(text, shown):
+    assert numbers.with_micro(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [(8.87e-5, "s", "88.7 µs"), (3.46e-4, "s", "346 µs"), (1.05, "", "1.05"), (2.5e9, "B/s", "2,500,000,000 B/s")],
+)
+def test_a_stated_value_in_seconds_has_the_unit_that_reads_best(value, unit, shown):
+    assert numbers.stated(value, unit) == shown

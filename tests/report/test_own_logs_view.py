@@ -6,11 +6,14 @@ import pytest
 from parts_of_documents import headings, notes, tables
 from samples_of_results import fit_report
 
+from podsim.calibration.own_logs import at_bounds
 from podsim.files import catalog
+from podsim.files import free as free_file
 from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint
 from podsim.model.validation import STEP, TIME
-from podsim.report.views import own_logs as view
+from podsim.studies.calibrate import own_logs_report as view
+from podsim.studies.calibrate import own_verdict
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,20 @@ def report():
 
 
 def test_the_answer_is_the_mean_size_of_step_errors(report):
-    assert view.answer(report) == "1 point of 5 runs, step time mean 4.0 % before, 1.0 % after"
+    assert view.answer(report) == "PASS, 1 point of 5 runs, step time mean 4.0 % before, 1.0 % after"
+
+
+def test_a_fit_that_misses_the_runs_fails(report):
+    bars = f"criteria: {own_verdict.BARS}"
+    assert f"PASS · {bars}" in notes(view.document(report))
+    late = replace(report.errors[1], after=-0.08)
+    for failed in (
+        replace(report, errors=(late,)),
+        replace(report, at_bounds=("collective.start",)),
+        replace(report, held_out_before=0.05, held_out_after=0.08),
+    ):
+        assert f"FAIL · {bars}" in notes(view.document(failed))
+        assert view.answer(failed).startswith("FAIL, ")
 
 
 def test_files_that_were_read_are_counted_and_points_given_are_not(report):
@@ -83,7 +99,7 @@ def test_a_point_with_its_mapping(report):
 def test_a_mapping_that_nobody_published_is_warned_of(report):
     assert not any("nobody published" in text for text in notes(view.document(report), "!"))
     own = replace(report, points=(replace(report.points[0], published=False),))
-    assert notes(view.document(own), "!")[0] == "mine: nobody published this mapping; stored and ordered as in p"
+    assert notes(view.document(own), "!")[0] == "mine: this mapping is not published; stored and ordered as in p"
 
 
 def test_errors_are_by_quantity_steps_first(report):
@@ -107,3 +123,39 @@ def test_remarks_stand_where_they_were_and_not_all_of_them(report):
 def test_where_points_were_written(report):
     assert not any("own.toml" in text for text in notes(view.document(report)))
     assert "wrote own.toml" in notes(view.document(replace(report, points_path="own.toml")))
+
+
+def test_a_fit_that_meets_the_runs_has_no_warning(report):
+    texts = notes(view.document(report))
+    assert not any("still misses" in text or "ran to a bound" in text for text in texts)
+    assert notes(view.document(report), "Measure next") == []
+
+
+def test_a_fit_that_misses_its_own_runs_says_so_and_what_to_measure(report):
+    errors = (OwnError(id="mine", quantity=STEP, measured_s=0.7, before=0.02, after=-0.074),)
+    missed = replace(report, errors=errors, at_bounds=("rack.step",), held_out_before=0.049, held_out_after=0.085)
+    texts = notes(view.document(missed))
+    assert any(text.startswith("The fit still misses mine: step time −7.4 %.") for text in texts)
+    assert any(text.startswith("rack.step ran to a bound") for text in texts)
+    assert any("rises from 4.9 % to 8.5 %" in text for text in texts)
+    assert notes(view.document(missed), "Measure next") == [
+        "the same workload on another number of IPUs: it tells program overhead from collectives"
+    ]
+    elsewhere = replace(report.points[0], point=replace(report.points[0].point, topology="pod256"))
+    (advice,) = notes(view.document(replace(missed, points=(*report.points, elsewhere))), "Measure next")
+    assert advice.startswith("another workload")
+
+
+def test_a_parameter_within_a_hundredth_of_a_bound_ran_to_it():
+    free = free_file.free().value
+    fitted = dict(catalog.parameters().fitted)
+    (rack,) = [each for each in free.parameters if each.name == "rack.step"]
+    assert at_bounds(catalog.parameters(), free) == ()
+    fitted["rack.step"] = replace(fitted["rack.step"], value=1.005 * rack.least)
+    (parameter,) = at_bounds(replace(catalog.parameters(), fitted=fitted), free)
+    assert (parameter.name, parameter.value, parameter.least, parameter.most) == (
+        "rack.step",
+        1.005 * rack.least,
+        rack.least,
+        rack.most,
+    )

@@ -151,7 +151,7 @@ def test_csv_says_what_json_says() -> None:
             "machine": "pod16",
             "time.value": "1.5",
             "time.grade": "measured",
-            "stages": "1 2",
+            "stages": "1; 2",
             "fits": "true",
             "x": "",
             "more": "",
@@ -159,6 +159,14 @@ def test_csv_says_what_json_says() -> None:
         {"machine": 'po"d,64', "time.value": "2.5", "time.grade": "", "stages": "", "fits": "", "x": "", "more": "7"},
     ]
     assert csv_text.text('{"a": {"b": 1}}') == "a.b\n1\n"
+
+
+def test_a_table_begins_with_the_answer_and_names_each_column_once() -> None:
+    head = {"schema": "podsim.x/1", "podsim": "1", "inputs": {"hash": "ab"}}
+    document = json.dumps({**head, "step_s": 0.5, "a": ["b, c", "d"]})
+    assert csv_text.text(document) == 'step_s,a,schema,podsim,inputs.hash\n0.5,"b, c; d",podsim.x/1,1,ab\n'
+    rows = json.dumps({"all": [{"name": "a", "mapping": None}, {"name": "b", "mapping": {"replicas": 4}}]})
+    assert csv_text.text(rows, "all") == "name,mapping.replicas\na,\nb,4\n"
 
 
 @pytest.mark.parametrize("log", [True, False])

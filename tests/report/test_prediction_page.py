@@ -6,7 +6,7 @@ from parts_of_documents import charts, headings
 from samples_of_results import choice, considered, given_prediction, mapping, prediction
 
 from podsim.report.doc import Heading
-from podsim.report.views import prediction_page as page
+from podsim.studies.predict import prediction_page as page
 
 
 def charts_of(result):
@@ -18,8 +18,8 @@ def test_batches_of_the_same_replicas_make_a_curve_with_the_answer_marked():
     curve, own = chart.series
     assert [x for x, _ in curve.points] == [14 * 256.0, 27 * 256.0, 54 * 256.0]
     assert own.points == ((27 * 256.0, 148.0 / 60),)
-    assert (own.label, own.joined, chart.x.log) == ("the answer", False, True)
-    assert chart.title == "time to train against the global batch, min"
+    assert (own.label, own.joined, chart.x.log) == ("Chosen", False, True)
+    assert chart.title == "Time to train vs global batch, min"
     assert curve.label == "64 replicas"
 
 
@@ -44,4 +44,4 @@ def test_a_run_of_no_stated_length_has_no_time_to_draw():
 def test_origins_of_numbers_and_all_detail_are_on_the_page():
     texts = headings(page.report(prediction(), [(Heading("where numbers are from"),)]))
     assert "where numbers are from" in texts
-    assert any("memory by IPU" in text for text in texts)
+    assert any("SRAM by IPU" in text for text in texts)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from parts_of_documents import bars, headings, notes, tables, titles
 
-from podsim.model.ranking import Bound, OperatorRanking, OperatorShare
-from podsim.report.views import ranking as view
+from podsim.studies.explain import ranking_report as view
+from podsim.studies.explain.ranking_result import Bound, OperatorRanking, OperatorShare
 
 LONGEST = OperatorShare(
     name="ffn.up",
@@ -33,15 +33,15 @@ MANY = replace(RANKING, operators=tuple(replace(LONGEST, name=f"o{at}", share=0.
 
 
 def test_the_sum_in_a_line():
-    assert view.answer(RANKING) == "50.0 ms, of which the longest is ffn.up"
+    assert view.answer(RANKING) == "50.0 ms, longest operator ffn.up"
 
 
 def test_an_operator_by_what_it_spends_its_own_time_on():
     (table,) = tables(view.document(RANKING))
-    assert titles(table)[3] == "ms"
+    assert titles(table)[3] == "Time, ms"
     assert table.rows[0] == ("ffn.up", "forward", "1,024", "20.0", "40.0 %", "75 %", "20 %", "5 %", "compute")
     assert table.rows[1][-1] == "exchange"
-    assert headings(view.document(RANKING)) == ["operators of bert on pod16 (gc200) by time"]
+    assert headings(view.document(RANKING)) == ["Operators of bert on pod16 (gc200) by time"]
 
 
 def test_what_no_measurement_supports_and_what_was_added_up_are_told():
@@ -54,7 +54,7 @@ def test_what_no_measurement_supports_and_what_was_added_up_are_told():
 def test_the_rest_of_a_long_list_is_one_line():
     doc = view.document(MANY)
     assert len(tables(doc)[0].rows) == view.MOST_ROWS
-    assert notes(doc)[0] == "and 5 more, 15.6 % of the time · -v lists them"
+    assert notes(doc)[0] == "5 more, 15.6 % of the time: --verbose lists them"
     verbose = view.document(MANY, verbose=True)
     assert len(tables(verbose)[0].rows) == 30
     assert not any("more," in text for text in notes(verbose))

@@ -7,7 +7,7 @@ from parts_of_documents import facts, headings, notes, tables, titles
 
 from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, SamplerReport, Work, WorkCost
-from podsim.report.views import sample as view
+from podsim.studies.sample import report as view
 
 SAMPLER = Sampler(
     name="walk",
@@ -70,17 +70,18 @@ def test_steps_of_each_round_and_what_a_tile_has():
 
 
 def test_parts_are_by_size_without_those_that_take_no_time():
-    parts, _ = tables(view.document(REPORT))
+    parts, _ = tables(view.document(REPORT, verbose=True))
+    assert tables(view.document(REPORT)) == [parts]
     assert [row[0] for row in parts.rows] == ["random numbers", "elementwise", "sync", "return to host"]
     assert parts.rows[0] == ("random numbers", "600", "60 %")
     assert titles(parts)[1] == "ms"
 
 
 def test_works_without_dust_and_with_their_sums():
-    _, works = tables(view.document(REPORT))
+    _, works = tables(view.document(REPORT, verbose=True))
     assert works.rows == (("step", "draw", "uniform add", "3", "900", "90 %"),)
     summed = replace(REPORT, works=(replace(DRAW, sums=1), *REPORT.works[1:]))
-    assert tables(view.document(summed))[1].rows[0][2] == "uniform add sum"
+    assert tables(view.document(summed, verbose=True))[1].rows[0][2] == "uniform add sum"
 
 
 def test_what_limits_and_what_is_assumed():

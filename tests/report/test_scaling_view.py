@@ -10,10 +10,15 @@ from samples_of_results import estimate, prediction
 from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
 from podsim.model.prices import Terms
 from podsim.model.program import Part
+from podsim.model.quantity import Estimate, Grade
 from podsim.model.run_cost import Money, Owned
-from podsim.model.scaling import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
-from podsim.report import json_scaling
-from podsim.report.views import scaling as view
+from podsim.report.doc import Note
+from podsim.report.page import fragment
+from podsim.report.terminal import Look, render
+from podsim.studies.scale import law_report
+from podsim.studies.scale import report as view
+from podsim.studies.scale import to_json as json_scaling
+from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
 
 LARGE = prediction(beyond=1.0)
 SMALL = replace(
@@ -38,8 +43,10 @@ REPORT = ScaleReport(
     interval=0.9,
     rows=(
         ScaleRow(topology="pod16", ipus=16, refused="too small"),
-        ScaleRow(topology="pod64", ipus=64, prediction=SMALL, efficiency=1.0, published=(PUBLISHED,)),
-        ScaleRow(topology="pod512", ipus=512, prediction=LARGE, efficiency=0.5),
+        ScaleRow(
+            topology="pod64", ipus=64, prediction=SMALL, efficiency=1.0, time_efficiency=1.0, published=(PUBLISHED,)
+        ),
+        ScaleRow(topology="pod512", ipus=512, prediction=LARGE, efficiency=0.5, time_efficiency=0.4),
     ),
     doublings=(Doubling(from_ipus=64, to_ipus=512, throughput=0.15, time=0.1),),
     amdahl=replace(CURVE, coherency=0.0),
@@ -52,41 +59,68 @@ REPORT = ScaleReport(
 
 
 def test_the_answer_in_a_line():
-    assert view.answer(REPORT) == "10.0 min on 64 IPUs to 2.47 min on 512 IPUs: 4.1 × for 8 × the IPUs"
+    assert view.answer(REPORT) == "10.0 min on 64 IPUs to 2.47 min on 512 IPUs: 4.1× for 8× the IPUs"
     assert view.answer(replace(REPORT, rows=REPORT.rows[:2])) == "10.0 min on 64 IPUs"
 
 
 def test_a_row_a_machine_with_one_that_does_not_fit():
     refused, small, large = tables(view.document(REPORT))[0].rows
     assert refused[:3] == ("pod16", "16", "no")
-    assert small[:8] == ("pod64", "64", "10.0", "9.00 – 11.0", "11.0 v1.1", "7,050", "110", "100 %")
-    assert large[7:12] == ("50 %", "19 %", "9 %", "0 %", "15 %")
+    assert small[:8] == ("pod64", "64", "10.0", "9.0 – 11.0", "", "11.0 (v1.1)", "7,050", "100 %")
+    assert (large[4], large[7]) == ("7.53", "40 %")
+    details = tables(view.document(REPORT, verbose=True))[0].rows
+    assert details[1][11:12] == ("110",)
+    assert details[2][12:17] == ("50 %", "19 %", "9 %", "0 %", "15 %")
     assert titles(tables(view.document(REPORT))[0])[2] == "min"
 
 
+def test_minutes_saved_have_no_more_decimals_than_times():
+    close = replace(LARGE, time_to_train_s=estimate(570.0, 540.0, 600.0, 1.0))
+    rows = tables(view.document(replace(REPORT, rows=(REPORT.rows[1], replace(REPORT.rows[2], prediction=close)))))[0]
+    assert rows.rows[1][titles(rows).index("Saved min")] == "0.50"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_width_leaves_out_the_evidence(width):
+    (line,) = (
+        text for text in render(view.document(REPORT), Look(width)).splitlines() if "min" in text and "90 %" in text
+    )
+    assert line.split()[-1] == "Evidence"
+
+
 def test_why_there_is_no_answer_and_which_batches_differ():
-    texts = notes(view.document(replace(REPORT, notes=("no pod8",))), "·")
-    assert "no answer for pod16: too small" in texts
+    texts = notes(view.document(replace(REPORT, notes=("no pod8",)), verbose=True), "·")
+    assert "pod16: too small" in texts
+    assert "pod16: too small" in notes(view.document(REPORT), "·")
     assert "no pod8" in texts
-    assert "published with another global batch: pod64 6,144 in v1.1, here 6,912" in texts
+    assert "Published with another global batch: pod64 6,144 in v1.1, here 6,912" in texts
     same = replace(PUBLISHED, global_batch=6912)
     like = replace(REPORT, rows=(replace(REPORT.rows[1], published=(same,)), REPORT.rows[2]))
-    assert not any("another global batch" in text for text in notes(view.document(like)))
+    assert not any("another global batch" in text for text in notes(view.document(like, verbose=True)))
+    assert "used other batches" in render(view.document(REPORT), Look(width=100))
+    assert "used other batches" not in render(view.document(like), Look(width=100))
+
+
+@pytest.mark.parametrize(("width", "words"), [(60, []), (100, ["Efficiency: ", "used other batches"])])
+def test_columns_are_explained_where_they_stay(width, words):
+    lines = render(view.document(REPORT), Look(width)).splitlines()
+    assert [text for text in ("Efficiency: ", "used other batches") if any(text in line for line in lines)] == words
+    assert "Efficiency: speed-up in time to train per IPU." in fragment(view.document(REPORT))
 
 
 def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
     idle = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=replace(LARGE, ipus=1024)),))
-    assert any("used are 512 of pod512" in text for text in notes(view.document(idle)))
+    assert any("512 of pod512 are used" in text for text in notes(view.document(idle)))
     stated = replace(LARGE, ipus=1024, choice=replace(LARGE.choice, given="flags"))
     by_flags = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=stated),))
-    assert not any("some are idle" in text for text in notes(view.document(by_flags)))
+    assert not any("stay idle" in text for text in notes(view.document(by_flags)))
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
         ({}, "the best for each machine"),
-        ({"scaling": Scaling.STRONG}, "that of the first machine on all"),
+        ({"scaling": Scaling.STRONG}, "as on the first machine"),
         ({"preset": "v1.1"}, "as published (v1.1)"),
     ],
 )
@@ -95,45 +129,67 @@ def test_the_global_batch_is_in_the_heading(change, text):
 
 
 def test_laws_with_their_errors():
-    rows = facts(view.document(REPORT))
-    assert (rows["Amdahl"].number, rows["Amdahl"].remark) == ("1.2 %", "3.4 % fit error (rms over 4)")
-    assert rows["universal"].second == "and 0.05 % coherency, a pair of machines"
-    few = view.document(replace(REPORT, universal=None))
-    assert "universal" not in facts(few)
-    assert any("it takes four machines" in text for text in notes(few))
-    assert not any("--scaling strong" in text for text in notes(view.document(replace(REPORT, scaling=Scaling.WEAK))))
+    rows = facts(view.document(REPORT, verbose=True))
+    assert "Amdahl" not in facts(view.document(REPORT))
+    assert (rows["Amdahl"].number, rows["Amdahl"].second) == ("1.2 %", "3.4 % fit error (rms)")
+    assert rows["Universal"].remark == "and 0.05 % coherency per pair of machines"
+    few = view.document(replace(REPORT, universal=None), verbose=True)
+    assert "Universal" not in facts(few)
+    assert any("it needs four machines" in text for text in notes(few))
+    weak = view.document(replace(REPORT, scaling=Scaling.WEAK), verbose=True)
+    assert not any("--scaling strong" in text for text in notes(weak))
 
 
 def knee(**change):
-    (text,) = notes(view.document(replace(REPORT, **change)), "knee")
+    blocks = law_report.laws(replace(REPORT, **change))
+    (text,) = (block.text for block in blocks if isinstance(block, Note) and block.label == "Throughput knee")
     return text
 
 
 def test_from_where_a_doubling_gains_less():
-    assert knee() == "from 130 IPUs on a doubling gains less than 20 % of throughput, by the universal law"
-    assert knee(knee_ipus=1024.0).endswith("law, beyond the machines asked for")
-    assert knee(knee_ipus=32.0).endswith("law, below the machines asked for")
-    assert knee(knee_ipus=None) == "none: every doubling gains 20 % of throughput or more"
+    assert knee() == "beyond 130 IPUs a doubling gains less than 20 % in throughput, by the universal law"
+    assert knee(knee_ipus=1024.0).endswith("law, beyond the machines compared")
+    assert knee(knee_ipus=32.0).endswith("law, below the machines compared")
+    assert knee(knee_ipus=None) == "none: every doubling gains at least 20 % in throughput"
     assert knee(peak_ipus=2000.0).endswith("; throughput peaks at 2,000 IPUs")
     assert knee(peak_ipus=256.0).endswith("at 260 IPUs, though the predictions themselves still rise")
 
 
+def verdict(**change):
+    (text, *_) = notes(view.document(replace(REPORT, **change)))
+    return text
+
+
+def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
+    assert verdict(knee_gain=0.9) == "64 to 512 IPUs is 1.59× per doubling, less than 1.9× (−7.53 min)."
+    assert verdict(knee_gain=0.05).startswith(
+        "Up to 512 IPUs, the largest machine compared, each doubling is at least 1.05×"
+    )
+    larger = replace(LARGE, topology="pod1024", ipus=1024, time_to_train_s=estimate(99.0, 90.0, 108.0, 1.0))
+    rows = (*REPORT.rows, ScaleRow(topology="pod1024", ipus=1024, prediction=larger, efficiency=0.3))
+    text = verdict(rows=rows, knee_gain=0.5)
+    assert text == "Up to 512 IPUs each doubling is at least 1.5× as fast; 512 to 1,024 is 1.49× (−49.0 s)."
+
+
 def test_the_first_doubling_below_the_gain():
-    (text,) = notes(view.document(REPORT), "predicted")
+    (text,) = notes(view.document(REPORT, verbose=True), "Predicted")
     assert (
         text
-        == "from 64 to 512 IPUs a doubling gains 15 % of throughput and 10 % of time to train, the first below 20 %"
+        == "the doubling from 64 to 512 IPUs gains 15 % in throughput and 10 % in time to train, the first below 20 %"
     )
-    assert notes(view.document(replace(REPORT, knee_gain=0.15)), "predicted") == []
+    assert notes(view.document(replace(REPORT, knee_gain=0.15), verbose=True), "Predicted") == []
 
 
 def test_what_grows_and_what_shrinks():
-    (text,) = notes(view.document(REPORT), "what grows")
-    assert text == (
-        "a sample takes 1.3 × the IPU time on 512 IPUs that it takes on 64; of that, pipeline bubble +40 %; "
-        "less is compute, −10 %"
-    )
-    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "what grows") == []
+    (text,) = notes(view.document(REPORT, verbose=True), "Extra IPU time")
+    assert text == ("1.3× per sample (512 against 64 IPUs): pipeline bubble +40 %; compute −10 %")
+    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "Extra IPU time") == []
+
+
+def test_parts_that_hardly_grow_are_left_out():
+    grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
+    (text,) = notes(view.document(grown, verbose=True), "Extra IPU time")
+    assert text.endswith("pipeline bubble +40 %")
 
 
 def test_times_are_drawn_with_their_intervals_and_published_runs():
@@ -142,6 +198,7 @@ def test_times_are_drawn_with_their_intervals_and_published_runs():
     assert predicted.points == ((64.0, 10.0), (512.0, 148.0 / 60))
     assert predicted.band[0] == (9.0, 11.0)
     assert (published.points, published.joined) == (((64.0, 11.0),), False)
+    assert published.label == "published, v1.1"
     assert chart.x.ticks == (64.0, 512.0)
     assert charts(view.document(replace(REPORT, rows=REPORT.rows[:2]))) == []
 
@@ -159,18 +216,24 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     )
     report = replace(REPORT, rows=endless)
     assert view.answer(report).startswith("7,050 samples/s on 64 IPUs")
-    legend = "time to train; efficiency is throughput an IPU over the first machine's"
-    assert any(text.startswith(legend) for text in notes(view.document(REPORT)))
-    assert not any(text.startswith(legend) for text in notes(view.document(report)))
-    assert "of time to train" not in notes(view.document(report), "predicted")[0]
-    body = json.loads(json_scaling.scale(report))["machines"][0]
+    assert "run length not specified; give --tokens" in notes(view.document(report), "Time to train")
+    assert not notes(view.document(REPORT), "Time to train")
+    assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
+    body = json.loads(json_scaling.document(report))["machines"][0]
     assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
 
 
 def test_json_has_an_object_a_machine():
-    body = json.loads(json_scaling.scale(REPORT))
+    body = json.loads(json_scaling.document(REPORT))
     refused, small, large = body["machines"]
-    assert refused == {"topology": "pod16", "ipus": 16, "refused": "too small", "efficiency": None, "published": []}
+    assert refused == {
+        "topology": "pod16",
+        "ipus": 16,
+        "refused": "too small",
+        "efficiency": None,
+        "time_efficiency": None,
+        "published": [],
+    }
     assert small["throughput_per_ipu_samples_per_s"] == pytest.approx(7053 / 64)
     assert large["outside_steps_s"] == pytest.approx(22.8)
     assert (large["mapping"]["global_batch"], small["published"][0]["round"]) == (6912, "v1.1")
@@ -201,6 +264,8 @@ def long_run(result, share, finish_s):
         runs=10,
         seed=0,
         finish_s=around(finish_s),
+        time_to_finish_s=Estimate(value=finish_s, low=finish_s, high=finish_s, grade=Grade.ASSUMED),
+        predicted_work_s=None,
         goodput=around(share),
         failures=around(2.0),
         lost=Lost(**dict.fromkeys(Lost.__slots__, 1.0)),
@@ -213,12 +278,12 @@ def test_what_failures_leave_has_columns_where_it_was_asked_for():
     refused, small, large = REPORT.rows
     failing = replace(REPORT, rows=(refused, replace(small, prediction=long_run(SMALL, 0.875, 720.0)), large))
     table = tables(view.document(failing))[0]
-    assert titles(table)[-2:] == ["goodput", "ends in min"]
+    assert titles(table)[-2:] == ["Goodput", "Ends in min"]
     assert [cells[-2:] for cells in table.rows] == [("", ""), ("87.5 %", "12.0"), ("", "")]
-    assert any("goodput is the useful share" in text for text in notes(view.document(failing), "·"))
-    assert titles(tables(view.document(REPORT))[0])[-1] == "grade"
-    assert not any("goodput is the useful share" in text for text in notes(view.document(REPORT), "·"))
-    body = json.loads(json_scaling.scale(failing))["machines"][1]["goodput"]
+    assert any("Goodput: useful share" in text for text in notes(view.document(failing), "·"))
+    assert titles(tables(view.document(REPORT))[0])[-1] == "Evidence"
+    assert not any("Goodput: useful share" in text for text in notes(view.document(REPORT), "·"))
+    body = json.loads(json_scaling.document(failing))["machines"][1]["goodput"]
     assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
 
 
@@ -233,7 +298,7 @@ def test_what_a_run_costs_where_somebody_says_it():
     )
     priced = replace(REPORT, rows=(replace(REPORT.rows[1], prediction=replace(SMALL, money=money)), REPORT.rows[2]))
     rows = tables(view.document(priced))[0].rows
-    at = titles(tables(view.document(priced))[0]).index("USD a run")
-    assert [cells[at] for cells in rows] == ["1,230", "–"]
-    assert notes(view.document(priced), "USD a run")[0].endswith("PUE 1.2: assumed unless you say so")
-    assert notes(view.document(REPORT), "USD a run") == []
+    at = titles(tables(view.document(priced))[0]).index("Cost/run")
+    assert [cells[at] for cells in rows] == ["$1.23k", "–"]
+    assert any(text.startswith("Cost per run: ") for text in notes(view.document(priced, verbose=True)))
+    assert not any(text.startswith("Cost per run: ") for text in notes(view.document(priced)))

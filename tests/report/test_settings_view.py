@@ -4,7 +4,7 @@ import json
 
 from parts_of_documents import notes, tables
 
-from podsim.report.views.settings import Row, document, json_text, line
+from podsim.studies.look_up.settings_report import Row, document, json_text, line
 
 SET = Row("predict", "--pod", ("64",), "podsim.toml:2", "")
 OTHER = Row("compare", "--set", ("a=1", "b=2"), "PODSIM_SET", "PODSIM_COMPARE_SET")

@@ -6,7 +6,7 @@ from parts_of_documents import facts, notes, tables, titles
 
 from podsim.model.microbenchmark import Compared, Microbenchmark
 from podsim.model.stencil import Stencil, StencilReport
-from podsim.report.views import stencil as view
+from podsim.studies.stencil import report as view
 
 STAR = Stencil(name="star", title="A star", dimensions=2, accesses=6, flop=10, source="nobody")
 REPORT = StencilReport(
@@ -41,7 +41,7 @@ ROW = Microbenchmark(
 
 
 def test_a_sweep_in_a_line():
-    assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 us a sweep, 50.0 GFLOP/s"
+    assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 µs a sweep, 50.0 GFLOP/s"
 
 
 def test_rates_and_where_the_points_lie():
@@ -56,7 +56,7 @@ def test_rates_and_where_the_points_lie():
 
 def test_parts_that_take_time_with_their_share():
     (table,) = tables(view.document(REPORT))
-    assert titles(table)[1] == "us"
+    assert titles(table)[1] == "µs"
     assert table.rows == (
         ("compute", "6.00", "60 %"),
         ("exchange between tiles", "3.00", "30 %"),

@@ -3,11 +3,22 @@
 from dataclasses import replace
 
 import pytest
-from parts_of_documents import charts, facts, headings, notes, tables, titles
+from parts_of_documents import bars, charts, facts, headings, notes, tables, titles
 
 from podsim.model.quantity import Grade
-from podsim.model.sweep import BUG, Design, SweepAnswer, SweepOutcome, SweepRefusal, SweepReport, SweepRow
-from podsim.report.views import sweep as view
+from podsim.model.sweep import (
+    BUG,
+    Design,
+    SweepAnswer,
+    SweepOutcome,
+    SweepRefusal,
+    SweepRegion,
+    SweepReport,
+    SweepRow,
+    SweepShare,
+    SweepSpread,
+)
+from podsim.studies.sweep import report as view
 
 ANSWER = SweepAnswer(
     topology="pod16",
@@ -88,7 +99,7 @@ def test_the_best_points_are_listed_shortest_first():
         "b",
         "5.00",
         "8.33 – 11.7",
-        "interpolated",
+        "within calibration",
         "200",
         "4 × 4",
         "4,096",
@@ -153,3 +164,78 @@ def test_an_axis_is_of_numbers_where_all_have_one_unit(value, number):
     rows = (row(("16", "1 GHz", "a"), 60.0), row(("64", value, "a"), 90.0))
     table = tables(view.document(replace(REPORT, rows=rows)))[0]
     assert [column.number for column in table.columns[:3]] == [True, number, False]
+
+
+def share(axis, first, total, best=("1 GHz", "1.25 GHz")):
+    region = SweepRegion(values=best, is_range=best[0] != best[-1])
+    return SweepShare(axis=axis, first_order=first, total=total, best=region, worst=region)
+
+
+SPREAD = SweepSpread(
+    axes=(share("pod", 0.5, 0.72), share("clock", 0.207, 0.3), share("sdk", 0.004, 0.2, ("a",))),
+    explained=1.0,
+    exact=True,
+    near_ties=1,
+)
+EXPLAINED = "pod explains 50 % of the spread, clock 21 %"
+
+
+def test_which_axis_matters_is_said_first():
+    report = replace(REPORT, spread=SPREAD)
+    assert view.answer(report) == f"5.00 min at pod 64, clock 2 GHz, sdk b; {EXPLAINED}"
+    rows = facts(view.document(report))
+    assert [*rows][:4] == ["best", "spread", "near-ties", "points"]
+    assert (rows["best"].number, rows["best"].remark) == ("5.00", "pod 64, clock 2 GHz, sdk b")
+    assert rows["spread"].remark == EXPLAINED
+    assert (rows["near-ties"].number, rows["near-ties"].remark.split()[0]) == ("1", "point")
+
+
+def test_axes_are_drawn_with_their_interactions_and_the_best_tenth():
+    many = replace(REPORT, spread=SPREAD, rows=REPORT.rows * 8)
+    drawn = bars(view.document(many))
+    assert [(bar.label, bar.share, bar.share_text, bar.text, bar.remark) for bar in drawn] == [
+        ("pod", 0.5, "50 %", "72 % with interactions", "best tenth 1 – 1.25 GHz"),
+        ("clock", 0.207, "21 %", "30 % with interactions", "best tenth 1 – 1.25 GHz"),
+        ("sdk", 0.004, "< 1 %", "20 % with interactions", "best tenth a"),
+    ]
+    anything = share("sdk", 0.004, 0.2, ("a", "b"))
+    anything = replace(anything, best=replace(anything.best, is_range=False))
+    drawn = bars(view.document(replace(many, spread=replace(SPREAD, axes=(*SPREAD.axes[:2], anything)))))
+    assert drawn[-1].remark == "best tenth any"
+    text = "where the best and the worst tenth of the points lie"
+    assert text not in headings(view.document(many))
+    assert text in headings(view.document(many, verbose=True))
+    few = view.document(replace(REPORT, spread=SPREAD), verbose=True)
+    assert text not in headings(few)
+    assert not any(bar.remark for bar in bars(few))
+
+
+def test_shares_that_no_fit_knows_are_not_told():
+    vague = replace(SPREAD, axes=(share("pod", None, None), share("clock", None, None)), exact=False, explained=0.41)
+    report = replace(REPORT, spread=vague, rows=REPORT.rows * 8)
+    assert "41 %" in facts(view.document(report))["spread"].remark
+    assert "explains" not in view.answer(report)
+    assert not bars(view.document(report))
+    assert "where the best and the worst tenth of the points lie" in headings(view.document(report))
+
+
+def test_a_fit_never_claims_all():
+    doc = view.document(replace(REPORT, spread=replace(SPREAD, exact=False, explained=0.99999)), verbose=True)
+    assert any("99.9 % of the variance of points left out" in text for text in notes(doc))
+    exact = view.document(replace(REPORT, spread=SPREAD), verbose=True)
+    assert any("from all points of the grid" in text for text in notes(exact))
+
+
+def test_one_axis_alone_explains_nothing_worth_saying():
+    report = replace(REPORT, spread=replace(SPREAD, axes=SPREAD.axes[:1]))
+    assert "spread" not in facts(view.document(report))
+    assert view.answer(report) == view.answer(REPORT)
+
+
+@pytest.mark.parametrize(("settled", "text"), [(True, "settled"), (False, "not settled")])
+def test_an_adaptive_sweep_says_whether_it_is_settled(settled, text):
+    drawn = replace(REPORT, design=Design.ADAPTIVE, alike=0, most=1000, is_settled=settled)
+    points = facts(view.document(drawn))["points"]
+    assert points.remark.startswith("adaptive points over")
+    assert text in points.second
+    assert "1,000" in points.second

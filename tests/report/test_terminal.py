@@ -8,9 +8,9 @@ from samples_of_results import far_prediction, fit_report, given_prediction, pre
 
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.terminal import Look, render
-from podsim.report.views import fit as fit_view
-from podsim.report.views import prediction as prediction_view
 from podsim.report.views import validation as validation_view
+from podsim.studies.calibrate import report as fit_view
+from podsim.studies.predict import report as prediction_view
 
 WIDTHS = (60, 80, 100, 160)
 DOCS = {
@@ -41,7 +41,7 @@ def test_nothing_is_shortened(name: str, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_headline_numbers_are_whole_at_every_width(width: int) -> None:
     text = render(DOCS["prediction"], Look(width))
-    for number in ("2.5 min", "2.1 – 3.1", "28,200 samples/s", "6,912", "65.3 %", "160 ms", "71 % of SRAM"):
+    for number in ("2.47 min", "2.10 – 3.10", "28,200 samples/s", "6,912", "245 ms"):
         assert number in text
     assert NOT_MLPERF in " ".join(text.split())
 
@@ -104,11 +104,20 @@ def test_facts_align_their_numbers_before_the_unit() -> None:
 
 
 def test_remarks_move_below_on_a_narrow_screen() -> None:
-    facts = Facts((Fact("time to train", "2.5", "min", "90 %: 2.1 – 3.1", "extrapolated ×4 beyond calibration"),))
+    facts = Facts((Fact("time to train", "2.5", "min", "90 %: 2.1 – 3.1", "extrapolated (4× beyond calibration)"),))
     assert len(render(Doc(((facts,),)), Look(100)).splitlines()) == 2
-    narrow = render(Doc(((facts,),)), Look(60)).splitlines()
+    folded = render(Doc(((facts,),)), Look(60)).splitlines()
+    assert folded[1].startswith("  time to train  2.5 min  90 %: 2.1 – 3.1 · ")
+    assert folded[2].startswith(" " * 26)
+    narrow = render(Doc(((facts,),)), Look(44)).splitlines()
     assert narrow[1].rstrip() == "  time to train  2.5 min"
     assert "2.1 – 3.1" in narrow[2]
+
+
+def test_a_fact_without_a_number_is_text_to_the_edge() -> None:
+    facts = Facts((Fact("rate", "28,200", "samples/s"), Fact("mapping", "", remark="one two three four five")))
+    lines = render(Doc(((facts,),)), Look(60)).splitlines()
+    assert lines[1:] == ["  rate     28,200 samples/s", "  mapping  one two three four five"]
 
 
 def test_bars_are_drawn_to_one_scale() -> None:
@@ -132,3 +141,18 @@ def test_control_characters_and_broken_bytes_cannot_reach_the_screen() -> None:
 def test_a_row_with_a_cell_too_few_is_refused() -> None:
     with pytest.raises(ValueError, match="one cell a column"):
         DocTable((Column("a"), Column("b")), (("1",),))
+
+
+def test_a_number_stays_with_its_unit_where_a_line_folds() -> None:
+    for width in range(20, 60):
+        lines = render(
+            Doc(((Note("time to train 12.5 min and 29 % of a step at 16.0 GB/s"),),)), Look(width)
+        ).splitlines()
+        assert " ".join(" ".join(lines).split()) == "time to train 12.5 min and 29 % of a step at 16.0 GB/s"
+        assert not any(line.endswith(("12.5", "29", "16.0")) for line in lines)
+
+
+def test_a_value_in_quotes_folds_at_its_blank_and_not_within_the_unit() -> None:
+    text = render(Doc(((Note('--set ipu-link.bandwidth="32 GB/s"'),),)), Look(30))
+    assert 'ipu-link.bandwidth="32' in text
+    assert 'GB/s"' in text.split()

@@ -21,7 +21,7 @@ def test_a_model_without_tokens_has_no_line_of_them():
 def test_tokens_a_second_of_all_ipus_and_of_each():
     """3,456 rows of 512 tokens in 0.245 s on 512 IPUs."""
     (fact,) = tokens.rate(replace(prediction(), row_tokens=512))
-    assert (fact.number, fact.unit) == ("7.2", "M tokens/s")
+    assert (fact.number, fact.unit) == ("7.22", "M tokens/s")
     assert fact.remark == "14,100 per IPU"
     (far,) = tokens.rate(replace(prediction(beyond=256.0), row_tokens=512))
     assert far.remark == "10,000 per IPU"
@@ -29,23 +29,23 @@ def test_tokens_a_second_of_all_ipus_and_of_each():
 
 def test_tokens_of_a_weight_update_are_rows_times_tokens():
     (fact,) = tokens.batch(replace(prediction(), row_tokens=512))
-    assert (fact.number, fact.unit, fact.remark) == ("1.77", "M tokens", f"{ROWS:,} × 512")
+    assert (fact.number, fact.unit, fact.remark) == ("1.77", "M tokens", f"{ROWS:,} rows × 512 tokens")
 
 
 def test_throughput_comes_first_where_no_length_is_stated():
-    facts = list(untimed.facts(without_length(), ("2 × 27 × 64", "rows"), "11 %"))
-    assert [fact.label for fact in facts] == ["throughput", "step time", "global batch"]
+    facts = list(untimed.facts(without_length(), "55.1 per IPU, MFU 11 %"))
+    assert [fact.label for fact in facts] == ["Throughput", "Step time"]
     assert facts[0].strong
-    assert facts[0].second == "55.1 per IPU, MFU 11 %"
-    assert (facts[2].number, facts[2].remark, facts[2].second) == ("6,912", "2 × 27 × 64", "rows")
-    with_tokens = list(untimed.facts(without_length(row_tokens=512), ("", ""), "11 %"))
-    assert [fact.unit for fact in with_tokens if not fact.label] == ["M tokens/s", "M tokens"]
+    assert facts[0].remark.endswith("; 55.1 per IPU, MFU 11 %")
+    with_tokens = list(untimed.facts(without_length(row_tokens=512), ""))
+    assert [fact.unit for fact in with_tokens if fact.label == "Token rate"] == ["M tokens/s"]
 
 
 def test_flags_that_would_give_a_time_are_named():
     assert [note.text for note in untimed.notes(without_length())] == [
         "run length not specified; give --tokens or --samples"
     ]
+    assert untimed.length(without_length()).remark == "run length not specified; give --tokens or --samples"
     assert list(untimed.notes(prediction())) == []
 
 
@@ -56,4 +56,4 @@ def test_mappings_are_compared_by_throughput():
     table = untimed.considered(p, rows, 1)
     assert table.rows[0] == ("6,912", "64 × 8", "2", "27", "245", "19 %", "28,200")
     assert table.rows[1][-1] == table.rows[0][-1]
-    assert (table.marked, table.columns[4].title) == (1, "step ms")
+    assert (table.marked, table.columns[4].title) == (1, "Step ms")

@@ -7,16 +7,21 @@ from samples_of_results import fit_report, validation
 
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, TOLERANCES
 from podsim.report.terminal import Look, render
-from podsim.report.views import fit as fit_view
 from podsim.report.views import validation as view
+from podsim.studies.calibrate import report as fit_view
 
 
 def test_points_stand_beside_their_predictions_in_one_unit() -> None:
     text = render(view.document(validation()), Look(100))
     line = next(line for line in text.splitlines() if "bert/pod64/v1.1-closed" in line)
-    assert line.split()[1:] == ["310", "295", "−4.9", "%", "−9.8", "%"]
+    assert line.split()[1:] == ["310.0", "294.8", "−4.9", "%", "−9.8", "%"]
     assert "published ms" in text
     assert "published min" in text
+
+
+def test_the_verdict_is_the_first_line_with_the_headline_errors() -> None:
+    first, *_ = (line for line in render(view.document(validation()), Look(100)).splitlines() if line)
+    assert first.strip() == view.answer(validation())
 
 
 def test_predicted_samples_are_listed_with_v() -> None:
@@ -28,7 +33,7 @@ def test_predicted_samples_are_listed_with_v() -> None:
 def test_inside_the_tolerance_is_a_pass() -> None:
     assert validation().misses == ()
     assert "PASS" in render(view.document(validation()), Look(100))
-    assert view.answer(validation()) == "PASS, step time mean 2.4 %, held out 3.6 %"
+    assert view.answer(validation()) == "PASS: mean step-time error 2.4 % in sample, 3.6 % held out"
 
 
 @pytest.mark.parametrize("worst", [0.081, -0.081])

@@ -14,7 +14,7 @@ from podsim.errors import InputError
 from podsim.files import scenarios
 from podsim.files.load import tables_of
 from podsim.model.argument import Argument, ArgumentKind
-from podsim.model.verbs import SCENARIO
+from podsim.model.arguments import FLAGS as SCENARIO
 from podsim.scenario import PART_OF, PARTS, Constraints, MachineSpec, Scenario, ScenarioFlags
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
@@ -95,7 +95,7 @@ def test_changes_are_texts_however_they_are_given() -> None:
         ({"pood": 64}, "unknown-argument", 'Scenario.of() has no argument pood; did you mean "pod"?'),
         ({"pod": 0}, "bad-value", "pod must be at least 1, not 0"),
         ({"engine": "DES"}, "bad-value", 'engine must be one of des, analytic, not "DES"; did you mean "des"?'),
-        ({"pod": "x", "seed": -1}, "bad-value", "2 arguments are at fault"),
+        ({"pod": "x", "seed": -1}, "bad-value", "2 invalid arguments"),
     ],
 )
 def test_a_flag_at_fault_is_named(flags: dict[str, Any], code: str, message: str) -> None:

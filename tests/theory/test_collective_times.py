@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from podsim import api
+import podsim
 
 S = 64 * 2**20
 B, L = 50e9, 5e-7
@@ -15,7 +15,7 @@ CLOSE = 1e-9
 
 
 def took(what, topology, algorithm, **flags):
-    return api.collective(what, topology=topology, bytes=S, algorithm=algorithm, **flags).time_s
+    return podsim.collective(what, topology=topology, bytes=S, algorithm=algorithm, **flags).time_s
 
 
 BOTH = pytest.mark.parametrize("fidelity", ["folded", "full"])

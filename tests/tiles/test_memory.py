@@ -210,7 +210,7 @@ def test_tiles_that_the_largest_plan_leaves_idle_hold_no_buffers(gc200):
     relief = memory.relief(fit, gc200)
     idle = (full.used_bytes - full.by_category["exchange_buffers"]) / gc200.tiles / 1e3
     assert f"{full.tiles:,} tiles" in relief
-    assert f"the other {gc200.tiles - full.tiles:,} tiles {idle:.0f} kB" in relief
+    assert f"{idle:.0f} kB on the other {gc200.tiles - full.tiles:,}" in relief
     assert full.largest in relief
 
 

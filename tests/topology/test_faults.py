@@ -313,7 +313,7 @@ def test_what_cannot_be_read_as_a_fault(text):
         ("link:ipu4=down", "ipu4 is joined to"),
         ("gw-link:ipu0-ipu1=down", "ipu0-ipu1 is of kind ipu-link"),
         ("link:gateway0-gateway16=0.5", "gateway0 is joined to"),
-        ("ipu:64=0.5", "ipus 0 to 63"),
+        ("ipu:64=0.5", "IPUs 0 to 63"),
         ("machine:16=lost", "machines 0 to 15"),
         ("rack:1=lost", "one rack, number 0"),
         ("rank:1=lost", "has IPUs, no rank"),
@@ -364,3 +364,25 @@ def test_two_faults_of_one_part_contradict_each_other(build_pod, texts):
 def test_ranges_are_told_in_few_words():
     assert ranges([3, 1, 2, 7], "ipu") == "ipu1 to ipu3, ipu7"
     assert ranges(range(0, 40, 2), "ipu").endswith("ipu10 and others")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ipu:0=0.5", "IPU 0 at 50 % of its rate"),
+        ("machine:5=lost", "IPU-Machine 5 lost"),
+        ("rack:1=lost", "rack 1 lost"),
+        ("link:ipu4-ipu6=down", "link ipu4-ipu6 down"),
+        ("link:gateway3-gateway19=1/2", "link gateway3-gateway19 at 50 % of its rate"),
+    ],
+)
+def test_a_fault_in_words(text, words):
+    (fault,) = parse((text,))
+    assert fault.in_words == words
+
+
+def test_a_state_that_is_none_is_refused_with_examples_of_its_part() -> None:
+    error = refused(InputError, parse, ["ipu:0=5"])
+    assert error.message == 'fault "ipu:0=5": give lost, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%'
+    assert list(error.context) == ["for example ipu:17=0.8"]
+    assert len(refused(InputError, parse, ["ipu:0"]).context) > 1

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim import api
+import podsim
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Collective
@@ -52,11 +52,11 @@ def test_keys_of_the_encoder_are_kept_however_many_tokens_there_are():
 
 def test_tokens_of_t5_are_refused_as_its_distances_are_of_all_tokens():
     with pytest.raises(InputError, match="distances does not do the same for each"):
-        api.infer("flan-t5-xl", pod=4, generate=4, weights="streamed", engine="analytic")
+        podsim.infer("flan-t5-xl", pod=4, generate=4, weights="streamed", engine="analytic")
 
 
 def test_tokens_after_the_first_skip_the_encoder_and_the_ipu_that_holds_it():
-    answer = api.infer(
+    answer = podsim.infer(
         "whisper-tiny", pod=4, generate=16, prompt=4, ipus_per_replica=2, requests=500, engine="analytic"
     )
     result = answer.decoding

@@ -91,7 +91,7 @@ def test_configuration_and_length_of_a_file_come_first(tmp_path):
 
 def test_without_a_batch_one_is_asked_for(tmp_path):
     path = written(tmp_path, SMALL + '[benchmark]\nstyle = "fixed"\ntarget = "short"\nrun_samples = 8192\n')
-    with pytest.raises(MissingParameter, match="at which global batch"):
+    with pytest.raises(MissingParameter, match=r"global batch of .mine. not specified"):
         podsim.predict(path, pod=4)
     assert podsim.predict(path, **ONE).run.steps == 8
 

@@ -7,19 +7,25 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
-from podsim.cli.saving import answered
+from podsim.cli.saving import ReportFlags, answered, save
 from podsim.errors import InputError
-from podsim.report import json_comparators, json_frameworks, json_text
-from podsim.report.views import comparator as law_view
-from podsim.report.views import fit as view
-from podsim.report.views import frameworks as framework_view
+from podsim.report import answer_file
 from podsim.report.views import noise as noise_view
-from podsim.report.views import own_logs as own_view
+from podsim.studies import notebook
+from podsim.studies.calibrate import frameworks_json as json_frameworks
+from podsim.studies.calibrate import frameworks_report as framework_view
+from podsim.studies.calibrate import own_logs_report as own_view
+from podsim.studies.calibrate import report as view
+from podsim.studies.calibrate import start_json
+from podsim.studies.calibrate import start_report as start_view
+from podsim.studies.calibrate import to_json as calibrate_json
+from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.predict import comparator_report as law_view
 
 OWN = Group("your own runs", sort_key=1)
 
@@ -47,7 +53,7 @@ class OwnFlags:
         named = [f"--{name.replace('_', '-')}" for name in given]
         if {"logs", "points"} <= set(given) or (noise and given):
             both = "--logs and --points" if not noise else f"--noise and {named[0]}"
-            raise InputError(f"{both} cannot be had at once", code="conflicting-flags", hint="give one of them")
+            raise InputError(f"{both} are mutually exclusive", code="conflicting-flags", hint="give one of them")
         mine = {"logs"} if set(given) & {"topology", "preset", "ipus_per_replica", "sdk"} else {"logs", "points"}
         if given and not mine & set(given):
             raise InputError(
@@ -68,8 +74,9 @@ def calibrate(
     noise: bool = False,
     comparators: bool = False,
     frameworks: bool = False,
+    compile_times: bool = False,
     own: OwnFlags = ANY_OWN,
-    out: Annotated[str | None, Parameter(name=("--out", "-o"), metavar="FILE")] = None,
+    out: Annotated[tuple[str, ...], Parameter(name=("--out", "-o"), metavar="FILE")] = (),
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Fit the free parameters to the published results and write calibration/parameters.toml.
@@ -81,84 +88,122 @@ def calibrate(
     hold_out
         Fit again without each of these, one after the other, and report the errors; none fits once and writes nothing.
     dry_run
-        Fit and report, write nothing.
+        Fit and report, write no parameters.
     noise
         What varies from step to step and run to run instead, into calibration/noise.toml.
     comparators
         Scaling laws of other chips instead, into calibration/comparators/parameters.toml.
     frameworks
         What frameworks add to a step instead, into calibration/frameworks.toml, each framework and family held out.
+    compile_times
+        Compile time by the operators of a program instead, into calibration/compile-times.toml, each family held out.
     out
-        Write the parameters here instead.
+        Write the parameters here instead; an .html, .svg, .png, .pdf, .csv or .json is a report on the fit, which alone
+        writes no parameters. Repeatable: -o mine.toml -o page.html.
     """
     output.check()
-    path = Path(out) if out is not None else None
-    given = [name for name, on in (("noise", noise), ("comparators", comparators), ("frameworks", frameworks)) if on]
+    path, report = _outputs(out)
+    write = not dry_run and (path is not None or report.out is None)  # a page alone leaves the shipped parameters
+    others = {
+        "noise": (noise, _noise),
+        "comparators": (comparators, _comparators),
+        "frameworks": (frameworks, _frameworks),
+        "compile-times": (compile_times, _compile_times),
+    }
+    given = [name for name, (on, _) in others.items() if on]
     if len(given) > 1:
         raise InputError(f"give one of --{given[0]} and --{given[1]}", code="conflicting-flags")
     if own.check(noise=bool(given)):
-        return _own(own, None if dry_run else path, dry_run, output)
-    if frameworks:
-        return _frameworks(output, path, write=not dry_run)
-    if comparators:
-        return _comparators(output, path, write=not dry_run)
-    if noise:
-        return _noise(output, path, write=not dry_run)
-    return _published(hold_out, output, path, write=not dry_run)
+        return _own(own, path, report, output, dry_run=dry_run)
+    for name in given:
+        return others[name][1](output, path, report, write=write)
+    return _published(hold_out, output, path, report, write=write)
 
 
-def _published(hold_out: str, output: OutputFlags, path: Path | None, *, write: bool) -> int:
+def _outputs(out: tuple[str, ...]) -> tuple[Path | None, ReportFlags]:
+    """The file of the parameters, and that of the report by its suffix; InputError for two of a kind."""
+    pages = [text for text in out if Path(text).suffix.lower() in answer_file.SUFFIXES]
+    others = [text for text in out if text not in pages]
+    for kind in (pages, others):
+        if len(kind) > 1:
+            raise InputError(
+                f"--out {kind[0]} and --out {kind[1]} are files of one kind",
+                code="conflicting-flags",
+                hint="--out mine.toml --out page.html: parameters and a page",
+            )
+    report = ReportFlags(out=pages[0] if pages else None)
+    report.check()
+    return Path(others[0]) if others else None, report
+
+
+def _published(hold_out: str, output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(api.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
+        report = answered(partial(podsim.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: view.document(report),
-        json_text=lambda: json_text.fit(report),
+        json_text=lambda: calibrate_json.fit(report),
         line=lambda: view.answer(report),
     )
+    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: calibrate_json.fit(report))
     return ExitCode.ANSWERED
 
 
-def _noise(output: OutputFlags, path: Path | None, *, write: bool) -> int:
-    fit = answered(partial(api.calibrate_noise, write=write, path=path))
+def _noise(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
+    fit = answered(partial(podsim.calibrate_noise, write=write, path=path))
     give(
         output,
         screen=lambda: noise_view.document(fit),
-        json_text=lambda: json_text.noise_fit(fit),
+        json_text=lambda: calibrate_json.noise_fit(fit),
         line=lambda: noise_view.answer(fit),
     )
+    save(page, output, report=lambda: notebook.page(fit, {}), json_text=lambda: calibrate_json.noise_fit(fit))
     return ExitCode.ANSWERED
 
 
-def _comparators(output: OutputFlags, path: Path | None, *, write: bool) -> int:
+def _comparators(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(api.calibrate_comparators, write=write, path=path, on_progress=on_progress))
+        report = answered(partial(podsim.calibrate_comparators, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
         json_text=lambda: json_comparators.report(report),
         line=lambda: law_view.line(report),
     )
+    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_comparators.report(report))
     return ExitCode.ANSWERED
 
 
-def _frameworks(output: OutputFlags, path: Path | None, *, write: bool) -> int:
+def _frameworks(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(api.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
+        report = answered(partial(podsim.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
     give(
         output,
         screen=lambda: framework_view.document(report),
         json_text=lambda: json_frameworks.report(report),
         line=lambda: framework_view.answer(report),
     )
+    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_frameworks.report(report))
     return ExitCode.ANSWERED
 
 
-def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) -> int:
+def _compile_times(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
+    report = answered(partial(podsim.calibrate_compile_times, write=write, path=path))
+    give(
+        output,
+        screen=lambda: start_view.document(report),
+        json_text=lambda: start_json.report(report),
+        line=lambda: start_view.answer(report),
+    )
+    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: start_json.report(report))
+    return ExitCode.ANSWERED
+
+
+def _own(own: OwnFlags, out: Path | None, page: ReportFlags, output: OutputFlags, *, dry_run: bool) -> int:
     with progress("fitting", output) as on_progress:
         report = answered(
             partial(
-                api.calibrate_own,
+                podsim.calibrate_own,
                 logs=own.logs,
                 points=own.points,
                 topology=own.topology,
@@ -166,7 +211,7 @@ def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) ->
                 ipus_per_replica=own.ipus_per_replica,
                 sdk=own.sdk,
                 alone=own.alone,
-                out=out,
+                out=None if dry_run else out,
                 points_out=None if dry_run else own.points_out,
                 on_progress=on_progress,
             )
@@ -174,7 +219,14 @@ def _own(own: OwnFlags, out: Path | None, dry_run: bool, output: OutputFlags) ->
     give(
         output,
         screen=lambda: own_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_text.own_logs(report),
+        json_text=lambda: calibrate_json.own_logs(report),
         line=lambda: own_view.answer(report),
+    )
+    save(
+        page,
+        output,
+        report=lambda: notebook.page(report, {}),
+        json_text=lambda: calibrate_json.own_logs(report),
+        rows="predictions",
     )
     return ExitCode.ANSWERED

@@ -2,16 +2,19 @@
 
 from collections.abc import Sized
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.errors import InputError
+from podsim.files.catalog import Checked
+from podsim.model.checks import FAILED, PASSED
 from podsim.report import json_text
-from podsim.report.views import listing
+from podsim.studies.look_up import listing
 
 
 def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
-    """Read a file of any kind; say what it is, or list all its faults.
+    """Read a file of any kind: PASS and what it is, or FAIL with all its faults.
 
     Parameters
     ----------
@@ -19,7 +22,7 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
-    checked = api.check(file)
+    checked = _checked(file)
     what, document = checked.what, checked.document
     name = str(getattr(document.value, "name", ""))
     entries = len(document.value) if isinstance(document.value, Sized) else None
@@ -29,6 +32,7 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         json_text=lambda: json_text.text(
             "check",
             {
+                "verdict": PASSED,
                 "file": file,
                 "what": what,
                 "name": name,
@@ -36,6 +40,18 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
                 "provenance": json_text.plain(document.provenance),
             },
         ),
-        line=lambda: what,
+        line=lambda: f"{PASSED}, {what}",
     )
     return ExitCode.ANSWERED
+
+
+def _checked(file: str) -> Checked:
+    """The file as read; InputError where it has faults, which begins with the verdict."""
+    try:
+        return podsim.check(file)
+    except InputError as error:
+        listed = error.code.startswith("bad-") and bool(error.context)
+        if not listed:  # no such file, or none that is read
+            raise
+        message = f"{FAILED}: {error.message}"
+        raise InputError(message, code=error.code, context=error.context, hint=error.hint) from None

@@ -2,14 +2,14 @@
 
 from cyclopts import App
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.files import catalog
-from podsim.report import json_text
-from podsim.report.views import chip as view
-from podsim.report.views import listing
+from podsim.studies.look_up import chip_report as view
+from podsim.studies.look_up import listing
+from podsim.studies.look_up import to_json as look_up_json
 
 app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published readings disagree.")
 
@@ -18,12 +18,12 @@ app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published r
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the chips that have a name."""
     output.check()
-    chips = api.list_chips()
+    chips = podsim.list_chips()
     warn(catalog.unlisted("chips"), output)
     give(
         output,
         screen=lambda: listing.chips(chips),
-        json_text=lambda: json_text.listing(
+        json_text=lambda: look_up_json.listing(
             "chips",
             (
                 {
@@ -51,12 +51,12 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A name (podsim chip list) or a file.
     """
     output.check()
-    document = api.show_chip(name)
+    document = podsim.show_chip(name)
     warn(document.warnings, output)
     give(
         output,
         screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        json_text=lambda: json_text.chip(document.value, document),
+        json_text=lambda: look_up_json.chip(document.value, document),
         line=lambda: view.answer(document.value),
     )
     return ExitCode.ANSWERED

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -20,8 +20,8 @@ from podsim.cli.options import (
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
-from podsim.report import json_text
-from podsim.report.views import collective as view
+from podsim.studies.collective import report as view
+from podsim.studies.collective import to_json as collective_json
 
 HOW = Group("collective", sort_key=0)
 
@@ -90,7 +90,7 @@ def collective(
     output.check()
     check_out(drawn.out)
     ask = partial(
-        api.collective,
+        podsim.collective,
         what,
         bytes=how.bytes,
         group=how.group,
@@ -107,13 +107,13 @@ def collective(
     if drawn.out is not None:
         if faults.fault:
             raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
-        draw = partial(api.trace_collective, *ask.args, **ask.keywords)
+        draw = partial(podsim.trace_collective, *ask.args, **ask.keywords)
         if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
             return ExitCode.ANSWERED
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_text.collective(answer),
+        json_text=lambda: collective_json.collective(answer),
         line=lambda: view.answer(answer),
     )
     return ExitCode.ANSWERED

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
-from podsim.cli.help import COMMANDS
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.parser import build
 from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
-from podsim.report.views import settings as view
-from podsim.report.views.settings import Row
+from podsim.studies import commands
+from podsim.studies.look_up import settings_report as view
+from podsim.studies.look_up.settings_report import Row
 
 if TYPE_CHECKING:
     from cyclopts.argument import Argument
@@ -39,7 +39,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
         _of(command, every=True) if command else [row for command in _commands() for row in _of(command, every=False)]
     )
     say()
-    files = tuple(str(path) for path in api.config().read)
+    files = tuple(str(path) for path in podsim.config().read)
     give(
         output,
         screen=lambda: view.document(rows, files),
@@ -52,7 +52,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
 def _commands() -> list[tuple[str, ...]]:
     """Commands that a file sets flags of, or that a variable may."""
     named = {setting.command for path in kept.files().read for setting in kept.read(path)}
-    return sorted(named | {(item.name,) for item in COMMANDS})
+    return sorted(named | {(name,) for name in commands()})
 
 
 def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:

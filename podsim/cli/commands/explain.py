@@ -1,13 +1,14 @@
 """`podsim explain`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_CONFIGURATION,
     ANY_ENGINE,
+    ANY_FAULTS,
     ANY_LENGTH,
     ANY_MACHINE,
     ANY_MAPPING,
@@ -16,6 +17,7 @@ from podsim.cli.options import (
     ANY_RUN,
     ConfigurationFlags,
     EngineFlags,
+    FaultFlags,
     LengthFlags,
     MachineFlags,
     MappingFlags,
@@ -24,16 +26,14 @@ from podsim.cli.options import (
     RunFlags,
     keywords,
 )
-from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.report import json_explanation, json_text
-from podsim.report.views import explanation as explanation_view
-from podsim.report.views import ranking as ranking_view
-
-if TYPE_CHECKING:
-    from podsim.model.explanation import Explanation
+from podsim.studies.explain import measurements_report as measurements_view
+from podsim.studies.explain import ranking_report as ranking_view
+from podsim.studies.explain import report as explanation_view
+from podsim.studies.explain import to_json as explain_json
+from podsim.studies.explain import to_json as json_explanation
 
 
 def explain(
@@ -41,6 +41,7 @@ def explain(
     /,
     *,
     ops: bool = False,
+    measure: bool = False,
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
@@ -48,10 +49,11 @@ def explain(
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
     engine: EngineFlags = ANY_ENGINE,
+    faults: FaultFlags = ANY_FAULTS,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Take a predicted run apart: how its time adds up, what it hangs on, what would help and what would not.
+    """Take a predicted run apart: how its time adds up, what it is sensitive to, what would help and what would not.
 
     Parameters
     ----------
@@ -59,21 +61,26 @@ def explain(
         A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     ops
         Rank operators by time instead, with what bounds each: compute, exchange, SRAM or sync.
+    measure
+        Rank measurements instead, by how much narrower each would make the interval of the answer.
     """
     output.check()
     report.check()
-    _check(ops=ops, run=run, length=length, engine=engine)
+    _check(ops=ops, measure=measure, run=run, length=length, engine=engine, faults=faults)
     machine = model.added(machine)
     if ops:
         return _operators(workload, (machine, mapping, configuration), report, output)
-    table = keywords(machine, mapping, configuration, run, length, engine)
+    table = keywords(machine, mapping, configuration, run, length, engine, faults)
     table.pop("fidelity")
+    if measure:
+        table.pop("faults")
+        return _measurements(workload, table, report, output)
     return _run(workload, table, machine, report, output)
 
 
 def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
     with progress("asking what if", output) as on_progress:
-        explanation = api.explain(workload, on_progress=on_progress, **table)
+        explanation = podsim.explain(workload, on_progress=on_progress, **table)
 
     def written() -> str:
         return json_explanation.explanation(explanation)
@@ -87,29 +94,30 @@ def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: Re
     save(
         report,
         output,
-        report=lambda: explanation_view.document(
-            explanation, verbose=True, extra=_origins(explanation, workload, machine)
-        ),
+        report=lambda: explanation_view.page(explanation, {"workload": workload, **keywords(machine)}),
         json_text=written,
         rows="influences",
     )
     return ExitCode.ANSWERED
 
 
-def _origins(explanation: "Explanation", workload: str, machine: MachineFlags) -> Groups:
-    """Where the numbers of the machine and the workload come from."""
-    name = explanation.prediction.topology
-    used = Used(called=name, topology=machine.topology or name, chip=machine.chip, changes=machine.set)
-    return of_page([used], [workload], answers=[explanation.prediction])
-
-
-def _check(*, ops: bool, run: RunFlags, length: LengthFlags, engine: EngineFlags) -> None:
+def _check(
+    *, ops: bool, measure: bool, run: RunFlags, length: LengthFlags, engine: EngineFlags, faults: FaultFlags
+) -> None:
     """Raise InputError for flags that change nothing here."""
-    if ops and (run, length, engine) != (ANY_RUN, ANY_LENGTH, ANY_ENGINE):
+    if ops and measure:
+        raise InputError("--ops and --measure are mutually exclusive", code="conflicting-flags", hint="keep one")
+    if ops and (run, length, engine, faults) != (ANY_RUN, ANY_LENGTH, ANY_ENGINE, ANY_FAULTS):
         raise InputError(
-            "--ops looks at one micro-batch: flags of the run and of the engine change nothing",
+            "--ops looks at one micro-batch: flags of the run, of the engine and --fault change nothing",
             code="conflicting-flags",
-            hint="leave them out, or --ops",
+            hint="leave out --ops, or the other flags",
+        )
+    if measure and faults != ANY_FAULTS:
+        raise InputError(
+            "--measure ranks measurements of a healthy machine: --fault does not apply",
+            code="conflicting-flags",
+            hint="leave out --fault, or --measure",
         )
     if engine.fidelity != ANY_ENGINE.fidelity:
         raise InputError("what-ifs run folded, which is exact", code="conflicting-flags", hint="leave out --fidelity")
@@ -121,18 +129,37 @@ def _operators(
     report: ReportFlags,
     output: OutputFlags,
 ) -> int:
-    ranking = api.explain_operators(workload, **keywords(*request))
+    ranking = podsim.explain_operators(workload, **keywords(*request))
     give(
         output,
         screen=lambda: ranking_view.document(ranking, verbose=output.verbose),
-        json_text=lambda: json_text.ranking(ranking),
+        json_text=lambda: explain_json.ranking(ranking),
         line=lambda: ranking_view.answer(ranking),
     )
     save(
         report,
         output,
         report=lambda: ranking_view.document(ranking, verbose=True, charts=True),
-        json_text=lambda: json_text.ranking(ranking),
+        json_text=lambda: explain_json.ranking(ranking),
         rows="operators",
+    )
+    return ExitCode.ANSWERED
+
+
+def _measurements(workload: str, table: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
+    with progress("measurements", output) as on_progress:
+        ranking = podsim.explain_measurements(workload, on_progress=on_progress, **table)
+    give(
+        output,
+        screen=lambda: measurements_view.document(ranking, verbose=output.verbose),
+        json_text=lambda: explain_json.measurements(ranking),
+        line=lambda: measurements_view.answer(ranking),
+    )
+    save(
+        report,
+        output,
+        report=lambda: measurements_view.document(ranking, verbose=True, charts=True),
+        json_text=lambda: explain_json.measurements(ranking),
+        rows="measurements",
     )
     return ExitCode.ANSWERED

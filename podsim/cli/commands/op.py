@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
-from podsim.report import json_text
-from podsim.report.views import op as view
+from podsim.studies.op import report as view
+from podsim.studies.op import to_json as op_json
 
 TILES = Group("chip", sort_key=1)
 app = App(
@@ -49,10 +49,10 @@ def _give(
     count_copies: bool | None = None,
     **sizes: int | str | tuple[str, ...] | None,
 ) -> int:
-    """Ask and answer; a size left out has the default that podsim.api gives it."""
+    """Ask and answer; a size left out has the default that podsim.op gives it."""
     output.check()
     given = {name: value for name, value in sizes.items() if value is not None}
-    report = api.op(
+    report = podsim.op(
         operator,
         chip=chip.chip or "gc200",
         precision=chip.precision,
@@ -68,7 +68,7 @@ def _give(
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),
-        json_text=lambda: json_text.op(report),
+        json_text=lambda: op_json.op(report),
         line=lambda: view.answer(report),
     )
     return ExitCode.ANSWERED

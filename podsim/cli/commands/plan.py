@@ -1,11 +1,13 @@
 """`podsim plan`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -23,19 +25,19 @@ from podsim.cli.options import (
     flag,
     keywords,
 )
-from podsim.cli.origins import Groups, Used, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.report import json_plan
-from podsim.report.views import mix as mix_view
-from podsim.report.views import plan as plan_view
-
-if TYPE_CHECKING:
-    from podsim.model.mix import MixPlan
-    from podsim.model.plan import Plan
+from podsim.report.doc import Doc
+from podsim.studies.plan import mix_report as mix_view
+from podsim.studies.plan import report as plan_view
+from podsim.studies.plan import serving_json
+from podsim.studies.plan import serving_report as serving_view
+from podsim.studies.plan import to_json as json_plan
+from podsim.studies.plan.serving_result import ServingPlan
 
 DEMAND = Group("demands", sort_key=0)
+SERVING = Group("serving, instead of training", sort_key=0.5)
 
 
 @Parameter(name="*")
@@ -50,8 +52,8 @@ class DemandFlags:
     confidence: Annotated[float | None, flag("plan", "confidence", DEMAND)] = None
 
     objective: Annotated[
-        Literal["time", "cost", "energy", "price-performance"], flag("plan", "objective", DEMAND, show_default=True)
-    ] = "cost"
+        Literal["capital", "time", "cost", "energy", "price-performance"] | None, flag("plan", "objective", DEMAND)
+    ] = None
 
 
 @Parameter(name="*")
@@ -61,6 +63,9 @@ class SearchFlags:
 
     workloads: Annotated[str | None, flag("plan_mix", "workloads", DEMAND)] = None
     machines: Annotated[str | None, flag("plan", "machines", MACHINE)] = None
+    against: Annotated[str | None, flag("plan", "against", MACHINE)] = None
+    own: Annotated[str | None, flag("plan", "own", MACHINE)] = None
+    explain: Annotated[bool, flag("plan", "explain", DEMAND)] = False
 
     sdk: Annotated[str | None, flag("plan", "sdk", RUN)] = None
     division: Annotated[Literal["closed", "open"], flag("plan", "division", RUN, show_default=True)] = "closed"
@@ -88,6 +93,28 @@ class FrameworkFlags:
     ] = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServingFlags:
+    """Requests to serve, instead of a run of training."""
+
+    rate: Annotated[str | None, flag("plan", "rate", SERVING)] = None
+    p99: Annotated[str | None, flag("plan", "p99", SERVING)] = None
+
+    ttft: Annotated[str | None, flag("plan", "ttft", SERVING)] = None
+    tpot: Annotated[str | None, flag("plan", "tpot", SERVING)] = None
+
+    tokens_per_s: Annotated[float | None, flag("plan", "tokens_per_s", SERVING)] = None
+    generate: Annotated[int | None, flag("plan", "generate", SERVING)] = None
+
+    prompt: Annotated[int | None, flag("plan", "prompt", SERVING)] = None
+    headroom: Annotated[float | None, flag("plan", "headroom", SERVING)] = None
+
+    spares: Annotated[int | None, flag("plan", "spares", SERVING)] = None
+    variation: Annotated[float | None, flag("plan", "variation", SERVING)] = None
+
+
+ANY_SERVING = ServingFlags()
 ANY_DEMAND, ANY_SEARCH, ANY_RECIPE, ANY_FRAMEWORK = DemandFlags(), SearchFlags(), RecipeFlags(), FrameworkFlags()
 
 
@@ -97,6 +124,7 @@ def plan(
     *,
     model: ModelFlags = ANY_MODEL,
     demand: DemandFlags = ANY_DEMAND,
+    serving: ServingFlags = ANY_SERVING,
     search: SearchFlags = ANY_SEARCH,
     framework: FrameworkFlags = ANY_FRAMEWORK,
     samples: RecipeFlags = ANY_RECIPE,
@@ -105,7 +133,7 @@ def plan(
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Which machine to take: the best that meets a time, a budget and a power, the others, and what comes near.
+    """Recommend a machine that meets a time limit, a budget and a power limit; list the others and near misses.
 
     Parameters
     ----------
@@ -125,7 +153,28 @@ def plan(
     del given["workloads"]
     if workload:
         return _single(
-            workload, {**given, **keywords(framework, samples, length), "changes": model.changes}, report, output
+            workload,
+            {**given, **keywords(serving, framework, samples, length), "changes": model.changes},
+            report,
+            output,
+        )
+    if serving != ANY_SERVING:
+        raise InputError(
+            "machines that serve are planned for one workload, and --workloads has several that train",
+            code="conflicting-flags",
+            hint="podsim plan resnet50 --rate 20k/s --p99 10ms",
+        )
+    if given.pop("explain"):
+        raise InputError(
+            "--explain is of one workload: the table of --workloads says of each machine what it lacks",
+            code="conflicting-flags",
+            hint="podsim plan bert --within 5min --explain",
+        )
+    if given.pop("against") is not None:
+        raise InputError(
+            "--against compares with results of one workload: --workloads has several",
+            code="conflicting-flags",
+            hint="podsim plan bert --against dgx-a100",
         )
     if (model, framework, samples, length) != (ANY_MODEL, ANY_FRAMEWORK, ANY_RECIPE, ANY_LENGTH):
         raise InputError(
@@ -138,19 +187,23 @@ def plan(
 
 def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     with progress("weighing machines", output) as on_progress:
-        plan = api.plan(workload, on_progress=on_progress, **given)
-    give(
-        output,
-        screen=lambda: plan_view.document(plan, verbose=output.verbose),
-        json_text=lambda: json_plan.plan(plan),
-        line=lambda: plan_view.answer(plan),
-    )
+        plan = podsim.plan(workload, on_progress=on_progress, **given)
+    question = {"workload": workload}
+    if isinstance(plan, ServingPlan):
+        screen: Callable[..., Doc] = partial(serving_view.document, plan)
+        json_text, line = partial(serving_json.document, plan), partial(serving_view.answer, plan)
+        page = partial(serving_view.page, plan, question)
+    else:
+        screen = partial(plan_view.document, plan)
+        json_text, line = partial(json_plan.plan, plan), partial(plan_view.answer, plan)
+        page = partial(plan_view.page, plan, question)
+    give(output, screen=lambda: screen(verbose=output.verbose), json_text=json_text, line=line)
     save(
         report,
         output,
-        json_text=lambda: json_plan.plan(plan),
+        json_text=json_text,
         rows="candidates",
-        report=lambda: plan_view.document(plan, verbose=True, charts=True, extra=_origins(plan, workload)),
+        report=page,
     )
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
@@ -160,32 +213,25 @@ def _mix(
 ) -> int:
     if demand.within is not None:
         raise InputError(
-            "each job of a mix has its own time: --within says nothing to --workloads",
+            "each job of a mix has its own time limit: --within does not apply to --workloads",
             code="conflicting-flags",
             hint='within = "30 min" in the [[job]]',
         )
     assert search.workloads is not None, "one of the two is given"
     del given["within"]
     with progress("weighing machines", output) as on_progress:
-        plan = api.plan_mix(search.workloads, on_progress=on_progress, **given)
+        plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **given)
     give(
         output,
         screen=lambda: mix_view.document(plan, verbose=output.verbose),
         json_text=lambda: json_plan.mix(plan),
         line=lambda: mix_view.answer(plan),
     )
-    names = [job.workload for job in plan.jobs]
     save(
         report,
         output,
-        report=lambda: mix_view.document(plan, verbose=True, extra=_origins(plan, *names)),
+        report=lambda: mix_view.page(plan, {}),
         json_text=lambda: json_plan.mix(plan),
         rows="candidates",
     )
-    return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
-
-
-def _origins(plan: "Plan | MixPlan", *workloads: str) -> Groups:
-    """Where the numbers of the machines weighed and of the workloads come from."""
-    machines = [Used(called=name, topology=name) for name in plan.named]
-    return of_page(machines, dict.fromkeys(workloads), [candidate.owned for candidate in plan.candidates])
+    return ExitCode.ANSWERED if plan.chosen or plan.split else ExitCode.NO

@@ -1,11 +1,11 @@
 """`podsim predict`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -21,7 +21,9 @@ from podsim.cli.options import (
     ANY_NOISE,
     ANY_OUTPUT,
     ANY_RUN,
+    GATE,
     MONEY,
+    RUN,
     ComparatorFlags,
     ConfigurationFlags,
     EngineFlags,
@@ -34,16 +36,21 @@ from podsim.cli.options import (
     OutputFlags,
     OwnershipFlags,
     RunFlags,
+    flag,
     keywords,
 )
-from podsim.cli.origins import Groups, Used, of_one, of_page
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.errors import InputError
 from podsim.model.prediction import Prediction
-from podsim.report import json_phases, json_text
+from podsim.model.requirement import needs_money
 from podsim.report.doc import Doc
-from podsim.report.views import phases, prediction_page
-from podsim.report.views import prediction as view
+from podsim.report.origins import Groups, Used, of_one
+from podsim.report.views import requirements
+from podsim.studies import notebook
+from podsim.studies.predict import report as view
+from podsim.studies.predict import sequence_report as phases
+from podsim.studies.predict import to_json as predict_json
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -59,7 +66,23 @@ class CostFlags:
     "Say what the machine and the run cost; so does any flag below."
 
 
-ANY_COST = CostFlags()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StartFlags:
+    """How a job comes by its program."""
+
+    compile: Annotated[Literal["fresh", "cached"], flag("predict", "compile", RUN, show_default=True)] = "fresh"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateFlags:
+    """What the answer must keep."""
+
+    require: Annotated[tuple[str, ...], flag("gate", "require", GATE)] = ()
+
+
+ANY_COST, ANY_START, ANY_GATE = CostFlags(), StartFlags(), GateFlags()
 
 
 def predict(
@@ -73,11 +96,13 @@ def predict(
     configuration: ConfigurationFlags = ANY_CONFIGURATION,
     run: RunFlags = ANY_RUN,
     length: LengthFlags = ANY_LENGTH,
+    start: StartFlags = ANY_START,
     engine: EngineFlags = ANY_ENGINE,
     noise: NoiseFlags = ANY_NOISE,
     faults: FaultFlags = ANY_FAULTS,
     cost: CostFlags = ANY_COST,
     money: OwnershipFlags = ANY_MONEY,
+    gate: GateFlags = ANY_GATE,
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
@@ -91,65 +116,64 @@ def predict(
     output.check()
     report.check()
     machine = model.added(machine)
-    flags = (machine, comparator, mapping, configuration, run, length, engine, noise, faults)
-    terms = api.purse(**keywords(money)) if cost.money or money.stated or output.verbose else None
+    flags = (machine, comparator, mapping, configuration, run, length, start, engine, noise, faults)
+    asks_money = cost.money or money.stated or needs_money(gate.require)
+    terms = podsim.purse(**keywords(money)) if asks_money or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
-        answer = api.predict(workload, on_progress=on_progress, **keywords(*flags))
-    if not (cost.money or money.stated or getattr(answer, "timed", True)):
+        answer = podsim.predict(workload, on_progress=on_progress, **keywords(*flags))
+    if not (asks_money or getattr(answer, "timed", True)):
         terms = None  # -v adds costs where there are any
-    return _print_answer(answer, workload, machine, terms, report, output)
+    return _print_answer(answer, workload, (machine, gate), terms, report, output)
 
 
 def _print_answer(
     answer: "Prediction | ComparatorPrediction",
     workload: str,
-    machine: MachineFlags,
+    question: tuple[MachineFlags, GateFlags],
     terms: "OwnershipTerms | None",
     report: ReportFlags,
     output: OutputFlags,
 ) -> int:
+    machine, gate = question
     if not isinstance(answer, Prediction):
         from podsim.cli.comparator import print_answer
 
-        return print_answer(api.priced(answer, known=terms) if terms else answer, report, output)
-    _give(_priced(answer, machine, terms) if terms else answer, workload, machine, output, report)
-    return ExitCode.ANSWERED
+        if gate.require:
+            raise InputError(
+                f"{answer.topology} has no IPUs: --require does not apply to it",
+                code="no-ipus",
+                hint="leave it out; --json has the interval of the time to train",
+            )
+        return print_answer(podsim.priced(answer, known=terms) if terms else answer, report, output)
+    answer = _priced(answer, machine, terms) if terms else answer
+    answer = podsim.gate(answer, require=gate.require) if gate.require else answer
+    _give(answer, workload, machine, output, report)
+    return ExitCode.ANSWERED if all(check.is_met for check in answer.requirements) else ExitCode.NO
 
 
 def _priced(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
-    return api.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
+    return podsim.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
 
 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
     give(
         output,
         screen=lambda: _screen(answer, output, _origins(answer, workload, machine) if output.verbose else ()),
-        json_text=lambda: _json(answer),
-        line=lambda: view.answer(answer),
+        json_text=lambda: predict_json.prediction(answer),
+        line=lambda: (view.answer(answer), *map(requirements.line, answer.requirements)),
     )
-    save(report, output, report=lambda: _page(answer, workload, machine), json_text=lambda: _json(answer))
+    save(
+        report,
+        output,
+        report=lambda: notebook.page(answer, {"workload": workload, **keywords(machine)}),
+        json_text=lambda: predict_json.prediction(answer),
+    )
 
 
 def _screen(answer: Prediction, output: OutputFlags, extra: Groups) -> Doc:
     if answer.phases:
         return phases.document(answer, verbose=output.verbose, extra=extra)
     return view.document(answer, verbose=output.verbose, extra=extra)
-
-
-def _page(answer: Prediction, workload: str, machine: MachineFlags) -> Doc:
-    answer = answer if answer.money or not answer.timed else _priced(answer, machine)
-    used = _used(answer, machine)
-    paid = answer.money.owned if answer.money else None
-    groups = of_page([used], [workload], [paid], [answer])
-    if answer.phases:
-        return phases.document(answer, verbose=True, extra=groups)
-    return prediction_page.report(answer, groups)
-
-
-def _json(answer: Prediction) -> str:
-    if answer.phases:
-        return json_phases.prediction(answer)
-    return json_text.prediction(answer)
 
 
 def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Groups:

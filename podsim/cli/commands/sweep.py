@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
@@ -17,8 +17,8 @@ from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
 from podsim.errors import InputError, PodsimError
-from podsim.report import sweep_text
-from podsim.report.views import sweep as view
+from podsim.studies.sweep import report as view
+from podsim.studies.sweep import table as sweep_text
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -95,7 +95,7 @@ def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     with progress("points", output, rate="points") as drawn:
         counted = _SweepProgress(drawn)
         try:
-            return api.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
+            return podsim.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
         except KeyboardInterrupt:
             with suppress(PodsimError):  # a terminal that was closed takes no message
                 put(counted.goes_on(output), sys.stderr)

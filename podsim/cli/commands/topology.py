@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
@@ -16,12 +16,13 @@ from podsim.files import catalog, comparators
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.quantity import Provenance
-from podsim.report import json_comparators, json_text
 from podsim.report.doc import Doc
-from podsim.report.views import comparator as comparator_view
-from podsim.report.views import fabric as fabric_view
-from podsim.report.views import listing
-from podsim.report.views import topology as view
+from podsim.studies.look_up import fabric_report as fabric_view
+from podsim.studies.look_up import listing
+from podsim.studies.look_up import to_json as look_up_json
+from podsim.studies.look_up import topology_report as view
+from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.predict import comparator_report as comparator_view
 from podsim.topology import generic_measure, measure
 from podsim.topology.build import network
 from podsim.topology.every_link import links as every_link
@@ -37,7 +38,7 @@ app = App(name="topology", help="Machines and generic fabrics: levels, links, ba
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the machines and generic fabrics that have a name."""
     output.check()
-    topologies = api.list_topologies()
+    topologies = podsim.list_topologies()
     machines = {name: value for name, value in topologies.items() if isinstance(value, Topology)}
     fabrics = {name: value for name, value in topologies.items() if isinstance(value, GenericFabric)}
     others = [
@@ -49,7 +50,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: listing.topologies(machines, fabrics, others),
-        json_text=lambda: json_text.topologies(machines, fabrics, others),
+        json_text=lambda: look_up_json.topologies(machines, fabrics, others),
         line=lambda: (*machines, *fabrics, *(machine.name for machine, _ in others)),
     )
     return ExitCode.ANSWERED
@@ -67,7 +68,7 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         List the links by the names that --fault takes.
     """
     output.check()
-    result = api.show_topology(name)
+    result = podsim.show_topology(name)
     if not isinstance(result, Document):
         return _comparator(name, result, output, links=links)
     warn(result.warnings, output)
@@ -76,10 +77,10 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
     listed = {"links": named} if links else {}
     if isinstance(value, GenericFabric):
         screen, measures, line = _fabric(value, result.provenance, output.verbose)
-        document = partial(json_text.fabric, value, result, {**measures, **listed})
+        document = partial(look_up_json.fabric, value, result, {**measures, **listed})
     else:
         screen, measures, line = _machine(value, result.provenance, output.verbose)
-        document = partial(json_text.topology, value, result, {**measures, **listed})
+        document = partial(look_up_json.topology, value, result, {**measures, **listed})
     answer: str | tuple[str, ...] = line
     if links:
         screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
@@ -95,7 +96,7 @@ def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool
         )
     chip, machine = placed.chip.value, placed.machine
     results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
-    money = api.purse().comparator(machine, machine.chips)
+    money = podsim.purse().comparator(machine, machine.chips)
     give(
         output,
         screen=lambda: comparator_view.machine(chip, machine, results, money),
@@ -110,7 +111,7 @@ Shown = tuple[Callable[[], Doc], dict[str, object], str]
 
 
 def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    money = api.purse().machine(machine, machine.hosts.servers)
+    money = podsim.purse().machine(machine, machine.hosts.servers)
     bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
     screen = partial(
         view.document,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -25,8 +25,8 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
-from podsim.report import json_text
-from podsim.report.views import trace as view
+from podsim.studies.trace import report as view
+from podsim.studies.trace import to_json as trace_json
 
 
 @Parameter(name="*")
@@ -70,14 +70,14 @@ def trace(
     """
     output.check()
     check_out(shown.out)
-    trace = api.trace(workload, **keywords(shown, machine, mapping, configuration, engine, faults))
+    trace = podsim.trace(workload, **keywords(shown, machine, mapping, configuration, engine, faults))
     written = write_trace(trace, shown.out)
     if written == STDOUT:
         return ExitCode.ANSWERED
     give(
         output,
         screen=lambda: view.document(trace, written),
-        json_text=lambda: json_text.trace(trace),
+        json_text=lambda: trace_json.trace(trace),
         line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED

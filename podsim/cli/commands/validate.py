@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
@@ -10,15 +10,20 @@ from podsim.cli.progress import progress
 from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.model.published_bars import missed
-from podsim.report import json_claims, json_comparators, json_hold_outs, json_microbenchmarks, json_published, json_text
-from podsim.report.views import claims as claims_view
-from podsim.report.views import comparator as law_view
-from podsim.report.views import coverage as coverage_view
-from podsim.report.views import frozen
-from podsim.report.views import hold_outs as hold_outs_view
-from podsim.report.views import microbenchmarks as microbenchmark_view
-from podsim.report.views import published as published_view
 from podsim.report.views import validation as view
+from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.predict import comparator_report as law_view
+from podsim.studies.validate import claims_json as json_claims
+from podsim.studies.validate import claims_report as claims_view
+from podsim.studies.validate import coverage_report as coverage_view
+from podsim.studies.validate import frozen_report as frozen
+from podsim.studies.validate import hold_outs_json as json_hold_outs
+from podsim.studies.validate import hold_outs_report as hold_outs_view
+from podsim.studies.validate import microbenchmarks_json as json_microbenchmarks
+from podsim.studies.validate import microbenchmarks_report as microbenchmark_view
+from podsim.studies.validate import published_json as json_published
+from podsim.studies.validate import published_report as published_view
+from podsim.studies.validate import to_json as validate_json
 
 
 def validate(
@@ -32,7 +37,7 @@ def validate(
     freeze: bool = False,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Hold predictions against the published results, in sample and with machine sizes, rounds, workloads held out.
+    """Compare predictions with published results, in sample and with machine sizes, rounds, workloads held out.
 
     The exit code is 1 where an error is outside its tolerance.
 
@@ -43,13 +48,13 @@ def validate(
     comparators
         Published results of other chips against their scaling laws, with one chip count held out instead.
     claims
-        What vendors and press have claimed beside what podsim says, with a verdict on each; -v gives every reason.
+        Published claims of vendors and press compared with predictions, with a verdict on each; -v gives every reason.
     published
-        Published results of whole programs, those in a fit marked, frameworks held out; -v says what is assumed.
+        Published results of complete programs, those in a fit marked, frameworks held out; -v says what is assumed.
     coverage
-        How often 50, 80 and 90 % intervals hold what was measured at machine sizes they have not seen; -v lists all.
+        Coverage of 50, 80 and 90 % intervals on results of machine sizes held out; -v lists all.
     hold_outs
-        Errors with machine sizes, rounds, workloads, large machines and other chips left out of all that is learned.
+        Errors with machine sizes, rounds, workloads, large machines and other chips left out of every fit.
     freeze
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
@@ -63,12 +68,12 @@ def validate(
 
 
 def _results(output: OutputFlags) -> int:
-    with progress("holding out", output) as on_progress:
-        result = api.validate(on_progress=on_progress)
+    with progress("holding out", output, lines=True) as on_progress:
+        result = podsim.validate(on_progress=on_progress)
     give(
         output,
         screen=lambda: view.document(result, verbose=output.verbose),
-        json_text=lambda: json_text.validation(result),
+        json_text=lambda: validate_json.validation(result),
         line=lambda: view.answer(result),
     )
     return ExitCode.NO if result.misses else ExitCode.ANSWERED
@@ -76,7 +81,7 @@ def _results(output: OutputFlags) -> int:
 
 def _microbenchmarks(output: OutputFlags) -> int:
     with progress("predicting", output) as on_progress:
-        report = api.microbenchmarks(on_progress=on_progress)
+        report = podsim.microbenchmarks(on_progress=on_progress)
     give(
         output,
         screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
@@ -87,8 +92,8 @@ def _microbenchmarks(output: OutputFlags) -> int:
 
 
 def _comparators(output: OutputFlags) -> int:
-    with progress("holding out", output) as on_progress:
-        report = api.validate_comparators(on_progress=on_progress)
+    with progress("holding out", output, lines=True) as on_progress:
+        report = podsim.validate_comparators(on_progress=on_progress)
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
@@ -100,7 +105,7 @@ def _comparators(output: OutputFlags) -> int:
 
 def _claims(output: OutputFlags) -> int:
     with progress("asking", output) as on_progress:
-        report = api.claims(on_progress=on_progress)
+        report = podsim.claims(on_progress=on_progress)
     give(
         output,
         screen=lambda: claims_view.document(report, verbose=output.verbose),
@@ -112,7 +117,7 @@ def _claims(output: OutputFlags) -> int:
 
 def _published(output: OutputFlags) -> int:
     with progress("predicting", output) as on_progress:
-        report = api.published(on_progress=on_progress)
+        report = podsim.published(on_progress=on_progress)
     give(
         output,
         screen=lambda: published_view.document(report, verbose=output.verbose),
@@ -123,20 +128,20 @@ def _published(output: OutputFlags) -> int:
 
 
 def _coverage(output: OutputFlags) -> int:
-    with progress("holding out", output) as on_progress:
-        report = api.coverage(on_progress=on_progress)
+    with progress("holding out", output, lines=True) as on_progress:
+        report = podsim.coverage(on_progress=on_progress)
     give(
         output,
         screen=lambda: coverage_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_text.coverage(report),
+        json_text=lambda: validate_json.coverage(report),
         line=lambda: coverage_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _hold_outs(output: OutputFlags) -> int:
-    with progress("holding out", output) as on_progress:
-        report = api.hold_outs(on_progress=on_progress)
+    with progress("holding out", output, lines=True) as on_progress:
+        report = podsim.hold_outs(on_progress=on_progress)
     give(
         output,
         screen=lambda: hold_outs_view.document(report),
@@ -148,11 +153,11 @@ def _hold_outs(output: OutputFlags) -> int:
 
 def _freeze(output: OutputFlags) -> int:
     with progress("predicting again", output) as on_progress:
-        report = answered(partial(api.freeze, on_progress=on_progress))
+        report = answered(partial(podsim.freeze, on_progress=on_progress))
     give(
         output,
         screen=lambda: frozen.document(report),
-        json_text=lambda: json_text.frozen(report),
+        json_text=lambda: validate_json.frozen(report),
         line=lambda: frozen.answer(report),
     )
     return ExitCode.ANSWERED

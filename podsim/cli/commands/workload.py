@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podsim import api
+import podsim
 from podsim.cli.answer import give, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
@@ -33,9 +33,12 @@ from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases, write
-from podsim.report import json_advice, json_workload, numbers
-from podsim.report.views import advice, listing
-from podsim.report.views import workload as view
+from podsim.report import numbers
+from podsim.studies.look_up import listing
+from podsim.studies.look_up import workload_json as json_workload
+from podsim.studies.look_up import workload_report as view
+from podsim.studies.mappings import report as advice
+from podsim.studies.mappings import to_json as json_advice
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
@@ -60,7 +63,7 @@ ANY_RANK = RankFlags()
 def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the workloads that have a name."""
     output.check()
-    workloads = api.list_workloads()
+    workloads = podsim.list_workloads()
     warn(catalog.unlisted("workloads"), output)
     give(
         output,
@@ -81,7 +84,7 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
         A name (podsim workload list) or a file: TOML, a config.json of transformers, ONNX.
     """
     output.check()
-    document = api.show_workload(name, changes=model.changes)
+    document = podsim.show_workload(name, changes=model.changes)
     warn(document.warnings, output)
     give(
         output,
@@ -118,7 +121,7 @@ def mappings(
     report.check()
     machine = model.added(machine)
     with progress("weighing mappings", output) as on_progress:
-        mappings = api.mappings(
+        mappings = podsim.mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
         )
     give(
@@ -156,7 +159,7 @@ def import_(
     """
     if out != STDOUT:
         write.check_writable(Path(out))
-    text = api.import_model(file, sequence=model.sequence, shape=model.shape)
+    text = podsim.import_model(file, sequence=model.sequence, shape=model.shape)
     if out == STDOUT:
         put(text, sys.stdout)
     else:

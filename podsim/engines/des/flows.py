@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
 
 from podsim.engines.des.sharing import NEW, FlowGroup, Sharing, Sharings, Started, end_of_next
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from podsim.model.program import Flow
 
 
+_TURN: Final = itemgetter(0)
+
+
 class _Area:
     """Links that flows may share, directly or through others, and what is in flight there."""
 
@@ -24,7 +28,7 @@ class _Area:
         self.sharing: Sharing | None = None
         self.left_bytes: Sequence[float] = ()
         self.numbers: Sequence[int] = ()
-        self.arrivals: list[tuple[FlowGroup, int]] = []
+        self.arrivals: list[tuple[int, FlowGroup, int]] = []
         self.ending: tuple[int, ...] = ()
         self.wake: simpy.Event | None = None  # the event that ends the next flows, if nothing changes before
         self.since_s = 0.0
@@ -32,12 +36,12 @@ class _Area:
 
 
 class _Place:
-    """Where a group moves, and what it does there alone."""
+    """Where a group moves, what it does there alone, and its turn among those that arrive at one time."""
 
-    __slots__ = ("alone", "area", "group")
+    __slots__ = ("alone", "area", "group", "turn")
 
-    def __init__(self, group: FlowGroup, area: _Area) -> None:
-        self.group, self.area = group, area
+    def __init__(self, turn: int, group: FlowGroup, area: _Area) -> None:
+        self.turn, self.group, self.area = turn, group, area
         self.alone: Started | None = None
 
 
@@ -72,7 +76,7 @@ class SharedLinks:
                 alone = place.alone = self._sharings.start(None, (place.group,))
             self._start(area, alone, (number,))
             return
-        area.arrivals.append((place.group, number))
+        area.arrivals.append((place.turn, place.group, number))
         if area.settled:
             self._unsettle(area)
 
@@ -106,9 +110,9 @@ class SharedLinks:
             self._plan(area, end_of_next(area.left_bytes, sharing.rates))
 
     def _arrived(self, area: _Area) -> tuple[tuple[FlowGroup, ...], tuple[int, ...]]:
-        """In the order of the program, so that what comes again is recognized."""
-        arrivals, area.arrivals = sorted(area.arrivals, key=_number), []
-        return tuple([group for group, _ in arrivals]), tuple([number for _, number in arrivals])
+        """In the order of the block, so that what comes again is recognized."""
+        arrivals, area.arrivals = sorted(area.arrivals, key=_TURN), []
+        return tuple([group for _, group, _ in arrivals]), tuple([number for _, _, number in arrivals])
 
     def _start(self, area: _Area, started: Started, numbers: tuple[int, ...]) -> None:
         """The first groups of an idle area."""
@@ -163,10 +167,6 @@ class SharedLinks:
             self.used.append((since_s, area.since_s, sharing))
 
 
-def _number(arrival: tuple[FlowGroup, int]) -> int:
-    return arrival[0].number
-
-
 def _places(sharings: Sharings, groups: Sequence[tuple[Flow, ...]]) -> list[_Place | None]:
     """The place of each group; None where nothing moves."""
     distinct = {id(flows): flows for flows in groups}
@@ -186,5 +186,5 @@ def _places(sharings: Sharings, groups: Sequence[tuple[Flow, ...]]) -> list[_Pla
         for link in links:
             above[top(link)] = top(group.flows[0].route[0])
     areas = {link: _Area() for link in above if above[link] == link}
-    places = {group: _Place(group, areas[top(group.flows[0].route[0])]) for group in moving}
+    places = {group: _Place(turn, group, areas[top(group.flows[0].route[0])]) for turn, group in enumerate(moving)}
     return [places.get(result[id(flows)]) for flows in groups]

@@ -1,13 +1,14 @@
-"""The discrete-event engine: every task an event of SimPy, flows sharing links as they meet."""
+"""Event simulation: every task an event of SimPy, flows sharing links as they meet."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import simpy
 
-from podsim.engines.base import BlockRun, Linked, timeline
+from podsim.engines.base import BlockRun, Linked, RunsOfBlocks, timeline
 from podsim.engines.des.flows import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
@@ -19,16 +20,24 @@ if TYPE_CHECKING:
     from podsim.model.program import Block, StepProgram, StepTimeline, Task
 
 
+# Of programs that differ in their micro-batches alone most blocks are the same.
+_KNOWN: WeakKeyDictionary[Linked, RunsOfBlocks] = WeakKeyDictionary()
+
+
 def run(program: StepProgram, fabric: Linked, *, record: Record = Record.NOTHING) -> StepTimeline:
     """The timeline of one step. Blocks meet at barriers, so each starts with idle links."""
     sharings = Sharings(fabric.capacities)
     plans: dict[int, _Plan] = {}
-    for block in program.blocks:
+
+    def simulate(block: Block) -> BlockRun:
         if id(block.tasks) not in plans:
             plans[id(block.tasks)] = _Plan(block.tasks, sharings)
-    return timeline(
-        program, [_BlockSimulation(block, plans[id(block.tasks)], record).run() for block in program.blocks]
-    )
+        return _BlockSimulation(block, plans[id(block.tasks)], record).run()
+
+    if record is not Record.NOTHING:
+        return timeline(program, [simulate(block) for block in program.blocks])
+    known = _KNOWN.get(fabric) or _KNOWN.setdefault(fabric, RunsOfBlocks())
+    return timeline(program, [known.remember(block, simulate) for block in program.blocks])
 
 
 class _Plan:

@@ -1,130 +1,174 @@
-"""Requests that queue for replicas: each arrival, each batch and each answer is an event."""
+"""Requests that queue for replicas: the events of a queue in the order of their times, batch by batch.
+
+When a batch begins is decided by the arrivals so far and by when replicas are free, so no calendar of events is needed:
+each turn of the loop is one batch. SimPy's calendar of events gives the same times, thirty times slower; tests hold the
+two against each other.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING
+import math
+from bisect import bisect_right, insort
+from dataclasses import dataclass
+from heapq import heapreplace
+from itertools import accumulate, cycle, islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-import simpy
 
 from podsim.model.inference import Delays
 from podsim.model.residue import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from podsim.model.inference import Load, Service
 
-WARM_UP = 0.1  # of the requests measured, answered before it begins
+WARM_UP: Final = 0.1  # of the requests measured, answered before it begins
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredRequests:
+    """Requests that were measured, in the order of their answers, and the batches of the same time.
+
+    `slower` is what the batch of a request took over the mean: 1 where all take the same. `busy`, `filled` and
+    `present` are those of `podsim.model.inference.Delays`; the time measured is from `first_s` to `last_s`.
+    """
+
+    arrived_s: Array
+    begun_s: Array
+    answered_s: Array
+    slower: Array
+    first_s: float
+    last_s: float
+    busy: float
+    filled: float
+    present: float
+
+    @property
+    def queued_s(self) -> Array:
+        """What each request waits until its batch begins [s]."""
+        return self.begun_s - self.arrived_s
+
+    @property
+    def latency_s(self) -> Array:
+        """What each request sees from arrival to answer [s]."""
+        return self.answered_s - self.arrived_s
 
 
 class Scheduler:
-    """Replicas that take the oldest requests, a batch at a time, as soon as it is full or the oldest waited enough."""
+    """Replicas that take the oldest requests, a batch at a time, as soon as it is full or the oldest waited enough.
 
-    def __init__(self, service: Service, load: Load, gaps_s: Sequence[float]) -> None:
-        self._service, self._load, self._gaps_s = service, load, gaps_s
-        self._env = simpy.Environment()
-        self._free = service.replicas
-        self._queue: deque[float] = deque()
-        self._arrived_s: list[float] = []
-        self._begun_s: list[float] = []
-        self._answered_s: list[float] = []
-        self._batches: list[tuple[float, int]] = []
-        self._warm = int(WARM_UP * load.requests)
-        self._requests = self._present = 0
-        self._area, self._counted_s, self._first_s = 0.0, 0.0, 0.0
-        self._done = self._env.event()
+    Requests that arrive at the same time are there together. `slower` are factors on what batches take, in the order in
+    which they begin, and `gaps_s` the times between arrivals; both begin again where they end.
+    """
 
-    def run(self) -> Delays:
+    def __init__(self, service: Service, load: Load, gaps_s: Sequence[float], slower: Sequence[float]) -> None:
+        self._service, self._load = service, load
+        self._slower: Iterator[float] = cycle(slower)
+        self._arrivals_s: Iterator[float] = accumulate(cycle(gaps_s))
+        self._arrived_s: list[float] = [0.0] * (load.clients or 0)
+        self._free_s = [0.0] * service.replicas
+        self._taken = 0
+        self._begun: list[tuple[float, float, int, float]] = []  # when, answered when [s], requests, over the mean
+
+    def run(self) -> AnsweredRequests:
         """Until so many requests are answered; the first ones are left out (Eq. 88)."""
-        if self._load.clients is not None:
-            for _ in range(self._load.clients):
-                self._enter()
-            self._try()
-        else:
-            self._next()
-        self._env.run(until=self._done)
-        return self._measured()
+        requests = self._load.requests
+        warm = int(WARM_UP * requests)
+        enough = warm + requests + self._service.batch
+        self._begin(enough, math.inf)
+        self._begin(None, max(answered_s for _, answered_s, _, _ in self._begun))
+        return self._measured(warm, requests)
 
-    def _next(self) -> None:
-        """The next stranger arrives."""
-        gap_s = self._gaps_s[self._requests % len(self._gaps_s)]
-        self._requests += 1
-        self._env.timeout(gap_s).callbacks.append(self._arrive)
+    def _begin(self, enough: int | None, until_s: float) -> None:
+        """Batches in the order of their times, until so many requests are taken or one would begin later."""
+        batch, period_s, latency_s = self._service.batch, self._service.period_s, self._service.latency_s
+        wait_s, clients, chunk = self._load.wait_s, self._load.clients, max(self._load.requests, self._service.batch)
+        arrived_s, free_s, begun = self._arrived_s, self._free_s, self._begun
+        taken = self._taken
+        while enough is None or taken < enough:
+            end = taken + batch
+            if end > len(arrived_s) and clients is None:
+                arrived_s += islice(self._arrivals_s, chunk)
+            full_s = arrived_s[end - 1] if end <= len(arrived_s) else math.inf
+            begin_s = arrived_s[taken] + wait_s
+            begin_s = min(begin_s, full_s)
+            begin_s = max(begin_s, free_s[0])
+            if begin_s > until_s:
+                break
+            first, taken = taken, end
+            if full_s > begin_s:
+                taken = bisect_right(arrived_s, begin_s, first, min(end, len(arrived_s)))
+            factor = next(self._slower)
+            answer_s = begin_s + factor * latency_s
+            heapreplace(free_s, begin_s + factor * period_s)
+            begun.append((begin_s, answer_s, taken - first, factor))
+            if clients is not None:
+                again_s = math.nextafter(answer_s, math.inf)  # after replicas that are free at that time have begun
+                for _ in range(taken - first):
+                    insort(arrived_s, again_s, taken)
+        self._taken = taken
 
-    def _arrive(self, _event: simpy.Event) -> None:
-        self._enter()
-        self._try()
-        self._next()
-
-    def _count(self, change: int) -> None:
-        """Requests that are there, and what that adds up to over time."""
-        self._area += self._present * (self._env.now - self._counted_s)
-        self._present, self._counted_s = self._present + change, self._env.now
-
-    def _enter(self) -> None:
-        self._count(1)
-        self._queue.append(self._env.now)
-        if self._load.wait_s:
-            self._env.timeout(self._load.wait_s).callbacks.append(self._waited)
-
-    def _waited(self, _event: simpy.Event) -> None:
-        self._try()
-
-    def _try(self) -> None:
-        """Begin batches while a replica is free and one is due."""
-        most, wait_s, now_s = self._service.batch, self._load.wait_s, self._env.now
-        while self._free and self._queue and (len(self._queue) >= most or now_s >= self._queue[0] + wait_s):
-            taken = [self._queue.popleft() for _ in range(min(most, len(self._queue)))]
-            self._free -= 1
-            self._batches.append((now_s, len(taken)))
-            self._env.timeout(self._service.period_s).callbacks.append(self._freed)
-            answer = self._env.timeout(self._service.latency_s, (now_s, taken))
-            answer.callbacks.append(self._answer)
-
-    def _freed(self, _event: simpy.Event) -> None:
-        self._free += 1
-        self._try()
-
-    def _answer(self, event: simpy.Event) -> None:
-        begun_s, taken = event.value or (0.0, [])
-        now_s = self._env.now
-        self._count(-len(taken))
-        if len(self._answered_s) < self._warm <= len(self._answered_s) + len(taken):
-            self._area, self._first_s, self._warm = 0.0, now_s, len(self._answered_s) + len(taken)
-        self._arrived_s += taken
-        self._begun_s += [begun_s] * len(taken)
-        self._answered_s += [now_s] * len(taken)
-        if self._load.clients is not None:
-            for _ in taken:
-                self._enter()
-            self._try()
-        if len(self._answered_s) >= self._warm + self._load.requests and not self._done.triggered:
-            self._done.succeed()
-
-    def _measured(self) -> Delays:
-        arrived_s, begun_s, answered_s = (
-            np.array(values) for values in (self._arrived_s, self._begun_s, self._answered_s)
-        )
-        first_s, last_s = self._first_s, float(answered_s[-1])
-        delay_s = (answered_s - arrived_s)[self._warm :]
-        mean_s = float(delay_s.mean())
+    def _measured(self, warm: int, requests: int) -> AnsweredRequests:
+        """The requests from the first batch that is answered after the warm-up to the one with the last of them."""
+        begun_s, answered_s, requests_each, factors = np.array(self._begun).T
+        filled = requests_each.astype(np.int64)
+        order = np.argsort(answered_s, kind="stable")
+        answers = np.cumsum(filled[order])
+        skipped = int(np.searchsorted(answers, warm)) + 1 if warm else 0
+        measured_from = int(answers[skipped - 1]) if skipped else 0
+        final = int(np.searchsorted(answers, measured_from + requests))
+        first_s = float(answered_s[order[skipped - 1]]) if skipped else 0.0
+        last_s = float(answered_s[order[final]])
+        while self._load.clients is None and self._arrived_s[-1] < last_s:
+            self._arrived_s += islice(self._arrivals_s, requests)
+        # Requests of each batch stand side by side, as they are taken in the order of their arrival.
+        batches = order[skipped : final + 1]
+        starts = np.cumsum(filled) - filled
+        sizes = filled[batches]
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        requested = np.repeat(starts[batches], sizes) + within
+        arrived_s = np.array(self._arrived_s)
+        began = (begun_s > first_s) & (begun_s <= last_s)
         window_s = last_s - first_s
-        began = [(start_s, filled) for start_s, filled in self._batches if first_s < start_s <= last_s]
-        share = self._service.period_s * len(began) / (self._service.replicas * window_s)
-        return Delays(
-            requests_per_s=len(delay_s) / window_s,
-            mean_s=mean_s,
-            p50_s=float(np.quantile(delay_s, 0.5)),
-            p99_s=float(np.quantile(delay_s, 0.99)),
-            queued_s=clean(float((begun_s - arrived_s)[self._warm :].mean()), mean_s),
-            busy=min(1.0, share),
-            filled=sum(filled for _, filled in began) / max(1, len(began)),
-            present=self._area / window_s,
+        worked_s = self._service.period_s * float(np.cumsum(factors[began])[-1]) if began.any() else 0.0
+        left_s = np.full(len(arrived_s), math.inf)
+        left_s[: self._taken] = np.repeat(answered_s, filled)
+        there_s = np.clip(np.minimum(left_s, last_s) - np.maximum(arrived_s, first_s), 0.0, None)
+        return AnsweredRequests(
+            arrived_s=arrived_s[requested],
+            begun_s=np.repeat(begun_s[batches], sizes),
+            answered_s=np.repeat(answered_s[batches], sizes),
+            slower=np.repeat(factors[batches], sizes),
+            first_s=first_s,
+            last_s=last_s,
+            busy=min(1.0, worked_s / (self._service.replicas * window_s)),
+            filled=float(filled[began].sum()) / max(1, int(began.sum())),
+            present=float(np.cumsum(there_s)[-1]) / window_s,
         )
 
 
-def run(service: Service, load: Load, gaps_s: Sequence[float] = ()) -> Delays:
-    """What requests see; strangers come `gaps_s` apart, clients ask again at once."""
-    return Scheduler(service, load, gaps_s).run()
+def simulate(
+    service: Service, load: Load, gaps_s: Sequence[float] = (), slower: Sequence[float] = (1.0,)
+) -> AnsweredRequests:
+    """The requests of a load: open-loop arrivals every `gaps_s`, closed-loop clients re-issue at once."""
+    return Scheduler(service, load, gaps_s, slower).run()
+
+
+def run(service: Service, load: Load, gaps_s: Sequence[float] = (), slower: Sequence[float] = (1.0,)) -> Delays:
+    """What those requests saw."""
+    answered = simulate(service, load, gaps_s, slower)
+    delay_s = answered.latency_s
+    mean_s = float(delay_s.mean())
+    return Delays(
+        requests_per_s=len(delay_s) / (answered.last_s - answered.first_s),
+        mean_s=mean_s,
+        p50_s=float(np.quantile(delay_s, 0.5)),
+        p99_s=float(np.quantile(delay_s, 0.99)),
+        queued_s=clean(float(answered.queued_s.mean()), mean_s),
+        busy=answered.busy,
+        filled=answered.filled,
+        present=answered.present,
+    )

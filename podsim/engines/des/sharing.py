@@ -34,7 +34,6 @@ class Moving(NamedTuple):
 class FlowGroup:
     """The flows of a transfer that move anything, with the bytes of each."""
 
-    number: int
     flows: tuple[Flow, ...]
     volumes: tuple[float, ...]
 
@@ -100,7 +99,7 @@ class Sharings:
         group = self._groups.get(flows)
         if group is None:
             moving = tuple(flow for flow in flows if flow.route and flow.volume_bytes > 0)
-            group = FlowGroup(len(self._groups), moving, tuple(flow.volume_bytes for flow in moving))
+            group = FlowGroup(moving, tuple(flow.volume_bytes for flow in moving))
             self._groups[flows] = group
         return group
 

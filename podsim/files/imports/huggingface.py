@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
-from podsim.files.contents import resolved, text_of
+from podsim.files.contents import text_of
 from podsim.files.faults import counted, printable, shown
 from podsim.files.imports import naming, other_transformers, unread
 from podsim.files.imports.config_fields import USUAL, Config, Importable, Names, layers_of
@@ -41,7 +41,7 @@ def workload_text(path: Path, options: Options) -> str:
         )
     config.notes += unread.notes(says, config.read, sizes)
     title = says.get("_name_or_path")
-    title = title if isinstance(title, str) and title.strip() else _stem(path)
+    title = title if isinstance(title, str) and title.strip() else _stem(path, kind)
     tables = {
         "name": naming.name(title.rpartition("/")[2]),
         "title": f"{printable(title)[:60]} ({kind})",
@@ -71,10 +71,9 @@ def _read(path: Path) -> Mapping[str, Any]:
     return result
 
 
-def _stem(path: Path) -> str:
-    """The name of the file, or of its folder where the file is called as all are."""
-    folder = resolved(path).parent.name
-    return folder if path.stem == "config" and folder else path.stem
+def _stem(path: Path, kind: str) -> str:
+    """The name of the file; where it is called as all are, that of the folder it was named with, else its kind."""
+    return (path.parent.name or f"{kind}-config") if path.stem == "config" else path.stem
 
 
 def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:

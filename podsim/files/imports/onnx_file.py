@@ -1,4 +1,4 @@
-"""An ONNX file, read as what strangers send: bounded, no code run, no weights loaded, no other file opened."""
+"""An ONNX file, read as untrusted input: bounded, no code run, no weights loaded, no other file opened."""
 
 import math
 import os
@@ -17,10 +17,10 @@ from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
 from podsim.model.limits import NODES
 
 MOST_BYTES: Final = 2**30
-"""Largest file that is read; weights may lie in files beside it, of which only the sizes are used."""
+"""Largest file that is read; weights may lie in other files, of which only the sizes are used."""
 MOST_PASSES: Final = 500_000  # nodes times the turns in which their shapes are worked out
 MOST_ELEMENTS: Final = 2**40
-KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may hang on; larger ones are weights
+KEPT_ELEMENTS: Final = 64  # of a tensor whose values shapes may depend on; larger ones are weights
 CODE: Final = "bad-onnx-file"
 CONTROL: Final = ("If", "Loop", "Scan", "SequenceMap")
 EQUATION: Final = re.compile(r"{0}(,{0})*(->{0})?".format(r"[A-Za-z]*(\.{3})?[A-Za-z]*"))
@@ -120,7 +120,7 @@ def _content(path: Path) -> bytes:
                 raise fault(
                     path,
                     f"{size:,} bytes are more than {MOST_BYTES:,}, the most that is read",
-                    hint="save the weights beside it, as external data: only their sizes are used",
+                    hint="save the weights as external data: only their sizes are used",
                 )
             return file.read(MOST_BYTES)
     except FileNotFoundError:
@@ -206,7 +206,7 @@ def _no_control_flow(path: Path, stated: Any) -> None:
 
 
 def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
-    """Refuse weights outside the folder; say where they lie inside it, where nobody opens them."""
+    """Refuse weights outside the folder; say where they lie inside it, unopened."""
     folder, places = resolved(path).parent, set()
     for tensor in tensors:
         if tensor.data_location != 1:
@@ -225,12 +225,12 @@ def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
 
 
 def _ordered(path: Path, stated: Any) -> list[Any]:
-    """The nodes, each after what it reads; InputError where they go round in circles or read what nobody makes."""
+    """The nodes, each after what it reads; InputError where they form a cycle or read a tensor that no node writes."""
     made = {tensor.name for tensor in stated.initializer} | {value.name for value in stated.input} | {""}
     makers = {name: at for at, node in enumerate(stated.node) for name in node.output if name}
     missing = sorted({name for node in stated.node for name in node.input if name not in made and name not in makers})
     if missing:
-        raise fault(path, f"nobody makes {shown(missing[0])}, which a node reads")
+        raise fault(path, f"no node writes {shown(missing[0])}, which another reads")
     lacks = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
     readers: dict[int, list[int]] = {}
     for at, before in lacks.items():
@@ -246,7 +246,7 @@ def _ordered(path: Path, stated: Any) -> list[Any]:
                 heappush(ready, reader)
     if len(order) < len(stated.node):
         stuck = stated.node[min(lacks.keys() - set(order))]
-        raise fault(path, f"the graph goes round in circles at {stuck.op_type} {shown(stuck.name or stuck.output[0])}")
+        raise fault(path, f"cycle in the graph at {stuck.op_type} {shown(stuck.name or stuck.output[0])}")
     return [stated.node[at] for at in order]
 
 
@@ -298,7 +298,7 @@ def _example(value: Any) -> str:
 def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, Any], set[str]]:
     """Every shape that can be known, and the names of floating tensors; weights themselves stay behind.
 
-    What nobody has defined the shape of is taken to leave what comes in as it is.
+    An operator without a shape rule is taken to leave what comes in as it is.
     """
     onnx = _onnx()
     bare = _without_weights(onnx, model)

@@ -26,7 +26,7 @@ WORD: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """What a node became, the tensors it reads and writes that hang on what runs, and whether it has no word."""
+    """What a node became, the tensors it reads and writes that depend on inputs, and whether it has no word."""
 
     operators: tuple[Operator, ...]
     reads: tuple[str, ...]
@@ -70,7 +70,7 @@ def _element_bytes(graph: onnx_file.Graph, name: str) -> int:
 
 
 class _Walk:
-    """One pass over the nodes: what hangs on nothing that runs, and what the others are."""
+    """One pass over the nodes: which depend on no input of a run, and what the others are."""
 
     def __init__(self, path: Path, graph: onnx_file.Graph) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class _Walk:
         self.names: Counter[str] = Counter()
 
     def steps(self) -> Iterator[_Step]:
-        """A step a node; nodes that hang on weights alone are computed once and for all, before."""
+        """A step a node; nodes that depend on weights alone are computed once and for all, before."""
         norms = fused(self.graph)
         for at, node in enumerate(self.graph.nodes):
             if all(name in self.roots or not name for name in node.input) or node.op_type in ("Shape", "Size"):
@@ -152,12 +152,12 @@ def _units(steps: list[_Step]) -> tuple[LayerUnit, ...]:
 
 
 def _trained(operator: Operator) -> bool:
-    """Whether what it writes hangs on weights, so that gradients go back to it."""
+    """Whether what it writes depends on weights, so that gradients go back to it."""
     return isinstance(operator.shape, (Matmul, Conv, Gather)) or operator.parameters > 0
 
 
 def _computed(steps: list[_Step]) -> set[str]:
-    """Tensors that hang on a weight: a mask that all layers share is no obstacle to a cut."""
+    """Tensors that depend on a weight: a mask that all layers share is no obstacle to a cut."""
     texts: set[str] = set()
     for step in steps:
         if any(name in texts for name in step.reads) or _works(step):

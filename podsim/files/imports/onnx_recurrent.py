@@ -29,7 +29,7 @@ GATES: Final = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
 def recurrent(seen: Seen) -> Made | None:
-    """All directions of a layer; None where its weights are not in the file, so that nobody trains them."""
+    """All directions of a layer; None where its weights are not in the file, so that they are not trained."""
     if not (seen.weights.get(1) and seen.weights.get(2)):
         return None
     directions, rows, inputs = seen.ins[1]

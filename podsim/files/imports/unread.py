@@ -1,4 +1,4 @@
-"""What a config says that is not read: fields that change nothing, those that would, and those nobody knows here.
+"""What a config says that is not read: fields that change nothing, those that would, and those unknown to podsim.
 
 Source: huggingface-transformers for the names of fields and what they do.
 """

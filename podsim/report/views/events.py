@@ -6,6 +6,7 @@ from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Note, Tone
 
+CHECKED = "Checked by event simulation"
 LEAST_SHOWN = 0.0005
 """Share of a step below which what events add is said in the last line alone."""
 
@@ -14,18 +15,15 @@ LEAST_STALLED = 0.001
 
 
 def agreement(answers: Sequence[Prediction]) -> str:
-    """How steps were timed: "formula and event simulation agree", or by how much they differ at most."""
+    """That steps were checked by event simulation, and by how much it differs at most; "" where none was run."""
     events = [part.events for answer in answers for part in (answer.phases or (answer,))]
     known = [events.difference for events in events if events]
     if not known:
-        return "formula, without events"
+        return ""
     most = max(known, key=abs)
-    if not most:
-        return "formula and event simulation agree"
     if abs(most) < LEAST_SHOWN:
-        return "formula and event simulation agree within 0.05 %"
-    size = f"{numbers.signed_percent(most)} to the formula's step"
-    return f"event simulation, {'at most ' if len(known) > 1 else ''}{size}"
+        return CHECKED
+    return f"{CHECKED}: {'at most ' if len(known) > 1 else ''}{numbers.signed_percent(most)} step time"
 
 
 def notes(p: Prediction) -> Iterator[Note]:
@@ -33,17 +31,17 @@ def notes(p: Prediction) -> Iterator[Note]:
     if p.events is None:
         return
     idle = numbers.percent(p.events.tiles_idle)
-    yield Note(f"the mean tile of the busiest IPU waits for others {idle} of a micro-batch", "tiles", Tone.QUIET)
+    yield Note(f"{idle} of a micro-batch, mean over the tiles of the busiest IPU", "Tile idle time", Tone.QUIET)
     if p.events.stalls >= LEAST_STALLED:
         share = numbers.percent(p.events.stalls, 1)
         yield Note(
-            f"an IPU that stalls holds all others at the all-reduce: {share} of a step at the rate per IPU that "
-            "published logs have on up to 256; not added",
-            "stalls",
+            f"{share} of a step waiting at the all-reduce for a stalled IPU, at the rate of published logs on up to "
+            "256 IPUs; not included",
+            "IPU stalls",
             Tone.QUIET,
         )
     if abs(p.events.difference) >= LEAST_SHOWN:
         time = numbers.time(abs(p.events.step_s - p.events.formula_s), 2)
         share = numbers.percent(abs(p.events.difference), 1)
         moved = "longer" if p.events.difference > 0 else "shorter"
-        yield Note(f"transfers that meet on links make the step {time} ({share}) {moved} than its formula", "events")
+        yield Note(f"the step is {time} ({share}) {moved} than with the analytic engine", "Link contention")

@@ -2,59 +2,80 @@
 
 from collections.abc import Iterator, Mapping
 
-from podsim.model.fault import Detour, FaultReport
+from podsim.model.fault import FaultReport
 from podsim.model.program import Part
 from podsim.report import numbers
-from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone, label
+from podsim.topology.fault_text import parse
 
+FAULTS = "Faults"
 HARDLY = 5e-4  # what shows as 0.0 %
-SHOWN = 4  # ways round that are written out
 
 
 def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = False) -> Iterator[Block]:
-    """The healthy machine and the one with faults, which part of a step grew, and the ways round."""
-    yield Heading("faults: " + ", ".join(report.texts))
+    """Times of the healthy machine and with faults, the part of a step that grew, and the changed routes."""
+    yield Heading("Faults: " + ", ".join(report.texts))
     if report.left:
-        yield Note(report.left, "left", Tone.WARNING)
+        yield Note(report.left, "Remaining machine", Tone.WARNING)
     steps = report.healthy_step_s, report.step_s
     runs = report.healthy_time_to_train_s, report.time_to_train_s
-    slower = (
-        "no slower, to 0.1 %"
-        if abs(report.slowdown) < HARDLY
-        else f"{numbers.longer(report.slowdown)} for the same samples"
-    )
+    slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else f"{numbers.longer(report.slowdown)} per sample"
     longer = numbers.longer(runs[1] / runs[0] - 1)
-    yield Facts(
-        (
-            Fact("step", *_pair(steps, numbers.STEP_TIME), "healthy → with faults", slower),
-            Fact("time to train", *_pair(runs, numbers.TIME), "healthy → with faults", longer),
-        )
-    )
+    facts = [
+        Fact("Step time", *_pair(steps, numbers.STEP_TIME), f"healthy → with faults, {slower}"),
+        Fact("Time to train", *_pair(runs, numbers.TIME), f"healthy → with faults, {longer}"),
+    ]
+    causes = []
     if report.grew is not None and not report.left:
-        more_s = report.parts[report.grew]
-        grew = parts[report.grew]
-        yield Note(f"{grew} grows most, by {numbers.time(more_s, 3)} a step", "why", Tone.STRONG)
+        causes.append(f"{parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step")
+    if report.detours and not verbose:
+        count = len(report.detours)
+        causes.append(f"{count:,} route{'' if count == 1 else 's'} changed (--verbose)")
+    if causes:
+        facts.append(Fact("Cause", "", remark=label("; ".join(causes))))
+    yield Facts(tuple(facts))
     if report.left and runs[1] < runs[0]:
         yield Note(
-            "fewer IPUs come out sooner: at this size more of them slow this run down, whole or not", "so", Tone.WARNING
+            "the run is faster on fewer IPUs: at this size more IPUs slow it down, with or without faults",
+            "Note",
+            Tone.WARNING,
         )
     if report.without_slow_s is not None:
         sooner = numbers.time(report.without_slow_s, 3)
         yield Note(
-            f"routes are static and use slow links too; with those down instead a step takes {sooner}",
-            "but",
+            f"routes are static and use slow links too: with those links down a step takes {sooner}",
+            "Note",
             Tone.WARNING,
         )
-    yield from _ways(report.detours, len(report.detours) if verbose else SHOWN)
+    for detour in report.detours if verbose else ():
+        yield Note(f"{' → '.join(detour.usual)} now goes {' → '.join(detour.taken)}", "·")
+
+
+def named(report: FaultReport) -> Note:
+    """The faults in words, and what is left of a machine that has lost parts."""
+    words = "; ".join(fault.in_words for fault in parse(report.texts))
+    return Note(": ".join(filter(None, (words, report.left))), FAULTS, Tone.WARNING)
+
+
+def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
+    """The healthy machine in a line, with what the faults add to it."""
+    run_s = report.healthy_time_to_train_s
+    grown = [f"with faults {numbers.longer(report.time_to_train_s / run_s - 1)}"]
+    step = " ".join(_pair((report.healthy_step_s, report.step_s), numbers.STEP_TIME))
+    slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else f"{numbers.longer(report.slowdown)} per sample"
+    cause = ""
+    if report.grew is not None and not report.left:
+        cause = f", most in {parts[report.grew]} +{numbers.time(report.parts[report.grew], 3)}"
+    grown.append(f"step {step}, {slower}{cause}")
+    if count := len(report.detours):
+        grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
+    if report.left and report.time_to_train_s < run_s:
+        grown.append("faster on fewer IPUs: at this size more IPUs slow the run down")
+    if report.without_slow_s is not None:
+        grown.append(f"slow links down: step {numbers.time(report.without_slow_s, 3)}")
+    yield Fact("Healthy machine", *numbers.parted(numbers.time(run_s)), "; ".join(grown))
 
 
 def _pair(seconds: tuple[float, float], ladder: numbers.Ladder) -> tuple[str, str]:
     unit = numbers.scale(seconds, ladder)
     return f"{unit.number(seconds[0])} → {unit.number(seconds[1])}", unit.unit
-
-
-def _ways(detours: tuple[Detour, ...], shown: int) -> Iterator[Block]:
-    for detour in detours[:shown]:
-        yield Note(f"{' → '.join(detour.usual)} now goes {' → '.join(detour.taken)}", "·")
-    if len(detours) > shown:
-        yield Note(f"and {len(detours) - shown:,} more ways that change", "·")

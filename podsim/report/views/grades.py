@@ -13,50 +13,74 @@ FIGURES = {
     "throughput": "throughput",
     "samples_to_converge": "samples to converge",
     "time_to_train": "time to train",
-    "outside_steps": "outside steps",
+    "outside_steps": "start-up, evaluation, checkpoints",
     "memory": "memory",
 }
 CAUSES = {
-    Cause.PARAMETERS: "errors of fitted parameters",
-    Cause.MODEL: "what no parameter explains",
-    Cause.FORM: "choice of mechanism",
-    Cause.NOISE: "noise from run to run",
+    Cause.PARAMETERS: "fitted parameters",
+    Cause.MODEL: "model error",
+    Cause.FORM: "model form",
+    Cause.NOISE: "run-to-run noise",
     Cause.TENSOR_PARALLEL: "tensor-parallel collectives, unmeasured",
     Cause.DISTANCE: "distance beyond calibration",
-    Cause.CHIP: "a chip or workload without a point",
+    Cause.CHIP: "chip or workload without calibration points",
     Cause.RELEASE: "software without published runs",
-    Cause.SEEDS: "spread between seeds",
-    Cause.CONVERGENCE: "doubt of mean samples",
-    Cause.EVALUATION: "runs end at an evaluation",
-    Cause.OUTSIDE: "time outside steps",
+    Cause.SEEDS: "seed-to-seed spread",
+    Cause.CONVERGENCE: "mean samples to converge",
+    Cause.EVALUATION: "evaluation interval",
+    Cause.OUTSIDE: "start-up, evaluation, checkpoints",
 }
+
+
+BEYOND = "beyond calibration"
+OF_MACHINE = "the largest measured machine"
+BELOW = "below the smallest measured machine"
+SMALLEST = 16  # IPUs of the smallest machine with a calibration point
+MOST = 0.5  # of the time to train
 
 
 def grade(estimate: Estimate) -> str:
     """How far the estimate stands from a measurement, in words."""
-    if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1:
-        return f"extrapolated ×{numbers.short(estimate.beyond)} beyond calibration"
-    return estimate.grade.value
+    return in_words(estimate.grade, estimate.beyond, BEYOND)
 
 
 def short_grade(estimate: Estimate) -> str:
-    """The grade for a cell of a table: "extrapolated ×4"."""
-    far = f" ×{numbers.short(estimate.beyond)}" if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1 else ""
-    return f"{estimate.grade.value}{far}"
+    """The grade for a cell of a table: "extrapolated 4×"."""
+    far = (
+        f" {numbers.short(estimate.beyond, 3)}×" if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1 else ""
+    )
+    return f"{in_words(estimate.grade)}{far}"
 
 
-def rests(p: Prediction) -> Iterator[Note]:
-    """How much of the time to train rests on what, and the grades of figures that say no more of theirs."""
+def evidence(p: Prediction) -> str:
+    """Shares of the time by evidence, "43 % of the time to train within calibration, 57 % assumed"; "" without any."""
     if not p.grades.shares:
-        return
+        return ""
     beyond = p.grades.figures["step"].beyond
-    known = [(share, item) for item, share in sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)]
-    parts = [f"{numbers.percent(share)} {_far(item, beyond)}" for share, item in known]
-    yield Note(f"{', '.join(parts)}, of the time to train: -v has every figure", "rests on", Tone.QUIET)
+    of = BELOW if min(p.ipus, p.mapping.ipus) < SMALLEST else OF_MACHINE
+    known = sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)
+    shares = numbers.shares([share for _, share in known])
+    words = [in_words(item, beyond, of) for item, _ in known]
+    if len(words) == 1:
+        return words[0]
+    whole = "time to train" if p.timed else "step"
+    first, *rest = (
+        f"{share} {each}" for share, each in zip([f"{shares[0]} of the {whole}", *shares[1:]], words, strict=True)
+    )
+    return ", ".join((first, *rest))
 
 
-def _far(item: Grade, beyond: float) -> str:
-    return f"{item} ×{numbers.short(beyond)}" if item is Grade.EXTRAPOLATED and beyond > 1 else item.value
+def calibrated(p: Prediction) -> bool:
+    """Whether most of the time to train is within calibration, so that the held-out error is about it."""
+    shares = p.grades.shares
+    return not shares or shares.get(Grade.MEASURED, 0.0) + shares.get(Grade.INTERPOLATED, 0.0) >= MOST
+
+
+def in_words(item: Grade, beyond: float = 1.0, of: str = "") -> str:
+    """A grade as every screen writes it; `beyond` times `of`, where it is extrapolated so far."""
+    if item is Grade.EXTRAPOLATED and beyond > 1:
+        return f"extrapolated ({numbers.short(beyond, 3)}× {of})"
+    return "within calibration" if item is Grade.INTERPOLATED else item.value
 
 
 def doubts(p: Prediction) -> Iterator[Block]:
@@ -71,9 +95,9 @@ def doubts(p: Prediction) -> Iterator[Block]:
         if any(cause in estimate.causes for estimate in estimates)
     )
     if rows:
-        yield Heading("why the intervals are so wide, by share of the variance")
-        titles = ("step", "samples", "time to train")
-        yield DocTable((Column("cause", wraps=True), *(Column(title, number=True) for title in titles)), rows)
+        yield Heading("Sources of uncertainty, share of the variance")
+        titles = ("Step", "Samples", "Time to train")
+        yield DocTable((Column("Source", wraps=True), *(Column(title, number=True) for title in titles)), rows)
 
 
 def forms(p: Prediction) -> Iterator[Block]:
@@ -82,22 +106,22 @@ def forms(p: Prediction) -> Iterator[Block]:
         return
     limit = f"{NEAR_CHI_SQUARE:g}"
     if not p.forms:
-        yield Note(f"no other form is within {limit} of the best chi-square", "choice of mechanism", Tone.QUIET)
+        yield Note(f"no alternative form fits nearly as well (Δχ² ≤ {limit})", "Model form", Tone.QUIET)
         return
-    yield Heading(
-        f"other forms of the model within {limit} of the best chi-square; the intervals contain their answers"
-    )
-    columns = ("chi-square", "step", "time to train")
+    yield Heading(f"Alternative model forms (Δχ² ≤ {limit}), contained in the intervals")
+    columns = ("Δχ²", "Step", "Time to train")
     rows = tuple(
         (form.form, f"+{form.above:.1f}", numbers.time(form.step_s), numbers.time(form.time_to_train_s))
         for form in p.forms
     )
-    yield DocTable((Column("form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
+    yield DocTable((Column("Model form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
 
 
 def graded(p: Prediction) -> Iterator[Block]:
     """The grade of every figure."""
-    figures = tuple((FIGURES[name], _far(figure.grade, figure.beyond)) for name, figure in p.grades.figures.items())
+    figures = tuple(
+        (FIGURES[name], in_words(figure.grade, figure.beyond, BEYOND)) for name, figure in p.grades.figures.items()
+    )
     if figures:
-        yield Heading("how far each figure stands from a measurement")
-        yield DocTable((Column("figure"), Column("grade")), figures)
+        yield Heading("Evidence by figure")
+        yield DocTable((Column("Figure"), Column("Evidence")), figures)

@@ -1,5 +1,6 @@
 """What ends a run, and where the mean of runs is not the run that is shown."""
 
+import re
 from collections.abc import Iterator
 
 from podsim.model.prediction import Prediction
@@ -7,11 +8,24 @@ from podsim.report import numbers
 from podsim.report.doc import Note
 
 WORTH_SAYING = 0.05  # of a run
+COUNT = re.compile(r"[\d,.]+( [PTGM])? samples")
 
 
 def aim(p: Prediction) -> str:
     """What ends the run."""
-    return f"target {p.target}" if p.division else f"a run of {p.target}"
+    if not p.timed:
+        return "run length not specified"
+    return p.target if is_length(p) else f"target {p.target}"
+
+
+def is_length(p: Prediction) -> bool:
+    """Whether the run is as long as it is stated to be, and reaches no target."""
+    return p.division is None or is_count(p.target)
+
+
+def is_count(target: str) -> bool:
+    """Whether what ends a run is a number of samples."""
+    return COUNT.fullmatch(target) is not None
 
 
 def skewed(p: Prediction) -> Iterator[Note]:
@@ -19,7 +33,7 @@ def skewed(p: Prediction) -> Iterator[Note]:
     mean_s, run_s = p.time_to_train_s.value, p.run.total_s
     if mean_s > run_s * (1 + WORTH_SAYING) and not numbers.is_coarse(p.time_to_train_s):
         yield Note(
-            f"the time to train is a mean, which runs that need many samples pull up; with the samples above it is "
-            f"{numbers.time(run_s)}, by which mappings are ranked",
-            "mean",
+            f"mean over runs, raised by those that need many samples: {numbers.time(run_s)} at the "
+            "samples shown, by which mappings are ranked",
+            "Mean",
         )

@@ -6,10 +6,7 @@ from podsim.model.noise import NoiseFit, NoiseReport
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
-LIMITS = (
-    "jitter of single IPUs is an upper bound, and logs time blocks of many steps: noise is at most this, "
-    "see docs/model.md"
-)
+LIMITS = "the jitter of single IPUs is an upper bound, since logs time blocks of many steps (docs/model.md)"
 
 
 def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
@@ -17,22 +14,24 @@ def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
     step, unit = report.step_s, numbers.scale(report.step_s.mean_s, numbers.STEP_TIME)
     scaled = "" if report.scale == 1 else f", noise × {numbers.short(report.scale, 3)}"
     plural = "" if report.steps == 1 else "s"
-    yield Heading(f"with noise, {report.steps:,} step{plural} of one run, seed {report.seed}{scaled}")
+    yield Heading(f"Simulated noise, {report.steps:,} step{plural} of one run, seed {report.seed}{scaled}")
     tail = ", ".join(
         f"{name} {unit.number(seconds)}"
-        for name, seconds in (("p50", step.p50_s), ("p95", step.p95_s), ("p99", step.p99_s), ("worst", step.worst_s))
+        for name, seconds in (("P50", step.p50_s), ("P95", step.p95_s), ("P99", step.p99_s), ("worst", step.worst_s))
     )
     spread = f"± {numbers.time(step.spread_s, 2)}"
     yield Facts(
         (
-            Fact("step", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
+            Fact("Step time", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
             Fact(
-                "time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"
+                "Time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"
             ),
         )
     )
     yield _causes(report)
-    yield Note(f"{numbers.time(report.in_fit_s, 2)} of delay is in fitted step times already; {LIMITS}", "", Tone.QUIET)
+    yield Note(
+        f"fitted step times already include {numbers.time(report.in_fit_s, 2)} of delay; {LIMITS}", "", Tone.QUIET
+    )
 
 
 def _added(report: NoiseReport) -> tuple[str, str]:
@@ -54,11 +53,11 @@ def _share(added_s: float, training_s: float) -> str:
 
 def _causes(report: NoiseReport) -> DocTable:
     columns = (
-        Column("delay of a step by"),
-        Column("slowest of", number=True, priority=2),
-        *(Column(name, number=True) for name in ("mean", "spread")),
-        *(Column(name, number=True, priority=1) for name in ("p95", "p99")),
-        Column("worst", number=True),
+        Column("Delay per step"),
+        Column("Slowest of", number=True, priority=2),
+        *(Column(name, number=True) for name in ("Mean", "Spread")),
+        *(Column(name, number=True, priority=1) for name in ("P95", "P99")),
+        Column("Worst", number=True),
     )
     rows = []
     for cause in report.causes:
@@ -94,7 +93,7 @@ def document(fit: NoiseFit) -> Doc:
     written = Note(f"wrote {fit.path}" if fit.path else "nothing was written", "", Tone.QUIET)
     return Doc(
         (
-            (Heading(f"what varies in the logs of {count} submission{'' if count == 1 else 's'}"),),
+            (Heading(f"Noise in the logs of {count} submission{'' if count == 1 else 's'}"),),
             (Facts(facts),),
             (_table(fit), written),
         )

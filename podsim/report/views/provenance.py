@@ -24,7 +24,8 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
     def row(path: str, item: Provenance) -> tuple[str, ...]:
         where = ", ".join(filter(None, (item.source, item.locator)))
         text = ": ".join(filter(None, (where, item.note)))
-        return path, item.text, item.kind.value, text if verbose else item.source
+        source = numbers.with_micro(text) if verbose else item.source
+        return path, numbers.with_micro(item.text), item.kind.value, source
 
     yield Heading(by_kind(provenance.values()))
     yield DocTable(columns, tuple(row(path, item) for path, item in provenance.items()))
@@ -32,34 +33,59 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
         yield Note("-v adds where in each source, and why", "", Tone.QUIET)
 
 
+UNPUBLISHED = {SourceKind.GIVEN: "how", SourceKind.ASSUMED: "because"}
+"""Kinds of values that no source stands for, each with what its note says; all of them are spelled out."""
+
+
 def assumed(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
-    """A summary of one file's values, with those that are assumed spelled out."""
+    """A summary of one file's values, with those that are given and assumed spelled out."""
     yield Heading(f"{what}, {by_kind(provenance.values())}")
-    rows = tuple((path, item.text, item.note) for path, item in provenance.items() if item.kind is SourceKind.ASSUMED)
-    if rows:
-        yield DocTable(
-            (Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)), rows
+    for kind, note in UNPUBLISHED.items():
+        rows = tuple(
+            (path, numbers.with_micro(item.text), numbers.with_micro(item.note))
+            for path, item in provenance.items()
+            if item.kind is kind
         )
+        if rows:
+            yield DocTable((Column(kind.value), Column("value", number=True), Column(note, wraps=True)), rows)
+
+
+def typed(flags: Mapping[str, str]) -> Iterator[Block]:
+    """Numbers that the user gave by flags."""
+    if flags:
+        yield Heading(f"flags, {len(flags)} value{'' if len(flags) == 1 else 's'}: {len(flags)} {SourceKind.GIVEN}")
+        yield DocTable((Column(SourceKind.GIVEN.value), Column("value", number=True)), tuple(flags.items()))
 
 
 def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) -> Iterator[Block]:
-    """A summary of several files' values by whose they are; assumed ones spelled out, once where they are alike."""
+    """A summary of several files' values by whose they are.
+
+    Given and assumed ones are spelled out, once where they are alike.
+    """
     if not each:
         return
+    every = by_kind(item for values in each.values() for item in values.values())
+    yield Heading(f"{what} {', '.join(each)}: {every}")
+    for kind, note in UNPUBLISHED.items():
+        columns = [Column(kind.value), Column("value", number=True), Column(note, wraps=True)]
+        alike = _alike(each, kind)
+        rows: list[tuple[str, ...]] = list(alike)
+        if len(each) > 1:
+            columns.append(Column("of", priority=2, wraps=True))
+            rows = [(*key, "all" if len(of) == len(each) else ", ".join(of)) for key, of in alike.items()]
+        if rows:
+            yield DocTable(tuple(columns), tuple(rows))
+
+
+def _alike(each: Mapping[str, Mapping[str, Provenance]], kind: SourceKind) -> dict[tuple[str, str, str], list[str]]:
+    """Whose each value of a kind is, by path, text and note."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for name, values in each.items():
         for path, item in values.items():
-            if item.kind is SourceKind.ASSUMED:
-                alike.setdefault((path, item.text, item.note), []).append(name)
-    every = by_kind(item for values in each.values() for item in values.values())
-    yield Heading(f"{what} {', '.join(each)}: {every}")
-    columns = [Column("assumed"), Column("value", number=True), Column("because", priority=1, wraps=True)]
-    rows: list[tuple[str, ...]] = list(alike)
-    if len(each) > 1:
-        columns.append(Column("of", priority=2, wraps=True))
-        rows = [(*key, "all" if len(of) == len(each) else ", ".join(of)) for key, of in alike.items()]
-    if rows:
-        yield DocTable(tuple(columns), tuple(rows))
+            if item.kind is kind:
+                key = path, numbers.with_micro(item.text), numbers.with_micro(item.note)
+                alike.setdefault(key, []).append(name)
+    return alike
 
 
 def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[str, Source]) -> Iterator[Block]:

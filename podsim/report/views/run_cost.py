@@ -1,41 +1,203 @@
 """What a machine and a run on it cost, as blocks."""
 
+import calendar
 from collections.abc import Iterable, Iterator
+from typing import Final
 
+from podsim.files import inputs
+from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
-from podsim.model.run_cost import Capital, Draw, Money, Owned, Range, Rent
+from podsim.model.run_cost import Capital, Draw, Money, Owned, Range, Rent, ServiceCost, TotalCost
+from podsim.model.sums import sum_in_order
 from podsim.report import numbers
-from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Block, Column, DocTable, Fact, Facts, Heading, Note, Tone
 
-UNKNOWN = "no price or no power of this machine is known: --prices FILE states them"
+TERMS: Final = ("years", "use", "kwh_price", "pue")
+"""Flags of the terms on which a machine is owned."""
+UNKNOWN = "Price or power of this machine not known: give them with --prices FILE"
+OF_TRAINING = "training only"
+LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
 
 
 def blocks(money: Money) -> Iterator[Block]:
-    """Price and power of the machine, cost of a run, rent where it was asked for."""
-    yield Heading("what it costs")
-    yield Facts((*owned(money.owned), *_facts(money)))
+    """What `summary` leaves out: parts of the cost of a run with their ends, sources, and the cost of each year."""
+    yield Heading("Cost")
+    if facts := tuple(_facts(money)):
+        yield Facts(facts)
     yield from bases(money.owned)
-    yield Note(terms(money.terms), "terms", Tone.QUIET)
+    yield from ownership(money.total, money.currency)
 
 
-def owned(ownership: Owned) -> Iterator[Fact]:
+def summary(money: Money) -> Iterator[Fact]:
+    """Cost and energy of a run, price and power of the machine, rent where a rate was given, each in a line."""
+    currency = money.currency
+    if money.run_usd is None:
+        yield Fact("Cost per run", "", remark=UNKNOWN)
+    else:
+        parts = ", ".join(
+            f"{name} {numbers.money(estimate.value, currency)}"
+            for name, estimate in (
+                ("machine", money.capital_usd),
+                ("energy", money.energy_usd),
+                ("per M tokens", money.million_tokens_usd),
+            )
+            if estimate is not None
+        )
+        cost = money.run_usd
+        remark = _joined(interval(cost, currency), parts, OF_TRAINING)
+        yield Fact("Cost per run", numbers.money(cost.value, currency), "", remark, strong=True)
+    if money.energy_j is not None:
+        yield _energy(money.energy_j, money)
+    yield from owned(money.owned, currency)
+    yield from total_fact(money.total, money.terms, currency)
+    if money.rent is not None:
+        yield from rents(money.rent, money.terms, currency)
+    yield Fact("Terms", "", remark=terms(money.terms, currency))
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
+
+
+def owned(ownership: Owned, currency: Currency = DOLLARS) -> Iterator[Fact]:
     """Price and power of a machine."""
-    if ownership.capital is not None:
-        text = "derived from its parts" if ownership.capital.derived else "as quoted"
-        yield Fact("price", dollars(ownership.capital.usd.value), "USD", text, interval(ownership.capital.usd))
+    capital = ownership.capital
+    if capital is not None:
+        text = "sum of its parts" if capital.derived else "as quoted"
+        parts = _joined(interval(capital.usd, currency), text, age([capital]))
+        yield Fact("Machine price", numbers.money(capital.usd.value, currency), "", parts)
     if ownership.draw is not None:
-        yield Fact("power", *watts(ownership.draw))
+        yield Fact("Power", *watts(ownership.draw))
+
+
+def age(capitals: Iterable[Capital | None]) -> str:
+    """From when old prices are: "prices date from July 2020 to March 2022"; "" where none is old."""
+    dates = sorted({date for capital in capitals if capital for date in capital.old})
+    ends = dict.fromkeys(_month(date) for date in (dates[0], dates[-1])) if dates else ()
+    return f"prices date from {' to '.join(ends)}" if ends else ""
+
+
+def _month(date: str) -> str:
+    """A day, month or year of a price as its month: "2022-03-03" as "March 2022", "2021" as it is."""
+    year, *rest = date.split("-")
+    return f"{calendar.month_name[int(rest[0])]} {year}" if rest else year
+
+
+def old_prices(ownerships: Iterable[Owned | None]) -> Iterator[Note]:
+    """A warning where prices behind an answer are old, with their months."""
+    text = age(ownership.capital for ownership in ownerships if ownership)
+    if text:
+        yield Note(f"{text[0].upper()}{text[1:]}; use --prices FILE for current ones.", "", Tone.WARNING)
+
+
+def total_fact(total: TotalCost | None, terms: Terms, currency: Currency) -> Iterator[Fact]:
+    """The total cost of ownership in a line."""
+    if total is None:
+        return
+    energy_text, purchase = (numbers.money(part.value, currency) for part in (total.energy_usd, total.purchase_usd))
+    years = f"{numbers.short(terms.years)} year{'' if terms.years == 1 else 's'}"
+    remark = f"over {years}: purchase {purchase}, electricity {energy_text}"
+    yield Fact("Total cost", numbers.money(total.usd.value, currency), "", remark)
+
+
+def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:
+    """The total cost of ownership by year, and every number behind it with its grade."""
+    if total is None:
+        return
+    yield Heading("Total cost of ownership by year")
+    rented = any(year.rent_usd is not None for year in total.years)
+    columns = (
+        Column("Year", number=True),
+        Column("Hours in use", number=True, priority=2),
+        Column("Purchase", number=True, priority=1),
+        Column("Electricity to date", number=True, priority=1),
+        Column("Total to date", number=True),
+        Column("Range", number=True, priority=3),
+        *((Column("Rent to date", number=True),) if rented else ()),
+    )
+    yield DocTable(
+        columns,
+        tuple(
+            (
+                numbers.short(year.year, 4),
+                numbers.count(year.use_hours),
+                numbers.money(total.purchase_usd.value, currency),
+                numbers.money(year.energy_usd.value, currency),
+                numbers.money(year.total_usd.value, currency),
+                interval(year.total_usd, currency),
+                *((numbers.money(year.rent_usd, currency),) if rented else ()),
+            )
+            for year in total.years
+        ),
+    )
+    yield DocTable(
+        (Column("Assumption"), Column("Value", number=True), Column("Kind")),
+        tuple(
+            (assumption.name, _assumed(assumption.value, assumption.unit, currency), assumption.grade.value)
+            for assumption in total.assumptions
+        ),
+    )
+    yield Note(LEFT_OUT, "", Tone.QUIET)
+
+
+def _assumed(value: float, unit: str, currency: Currency) -> str:
+    """A number behind a total cost, in its unit."""
+    if unit.startswith("USD"):
+        per = unit.removeprefix("USD")
+        return f"{numbers.money(value, currency)}{per}" if not per else f"{_each(value, currency)}{per}"
+    if unit == "share":
+        return numbers.percent(value)
+    return numbers.rate(value, unit) if unit == "W" else f"{numbers.short(value, 3)} {unit}".rstrip()
+
+
+def _each(usd: float, currency: Currency) -> str:
+    """A small price: $0.12."""
+    return f"{currency.sign}{numbers.short(currency.of(usd))}"
+
+
+def served(cost: ServiceCost | None) -> Iterator[Fact]:
+    """What a million requests and generated tokens cost, a line each."""
+    if cost is None:
+        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN)
+        return
+    currency = cost.currency
+    old = age([cost.owned.capital]).replace("date from", "of")
+    parts = f"per M requests at this load{f'; {old}' if old else ''}"
+    if cost.rented is not None:
+        parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
+    yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)
+    if cost.token is not None:
+        yield Fact("Token cost", numbers.money(cost.token.value, currency), "", "per M tokens, prompts included")
+
+
+def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:
+    """Price and power behind the cost of requests, their ends, and the terms."""
+    if cost is None:
+        return
+    currency = cost.currency
+    yield Heading("Cost")
+    hourly = Fact("Cost per hour", numbers.money(cost.hour_usd.value, currency), "", interval(cost.hour_usd, currency))
+    each = [("Per M requests", cost.request), ("At the maximum", cost.request_full), ("Per M tokens", cost.token)]
+    facts = [
+        Fact(title, numbers.money(estimate.value, currency), "", interval(estimate, currency))
+        for title, estimate in each
+        if estimate is not None
+    ]
+    yield Facts((*owned(cost.owned, currency), hourly, *facts))
+    yield from bases(cost.owned)
+    yield from old_prices([cost.owned])
+    yield Note(terms(cost.terms, currency), "Terms", Tone.QUIET)
 
 
 def bases(ownership: Owned) -> Iterator[Note]:
-    """Where price and power are from."""
+    """Sources of price and power."""
     if ownership.capital is None or ownership.draw is None:
         yield Note(UNKNOWN, "", Tone.WARNING)
     if ownership.capital is not None:
-        yield Note(_sourced(ownership.capital), "price", Tone.QUIET)
+        yield Note(_sourced(ownership.capital), "Price", Tone.QUIET)
     if ownership.draw is not None:
-        yield Note(ownership.draw.basis, "power", Tone.QUIET)
+        yield Note(_joined(ownership.draw.basis, loads(ownership.draw)), "Power", Tone.QUIET)
 
 
 def _sourced(capital: Capital) -> str:
@@ -50,63 +212,93 @@ def priced_by(ownerships: Iterable[Owned]) -> Iterator[Note]:
         source for ownership in ownerships if ownership.capital for source in ownership.capital.sources
     )
     if sources:
-        yield Note("; ".join(sorted(sources)), "prices", Tone.QUIET)
+        yield Note("; ".join(sorted(sources)), "Prices", Tone.QUIET)
+
+
+def loads(draw: Draw) -> str:
+    """What a power is drawn for, largest first; nothing where it is not predicted."""
+    whole = sum_in_order(draw.loads.values())
+    ranked = sorted(draw.loads.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {numbers.percent(each_w / whole)}" for name, each_w in ranked if each_w)
+
+
+def _energy(joules: Estimate, money: Money) -> Fact:
+    """Energy of a run, and of a sample."""
+    sample = "" if money.sample_j is None else f"{numbers.rate(money.sample_j.value, 'J')} per sample"
+    return Fact("Energy per run", *energy(joules.value), ", ".join(filter(None, (sample, "with cooling"))))
 
 
 def _facts(money: Money) -> Iterator[Fact]:
-    if money.run_usd is not None:
-        yield Fact("a run", dollars(money.run_usd.value), "USD", interval(money.run_usd), strong=True)
-    if money.capital_usd is not None:
-        yield Fact("its machine", dollars(money.capital_usd.value), "USD", interval(money.capital_usd))
-    if money.energy_usd is not None and money.energy_j is not None:
-        yield Fact(
-            "its energy",
-            dollars(money.energy_usd.value),
-            "USD",
-            interval(money.energy_usd),
-            f"{energy(money.energy_j.value)} with cooling",
-        )
-    if money.rent is not None:
-        yield from _rent(money.rent, money.terms)
+    currency = money.currency
+    for title, estimate in (
+        ("Machine share", money.capital_usd),
+        ("Energy cost", money.energy_usd),
+        ("Cost per M tokens", money.million_tokens_usd),
+    ):
+        if estimate is not None:
+            amount = numbers.money(estimate.value, currency)
+            yield Fact(title, amount, "", interval(estimate, currency))
 
 
-def _rent(rent: Rent, terms: Terms) -> Iterator[Fact]:
-    yield Fact("rented instead", dollars(rent.run_usd.value), "USD", interval(rent.run_usd), "a run")
-    if rent.break_even_hours is None or rent.break_even_use is None:
-        yield Fact("break-even", numbers.UNKNOWN, "", "owning is never cheaper, or its price is not known")
-        return
-    use = rent.break_even_use
-    text = "more than there is" if use > 1 else f"{numbers.percent(use)} of {numbers.short(terms.years)} years"
-    yield Fact("break-even", numbers.count(rent.break_even_hours), "h", text, "of use, from which owning is cheaper")
+def rents(rent: Rent, terms: Terms, currency: Currency) -> Iterator[Fact]:
+    """Rent of a run, and from when on owning is cheaper."""
+    cost = rent.run_usd
+    rate = f"{numbers.money(rent.usd_per_hour, currency)} per hour"
+    remark = _joined(interval(cost, currency), f"at {rate}")
+    yield Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
+    yield _break_even(rent, terms)
 
 
-def dollars(usd: float) -> str:
-    """An amount of money: whole thousands apart from 1,000 on, two or three digits below."""
-    return f"{usd:,.0f}" if usd >= 1000 else numbers.significant(usd, 3)
+def _break_even(rent: Rent, terms: Terms) -> Fact:
+    """After how many hours and months of use owning is cheaper than renting."""
+    if rent.break_even_hours is None or rent.break_even_months is None:
+        return Fact("Break-even", numbers.UNKNOWN, "", "owning is never cheaper, or the price is not known")
+    at = f"at {numbers.percent(terms.use)} use"
+    text = f"of use, {numbers.short(rent.break_even_months)} months {at}: owning is cheaper beyond"
+    if rent.break_even_months > 12 * terms.years:
+        text = f"of use, more than {numbers.short(terms.years)} years {at} have: renting is cheaper"
+    return Fact("Break-even", numbers.count(rent.break_even_hours), "h", text)
 
 
-def interval(estimate: Estimate | Range) -> str:
-    """From the low to the high end; nothing where they are one."""
-    return "" if estimate.low == estimate.high else f"{dollars(estimate.low)} – {dollars(estimate.high)}"
+def interval(estimate: Estimate | Range, currency: Currency = DOLLARS) -> str:
+    """From the low to the high end; nothing where they are equal."""
+    if estimate.low == estimate.high:
+        return ""
+    return f"{numbers.money(estimate.low, currency)} – {numbers.money(estimate.high, currency)}"
 
 
-def watts(draw: Draw) -> tuple[str, str, str, str]:
-    """Number, unit and two remarks on what a machine draws."""
+def watts(draw: Draw) -> tuple[str, str, str]:
+    """Number, unit and remark on the power of a machine."""
     number, unit = numbers.parted(numbers.rate(draw.least_w, "W"))
+    if draw.predicted is not None:
+        scale = numbers.rates((draw.least_w,), "W")
+        ends = f"90 %: {scale.number(draw.predicted.low)} – {scale.number(draw.predicted.high)}"
+        most = "" if draw.peak_w is None else f"; {numbers.rate(draw.peak_w, 'W')} peak"
+        return number, unit, f"{ends} in use{most}"
     if draw.typical_w is None:
-        return number, unit, "at its peak", "a typical draw is not known"
-    peak = "a peak is not known" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} at its peak"
-    return number, unit, "typically", peak
+        return number, unit, "peak, typical power not published"
+    peak = "peak power not published" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} peak"
+    return number, unit, f"typical, {peak}"
 
 
-def energy(joules: float) -> str:
-    """An energy as electricity is sold."""
-    return f"{numbers.short(joules / 3.6e6, 3)} kWh"
+def energy(joules: float) -> tuple[str, str]:
+    """An energy as electricity is sold, from 1,000 MWh on in GWh."""
+    ladder: numbers.Ladder = ((3.6e12, 3.6e12, "GWh"), (3.6e9, 3.6e9, "MWh"), (0.0, 3.6e6, "kWh"))
+    unit = numbers.scale(joules, ladder)
+    return numbers.short(joules / unit.factor, 3), unit.unit
 
 
-def terms(terms: Terms) -> str:
-    """For how long and how much a machine is used, and what electricity costs."""
+def terms(terms: Terms, currency: Currency = DOLLARS) -> str:
+    """For how long and how much a machine is used, what electricity costs, and the rate of another currency.
+
+    What flags gave is marked.
+    """
+    ledger = inputs.current()
+    flags = ledger.flags if ledger else {}
+    years, use, kwh, pue = (" (given)" if name in flags else "" for name in TERMS)
+    rate = "" if currency == DOLLARS else f"; {currency.sign}{numbers.short(currency.per_usd, 6)} per US dollar (given)"
+    assumed = "" if all(name in flags for name in TERMS) else "; assumed where not given"
     return (
-        f"{numbers.short(terms.years)} years at {numbers.percent(terms.use)} use, "
-        f"{numbers.short(terms.usd_per_kwh)} USD/kWh, PUE {numbers.short(terms.pue)}: assumed unless you say so"
+        f"{numbers.short(terms.years)} years{years} at {numbers.percent(terms.use)} use{use}, "
+        f"{_each(terms.usd_per_kwh, currency)}/kWh{kwh}, PUE {numbers.short(terms.pue)}{pue}{assumed}{rate}"
     )

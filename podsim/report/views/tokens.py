@@ -6,6 +6,13 @@ from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Fact
 
+TOKENS: numbers.Ladder = ((1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
+
+
+def amount(count: float) -> str:
+    """A number of tokens as language models state it: "300 B"."""
+    return numbers.scale(count, TOKENS).text(count)
+
 
 def rate(p: Prediction) -> Iterator[Fact]:
     """Tokens a second, of all IPUs and of each."""
@@ -13,7 +20,7 @@ def rate(p: Prediction) -> Iterator[Fact]:
         return
     text = numbers.shown(estimate, numbers.COUNT)
     each = numbers.short(estimate.value / p.mapping.ipus, 1 if numbers.is_coarse(estimate) else 3)
-    yield Fact("", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
+    yield Fact("Token rate", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
 
 
 def batch(p: Prediction) -> Iterator[Fact]:
@@ -21,5 +28,5 @@ def batch(p: Prediction) -> Iterator[Fact]:
     if p.global_batch_tokens is None or p.row_tokens is None:
         return
     text = numbers.scale(p.global_batch_tokens, numbers.COUNT)
-    rows = f"{p.mapping.rows_per_step:,.0f} × {p.row_tokens:,}"
-    yield Fact("", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows, "rows × tokens a row")
+    rows = f"{p.mapping.rows_per_step:,.0f} rows × {p.row_tokens:,} tokens"
+    yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)

@@ -6,10 +6,10 @@ from fuzz.choices import Choices
 from fuzz.judge import LOOK
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 from podsim.model.chip import Chip
 from podsim.report.terminal import render
-from podsim.report.views import chip as view
+from podsim.studies.look_up import chip_report as view
 
 
 def run(path: Path, chip: Chip, draw: Choices) -> object:
@@ -17,7 +17,7 @@ def run(path: Path, chip: Chip, draw: Choices) -> object:
     view.answer(chip)
     if rarely(draw):
         render(view.document(chip, {}), LOOK)
-        return plain(api.op("matmul", chip=str(path), m=64, k=64, n=64))
+        return plain(podsim.op("matmul", chip=str(path), m=64, k=64, n=64))
     return plain(chip)
 
 

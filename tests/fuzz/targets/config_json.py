@@ -8,7 +8,7 @@ from fuzz.choices import Choices
 from fuzz.judge import judged
 from fuzz.scratch import put, rarely
 
-from podsim import api
+import podsim
 from podsim.files import catalog
 from podsim.files.imports import huggingface
 
@@ -77,9 +77,9 @@ def one_input(data: bytes) -> str:
 
     def ask() -> object:
         workload = catalog.workload(str(path)).value
-        api.import_model(str(path))
+        podsim.import_model(str(path))
         if rarely(draw) and rarely(draw):
-            api.predict(
+            podsim.predict(
                 str(path),
                 pod=4,
                 engine="analytic",

@@ -5,14 +5,14 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 from podsim.model.fabric import GenericFabric
 
 
 def run(path: Path, fabric: GenericFabric, draw: Choices) -> object:
     """Its values; rarely a collective."""
     if rarely(draw):
-        return plain(api.collective("all-reduce", bytes="1 MB", topology=str(path), engine="analytic"))
+        return plain(podsim.collective("all-reduce", bytes="1 MB", topology=str(path), engine="analytic"))
     return plain(fabric)
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 
 
 def run(path: Path, value: object, draw: Choices) -> object:
     """The jobs; very rarely a plan."""
     if rarely(draw) and rarely(draw):
-        return plain(api.plan_mix(path, machines="pod16"))
+        return plain(podsim.plan_mix(path, machines="pod16"))
     return plain(value)
 
 

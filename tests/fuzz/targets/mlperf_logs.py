@@ -8,9 +8,9 @@ from fuzz.choices import Choices
 from fuzz.judge import check_error, judged
 from fuzz.scratch import folder
 
-from podsim.api.upkeep import _catalog
-from podsim.calibrate import own_logs
-from podsim.calibrate.own_mapping import LogOptions
+from podsim.calibration import own_logs
+from podsim.calibration.own_mapping import LogOptions
+from podsim.calibration.shipped import known_files as _catalog
 from podsim.errors import InputError
 from podsim.files.mllog import tree
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 from podsim.files import catalog
 
 
@@ -16,7 +16,7 @@ def run(path: Path, value: object, draw: Choices) -> object:
     catalog.own_parameters(path)
     if rarely(draw):
         return plain(
-            api.predict(
+            podsim.predict(
                 "resnet50",
                 pod=16,
                 engine="analytic",

@@ -9,7 +9,7 @@ from fuzz.choices import Choices
 from fuzz.judge import Violation, judged
 from fuzz.scratch import folder
 
-from podsim import api
+import podsim
 from podsim.model.sweep import SweepReport
 
 SWEEP = """
@@ -34,7 +34,7 @@ def seed() -> tuple[Path, str, SweepReport]:
     """The sweep, its results, and what it says."""
     path = folder() / "sweep.toml"
     path.write_text(SWEEP, encoding="utf-8")
-    report = api.sweep(path, results=folder() / "sound.jsonl", jobs=1)
+    report = podsim.sweep(path, results=folder() / "sound.jsonl", jobs=1)
     return path, (folder() / "sound.jsonl").read_text(encoding="utf-8"), report
 
 
@@ -56,7 +56,7 @@ def one_input(data: bytes) -> str:
     results.write_text(text, encoding="utf-8", errors="replace")
 
     def ask() -> object:
-        report = api.sweep(path, results=results, jobs=1)
+        report = podsim.sweep(path, results=results, jobs=1)
         if report.rows != sound.rows:
             shutil.copy(results, folder() / "believed.jsonl")
             raise Violation("an edited result is believed")

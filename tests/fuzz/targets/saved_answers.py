@@ -12,12 +12,12 @@ from fuzz.choices import Choices
 from fuzz.judge import judged
 from fuzz.scratch import put
 
-from podsim.calibrate.difference import difference
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import saved
-from podsim.report import json_difference
-from podsim.report.views import difference as view
+from podsim.studies.diff import report as view
+from podsim.studies.diff import to_json as json_difference
+from podsim.studies.diff.causes import difference
 
 QUICK = "--replicas 16 --ipus-per-replica 1 --micro-batch 20 --accumulation 8"
 QUESTIONS = (
@@ -39,7 +39,7 @@ def seeds() -> tuple[dict[str, Any], ...]:
     return tuple(result)
 
 
-def again(_flags: object, _parameters: object) -> Any:
+def again(_what: str, _flags: object, _parameters: object) -> Any:
     """Nothing is predicted again here: `podsim predict` has targets of its own."""
     raise InputError("not here", code="bad-saved-answer")
 
@@ -60,6 +60,6 @@ def one_input(data: bytes) -> str:
     def ask() -> object:
         result = difference(saved.read(paths[0]), saved.read(paths[1]), again)
         view.document(result, verbose=True)
-        return json.loads(json_difference.difference(result))["causes"]
+        return json.loads(json_difference.document(result))["causes"]
 
     return judged(ask)

@@ -5,7 +5,7 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, toml_target
 
-from podsim.planning.sweeps import compute as sweeps
+from podsim.studies.sweep import compute as sweeps
 
 
 def run(path: Path, _value: object, _draw: Choices) -> object:

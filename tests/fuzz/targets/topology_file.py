@@ -5,7 +5,7 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 from podsim.model.fabric import Topology
 from podsim.topology.fabric import build
 
@@ -14,10 +14,10 @@ def run(path: Path, machine: Topology, draw: Choices) -> object:
     """The fabric; rarely a collective, more rarely a training run."""
     build(machine)
     if rarely(draw):
-        return plain(api.collective("all-reduce", bytes="1 MB", topology=str(path), engine="analytic"))
+        return plain(podsim.collective("all-reduce", bytes="1 MB", topology=str(path), engine="analytic"))
     if rarely(draw):
         return plain(
-            api.predict(
+            podsim.predict(
                 "resnet50",
                 topology=str(path),
                 engine="analytic",

@@ -5,9 +5,9 @@ from pathlib import Path
 from fuzz.choices import Choices
 from fuzz.scratch import plain, rarely, toml_target
 
-from podsim import api
+import podsim
 from podsim.model.workload import Workload
-from podsim.report.views import workload as view
+from podsim.studies.look_up import workload_report as view
 
 
 def run(path: Path, workload: Workload, draw: Choices) -> object:
@@ -15,7 +15,7 @@ def run(path: Path, workload: Workload, draw: Choices) -> object:
     view.document(workload, {})
     if rarely(draw) and rarely(draw):
         return plain(
-            api.predict(
+            podsim.predict(
                 str(path),
                 pod=4,
                 engine="analytic",

@@ -1,0 +1,1 @@
+"""Published claims compared with the model: an evaluator for each kind of metric."""

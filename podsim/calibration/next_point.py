@@ -1,0 +1,78 @@
+"""What one more measured point would make of fitted parameters, without its value: errors shrink whatever it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from podsim.model.calibration import ParameterSet
+    from podsim.model.free import FreeParameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextPoint:
+    """Runs that may be made: a workload on so many IPUs of a chip, `slopes` of the log of its step by parameter."""
+
+    workload: str
+    ipus: int
+    chip: str
+    runs: int
+    slopes: Mapping[str, float]
+
+
+def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters) -> ParameterSet:
+    """The parameters as a fit to that point too would have them if it measured what they predict (Eq. 104).
+
+    The linear update of a Gaussian: C' = C − C h hᵀ C / (hᵀ C h + e²), with h the slopes and e the error that a fit
+    gives the point. The sizes and chips that are calibrated include it. Source: C. E. Rasmussen, C. K. I. Williams,
+    Gaussian Processes for Machine Learning, MIT Press 2006, section 2.1.
+    """
+    names = list(parameters.fitted)
+    covariance = _covariance(parameters)
+    slopes = np.array([point.slopes.get(name, 0.0) for name in names])
+    moved = covariance @ slopes
+    error = math.hypot(free.model_error, parameters.run_spread / math.sqrt(point.runs))
+    after = covariance - np.outer(moved, moved) / (float(slopes @ moved) + error**2)
+    errors = np.sqrt(np.maximum(np.diag(after), 0.0)).tolist()
+    related = after.tolist()
+    return replace(
+        parameters,
+        fitted={
+            name: replace(item, error=own_error)
+            for (name, item), own_error in zip(parameters.fitted.items(), errors, strict=True)
+        },
+        correlation={
+            a: {
+                b: related[i][j] / (errors[i] * errors[j])
+                for j, b in enumerate(names)
+                if j != i and errors[i] * errors[j] > 0
+            }
+            for i, a in enumerate(names)
+        },
+        largest=_with(parameters.largest, point, max),
+        smallest=_with(parameters.smallest, point, min),
+        chips=tuple(dict.fromkeys((*parameters.chips, point.chip))),
+    )
+
+
+def _covariance(parameters: ParameterSet) -> np.ndarray:
+    """Of the logs of the fitted parameters, in their order."""
+    related = parameters.correlation
+    return np.array(
+        [
+            [
+                (1.0 if a == b else related.get(a, {}).get(b, 0.0)) * item.error * other.error
+                for b, other in parameters.fitted.items()
+            ]
+            for a, item in parameters.fitted.items()
+        ]
+    )
+
+
+def _with(sizes: Mapping[str, int], point: NextPoint, choose: Callable[[int, int], int]) -> dict[str, int]:
+    return {**sizes, point.workload: choose(sizes.get(point.workload, point.ipus), point.ipus)}

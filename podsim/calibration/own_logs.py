@@ -1,0 +1,215 @@
+"""Own points beside the published ones, or alone: the fit, and how they err before and after it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from podsim.calibration import own_groups
+from podsim.calibration.fit_cases import OtherCase, preset_of, steps_s
+from podsim.calibration.holdout import Progress, calibrate
+from podsim.calibration.own_groups import Catalog
+from podsim.calibration.own_mapping import LogOptions
+from podsim.errors import Infeasible, InputError
+from podsim.files.catalog import points_of
+from podsim.files.mllog import tree
+from podsim.model.calibration import CalibrationPoint, ParameterSet
+from podsim.model.free import FreeParameters
+from podsim.model.mllog import Remark
+from podsim.model.own_logs import OwnError, OwnPoint, OwnRun, ParameterAtBound, RunPrediction
+from podsim.model.quantity import Estimate
+from podsim.model.sums import sum_in_order
+from podsim.model.validation import STEP, TIME, FitReport
+from podsim.predicting import intervals
+from podsim.predicting.assemble import question_pace, step, step_doubt
+from podsim.predicting.run import RunPace
+from podsim.predicting.uncertainty import StepDoubt
+
+MOST_SHOWN = 12
+HINT_MAPPING = "say which: --preset NAME, repeatable, or --ipus-per-replica N, or --sdk VERSION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What was read: files and runs in them, points, remarks."""
+
+    files: int
+    runs: int
+    points: tuple[OwnPoint, ...]
+    remarks: tuple[Remark, ...]
+
+
+def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool) -> Read:
+    """The points of the logs below `path`, or of a file or folder of points; InputError where there are none."""
+    if from_points:
+        points = tuple(_as_given(point, catalog) for point in points_of(path))
+        return Read(files=0, runs=sum(item.point.runs for item in points), points=points, remarks=())
+    result = tree.read(path)
+    grouped = own_groups.group(result, options, catalog)
+    remarks = (*result.remarks, *grouped.remarks)
+    if not grouped.points:
+        context = [f"{remark.where}  {remark.text}" for remark in remarks][:MOST_SHOWN]
+        more = len(remarks) - len(context)
+        raise InputError(
+            f"no calibration point can be made of {counted(result.files, 'file')}",
+            code="no-own-points",
+            context=[*context, *([f"and {more} more"] if more > 0 else []), *grouped.unknown],
+            hint=HINT_MAPPING if grouped.unknown else "docs/own-logs.md says what a log needs",
+        )
+    used = sum(item.point.runs for item in grouped.points)
+    return Read(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)
+
+
+def counted(number: int, what: str) -> str:
+    """A count with its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _as_given(point: CalibrationPoint, catalog: Catalog) -> OwnPoint:
+    """A point of a file, without its logs."""
+    preset = preset_of(point, catalog.workload(point.workload), catalog.topology(point.topology))
+    return OwnPoint(
+        point=point,
+        mapping=preset,
+        published=point.replicas is None,
+        reached=point.runs,
+        init_s=0.0,
+        platform="",
+        learning_rate=None,
+        seeds=(),
+    )
+
+
+def fitted(
+    own: Sequence[OtherCase],
+    published: Sequence[OtherCase],
+    before: ParameterSet,
+    free: FreeParameters,
+    on_progress: Progress | None = None,
+) -> tuple[ParameterSet, FitReport, tuple[OwnError, ...]]:
+    """The parameters of own and published cases together; Infeasible where the fit found no finite ones."""
+    parameters, report = calibrate([*published, *own], free, on_progress=on_progress)
+    numbers = [number for item in parameters.fitted.values() for number in (item.value, item.error)]
+    if not all(map(math.isfinite, numbers)):
+        raise Infeasible(
+            "no finite parameters explain these points",
+            code="fit-failed",
+            hint="leave out points that --logs remarks on",
+        )
+    return parameters, report, tuple(_errors(own, before, parameters))
+
+
+AT_BOUND: Final = 0.01
+"""Share of a bound within which a parameter counts as having run to it."""
+
+
+def at_bounds(parameters: ParameterSet, free: FreeParameters) -> tuple[ParameterAtBound, ...]:
+    """The fitted parameters that ran to a bound, where the points ask for more than the bound allows."""
+    bounds = {each.name: each for each in (*free.parameters, *free.alternatives)}
+    return tuple(
+        ParameterAtBound(
+            name=name,
+            value=item.value,
+            least=bounds[name].least,
+            most=bounds[name].most,
+            unit=item.unit,
+            meaning=item.meaning,
+        )
+        for name, item in parameters.fitted.items()
+        if name in bounds
+        and any(abs(item.value / bound - 1) < AT_BOUND for bound in (bounds[name].least, bounds[name].most))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedCase:
+    """The step time of a case by some parameters, and what its time to train follows from."""
+
+    step: Estimate
+    pace: RunPace
+    doubt: StepDoubt
+    outside_error: float
+
+    def time(self, samples: float) -> Estimate:
+        """Time to train for so many samples, with its 90 % interval [s]."""
+        return intervals.given_samples(self.pace, samples, self.doubt, outside_error=self.outside_error)
+
+
+def predicted(case: OtherCase, parameters: ParameterSet) -> PredictedCase:
+    """A case as `parameters` predict it, with the intervals that `podsim predict` gives."""
+    question = case.question(parameters)
+    timeline = step(question, case.mapping)
+    doubt = step_doubt(question, case.mapping, timeline)
+    return PredictedCase(
+        step=intervals.lognormal(timeline.step_s, doubt.variances, doubt.grade, doubt.beyond),
+        pace=question_pace(question, case.mapping, timeline.step_s),
+        doubt=doubt,
+        outside_error=question.outside_error,
+    )
+
+
+def mean_step_error(cases: Sequence[OtherCase], parameters: ParameterSet) -> float:
+    """Mean size of the errors of step times, as a fraction."""
+    errors = [
+        abs(seconds / case.point.step_s - 1) for case, seconds in zip(cases, steps_s(cases, parameters), strict=True)
+    ]
+    return sum_in_order(errors) / len(errors)
+
+
+def of_runs(
+    points: Sequence[OwnPoint], own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet
+) -> Iterator[RunPrediction]:
+    """Every run of every point against what both sets of parameters predict of it; `own` has a case for each point."""
+    for item, case in zip(points, own, strict=True):
+        was, now = predicted(case, before), predicted(case, after)
+        for each in item.each or (_all_runs(item),):
+            quantities = {
+                STEP: (each.step_s, was.step, now.step),
+                TIME: (each.time_s, was.time(each.samples), now.time(each.samples)),
+            }
+            for quantity, (measured_s, shipped, fitted_now) in quantities.items():
+                yield RunPrediction(
+                    point=item.point.id,
+                    run=each.file,
+                    seed=each.seed,
+                    reached=each.reached,
+                    quantity=quantity,
+                    measured_s=measured_s,
+                    shipped=shipped,
+                    fitted=fitted_now,
+                    inside=fitted_now.low <= measured_s <= fitted_now.high,
+                )
+
+
+def _all_runs(item: OwnPoint) -> OwnRun:
+    """The runs of a point without logs as one, by their means."""
+    point = item.point
+    return OwnRun(
+        file=point.locator,
+        seed=None,
+        reached=item.reached > 0,
+        step_s=point.step_s,
+        time_s=60 * point.minutes,
+        samples=point.samples_to_converge,
+    )
+
+
+def _errors(own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet) -> Iterator[OwnError]:
+    for case in own:
+        measured = {STEP: case.point.step_s, TIME: case.point.minutes * 60}
+        was, now = (_answers(case, parameters) for parameters in (before, after))
+        for quantity, seconds in measured.items():
+            yield OwnError(
+                id=case.point.id,
+                quantity=quantity,
+                measured_s=seconds,
+                before=was[quantity] / seconds - 1,
+                after=now[quantity] / seconds - 1,
+            )
+
+
+def _answers(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
+    """Step time, and time to train with the runs' own samples [s]."""
+    answer = predicted(case, parameters)
+    return {STEP: answer.step.value, TIME: answer.time(case.point.samples_to_converge).value}

@@ -1,0 +1,11 @@
+"""The two words in which every check ends, on screens, on pages and in JSON."""
+
+from typing import Final
+
+PASSED: Final = "PASS"
+FAILED: Final = "FAIL"
+
+
+def verdict(*, passed: bool) -> str:
+    """PASS or FAIL, whatever was checked: errors against bars, intervals, a file, a fit against the user's own runs."""
+    return PASSED if passed else FAILED

@@ -1,0 +1,78 @@
+"""What IPUs and the machines around them draw, by what the IPUs do: the one place where watts are computed (Eq. 60)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from podsim.model.quantity import NINETY
+from podsim.model.run_cost import Range
+from podsim.model.sums import sum_in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.model.activity import StepActivity
+    from podsim.model.chip import Chip
+    from podsim.model.fabric import Topology
+
+PJ: Final = 1e-12
+
+
+class PowerLoad(StrEnum):
+    """What watts are drawn for."""
+
+    IDLE = "idle IPUs"
+    MATRIX = "matrix products"
+    VECTOR = "vector code"
+    EXCHANGE = "on-chip exchange"
+    MACHINE = "machines besides IPUs"
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfPower:
+    """Watts for one load, and the standard deviation of their logarithm."""
+
+    load: PowerLoad
+    watts: float
+    error: float
+
+    def times(self, count: float) -> PartOfPower:
+        """The same so many times, with one error that all share."""
+        return PartOfPower(self.load, count * self.watts, self.error)
+
+
+def ipu(activity: StepActivity, chip: Chip) -> tuple[PartOfPower, ...]:
+    """What one IPU draws on average, by load [W] (Eq. 60); nothing where its chip has no power for the precision.
+
+    Sources: ella-tek-energy for what is fitted to kernels, hot-chips-33 for the ratio of float and half partial sums.
+    """
+    known = chip.activity_power
+    if known is None or activity.precision not in known.pj_per_flop:
+        return ()
+    busy_w = known.pj_per_cycle * PJ * chip.tiles * chip.clock_hz
+    flop_j = known.pj_per_flop[activity.precision] * PJ
+    return (
+        PartOfPower(PowerLoad.IDLE, known.idle_w, known.idle_error),
+        PartOfPower(PowerLoad.MATRIX, flop_j * activity.flop_per_s, known.flop_error[activity.precision]),
+        PartOfPower(PowerLoad.VECTOR, busy_w * activity.vector, known.busy_error),
+        PartOfPower(PowerLoad.EXCHANGE, busy_w * activity.exchange, known.busy_error),
+    )
+
+
+def machines(activity: StepActivity, topology: Topology) -> tuple[PartOfPower, ...]:
+    """What all machines draw in a step, servers and switches apart, by load [W]; nothing where it is not known."""
+    each, fixed_w = ipu(activity, topology.chip), topology.economics.fixed_w
+    if not each or fixed_w is None:
+        return ()
+    fixed = PartOfPower(PowerLoad.MACHINE, fixed_w, topology.economics.fixed_error)
+    return (*(part.times(topology.ipus) for part in each), fixed.times(topology.machines))
+
+
+def total(parts: Sequence[PartOfPower]) -> Range:
+    """All parts together with their 90 % interval [W]: errors of different loads are independent (Eq. 60)."""
+    value = sum_in_order(part.watts for part in parts)
+    spread = NINETY * math.sqrt(sum_in_order((part.watts * part.error) ** 2 for part in parts))
+    return Range(value=value, low=max(0.0, value - spread), high=value + spread)

@@ -1,0 +1,140 @@
+"""Machines without IPUs beside those that are asked for: at the sizes that have published results of the workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.convergence.lengths import run_length
+from podsim.errors import InputError, MissingParameter
+from podsim.files import comparator_machines, comparators
+from podsim.model.comparator import ComparatorPrediction
+from podsim.model.training import Division
+from podsim.planning.workload_sequence import once
+from podsim.predicting import comparators as laws
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.model.workload import Workload
+    from podsim.planning.ownership import OwnershipTerms
+    from podsim.scenario import Scenario
+
+HINT: Final = "--against dgx-a100,dgx-h100:64,tpu-v4"
+LEFT_OUT: Final = ("beyond-comparator", "bad-mapping")
+"""Codes of errors that leave one size out and not the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRun:
+    """What a published run took on a competitor, its official score [s]; `older` software than that of its law."""
+
+    id: str
+    round: str
+    older: bool
+    global_batch: int
+    time_to_train_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Competitor:
+    """A machine without IPUs of some size: what its law predicts, with what it costs, and what was published of it.
+
+    `machine` is how --against names it without a size, `name` with one.
+    """
+
+    machine: str
+    name: str
+    prediction: ComparatorPrediction
+    published: tuple[PublishedRun, ...]
+
+
+def named(against: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The competitors that flags name, each once; InputError for a machine of IPUs or one that is not known."""
+    if against is None:
+        return ()
+    texts = against.split(",") if isinstance(against, str) else against
+    names = tuple(name for text in texts if (name := text.strip()))
+    if not names:
+        raise InputError("--against names no machine", code="bad-value", hint=HINT)
+    once("against", names, HINT)
+    for name in names:
+        if not comparator_machines.meant(name):
+            known = ", ".join(comparator_machines.machines())
+            raise InputError(
+                f"{name[:60]} is no machine without IPUs, which --against compares with",
+                code="unknown-topology",
+                context=(f"known: {known}",),
+                hint=f"{HINT}: machines of IPUs are candidates of their own",
+            )
+        machine, chips = comparator_machines.counted(name, "--against ")
+        comparator_machines.count(comparator_machines.machine(machine), chips, f"--against {machine}:")
+    return names
+
+
+def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipTerms) -> tuple[Competitor, ...]:
+    """A competitor at its own size, or at every size with a published result, smallest first.
+
+    Raises MissingParameter where nothing is published of the workload on it, InputError where its size is none.
+    """
+    machine, chips = comparator_machines.counted(name, "--against ")
+    placed = comparator_machines.machine(machine)
+    runs = [
+        row
+        for row in comparators.shipped()
+        if (row.workload, row.chip, row.division)
+        == (workload.name, placed.chip.value.name, Division(scenario.length.division))
+    ]
+    sizes = sorted({row.chips for row in runs if row.chips % placed.machine.multiple == 0})
+    result = []
+    for size in sizes if chips is None and sizes else [chips]:
+        count = comparator_machines.count(placed, size, f"--against {machine}:")
+        try:
+            prediction = predicted(placed, count, workload, scenario)
+        except InputError as no:
+            if chips is not None or no.code not in LEFT_OUT:
+                raise
+            continue
+        money = terms.run(prediction.time_to_train_s, terms.comparator(placed.machine, count))
+        result.append(
+            Competitor(
+                machine=machine,
+                name=f"{machine}:{count}",
+                prediction=replace(prediction, money=money),
+                published=tuple(
+                    PublishedRun(
+                        id=row.id,
+                        round=row.round,
+                        older=row.round != prediction.round,
+                        global_batch=row.global_batch,
+                        time_to_train_s=60 * row.minutes,
+                    )
+                    for row in sorted(runs, key=lambda row: (row.round, row.id))
+                    if row.chips == count
+                ),
+            )
+        )
+    return tuple(result)
+
+
+def predicted(
+    placed: comparator_machines.Placed, chips: int, workload: Workload, scenario: Scenario
+) -> ComparatorPrediction:
+    """The answer of the law of a machine to a workload and the length of a scenario.
+
+    Raises MissingParameter where a law of losses decides the length, or nothing is published of the workload.
+    """
+    length = run_length(workload, scenario.length, needed=False)
+    if length.by_law:
+        raise MissingParameter(f"{placed.machine.title} follows its own results, which no law of losses speaks of")
+    return laws.predict(
+        laws.ComparatorCase(
+            workload=workload,
+            chip=placed.chip.value,
+            machine=placed.machine,
+            chips=chips,
+            laws=comparator_machines.laws(),
+            division=Division(scenario.length.division),
+            samples=length.samples if scenario.length.stated else None,
+        )
+    )

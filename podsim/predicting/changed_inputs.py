@@ -1,0 +1,41 @@
+"""Which parts of a step changed inputs carry: `--set` puts a number that was never measured in place of another."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from podsim.model.parameters import BY_NAME, PROGRAM, RELEASE, STRETCH
+from podsim.model.program import Part, StepTimeline
+from podsim.model.sums import sum_in_order
+
+COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
+CARRIED: Final[Mapping[str, tuple[Part, ...]]] = {
+    "chip.": (*PROGRAM, Part.SHARDING),
+    "ipu-link.": (Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.TENSOR_PARALLEL),
+    "gw-link.": (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.RACK_STEPS),
+    "hosts.": (Part.HOST, Part.HOST_STEP),
+    "gateway.": (Part.STREAMING, Part.HOST, Part.HOST_STEP),
+    "workload.": tuple(Part),
+    "economics.": (),
+}
+"""Parts of a step that inputs of a path decide, by how the path begins; a path that is not here sizes the machine."""
+LEAST: Final = 0.05
+"""Share of a step from which changed inputs make the grade of an answer *assumed*. It is itself an assumption: 90 %
+intervals of a step are about 5 % to each side, so a smaller part stays within them unless it grows manyfold."""
+
+
+def parts(paths: Iterable[str]) -> frozenset[Part]:
+    """The parts of a step that inputs of these paths decide."""
+    return frozenset(part for path in paths for part in _of_path(path))
+
+
+def _of_path(path: str) -> tuple[Part, ...]:
+    parameter = STRETCH if RELEASE.fullmatch(path) else BY_NAME.get(path)
+    if parameter is not None:
+        return parameter.parts
+    return next((carried for beginning, carried in CARRIED.items() if path.startswith(beginning)), COLLECTIVES)
+
+
+def share(paths: Iterable[str], timeline: StepTimeline) -> float:
+    """Share of a step that changed inputs carry."""
+    moved = parts(paths)
+    return sum_in_order(seconds for part, seconds in timeline.breakdown_s.items() if part in moved) / timeline.step_s

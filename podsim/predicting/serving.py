@@ -1,0 +1,142 @@
+"""What a batch takes on a replica that only answers, and what requests see under load."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from podsim.engines.des import scheduler
+from podsim.lowering.lower import lower_evaluation
+from podsim.lowering.pipeline import Pipeline
+from podsim.lowering.work import StageWork
+from podsim.model.inference import Service
+from podsim.model.parameters import PROGRAM, sensitivities
+from podsim.model.program import Flow, Part
+from podsim.model.quantity import Cause, Grade
+from podsim.model.sums import sum_in_order
+from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
+from podsim.physics.links import alone_s
+from podsim.predicting import intervals
+from podsim.predicting.assemble import NAMES
+from podsim.predicting.noise import stream
+from podsim.predicting.uncertainty import step_doubt
+from podsim.tiles.cost import TileCost
+
+if TYPE_CHECKING:
+    from podsim.engines.base import Engine
+    from podsim.model.inference import Delays, Load, Served
+    from podsim.model.machine import Machine
+    from podsim.model.mapping import Mapping
+    from podsim.model.program import StepTimeline
+    from podsim.model.quantity import Estimate
+    from podsim.model.workload import Workload
+    from podsim.topology.fabric import Fabric
+
+LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingCase:
+    """What is served: a workload without what training alone needs, on a machine; `known` is how files call it."""
+
+    workload: Workload
+    known: str
+    machine: Machine
+    fabric: Fabric
+    engine: Engine
+
+
+def service(case: ServingCase, mapping: Mapping, served: Served) -> Service:
+    """One batch alone with its input in line; then one batch after another with inputs loaded ahead (Eq. 85)."""
+    stages = len(mapping.stages)
+    alone = _time(case, mapping, served, 1, prefetch=0)
+    fewer = stages + 1
+    period_s = (
+        _time(case, mapping, served, fewer + 1, prefetch=1).step_s
+        - _time(case, mapping, served, fewer, prefetch=1).step_s
+    )
+    arrive_s, leave_s = _host_s(case, mapping, served)
+    call_s = HOST_CALL_S / mapping.updates_per_call if mapping.configuration.returns_to_host else 0.0
+    parts_s = {**alone.breakdown_s, Part.HOST_STEP: call_s}
+    full = stages > 1 and not served.one_at_a_time
+    through_s = max(alone.step_s, stages * period_s + arrive_s) if full else alone.step_s
+    return Service(
+        batch=mapping.micro_batch,
+        replicas=mapping.replicas,
+        period_s=max(period_s, leave_s) + call_s,
+        latency_s=call_s + HOST_START_S + through_s + HOST_START_S + leave_s,
+        host_in_s=HOST_START_S + arrive_s,
+        host_out_s=HOST_START_S + leave_s,
+        parts_s={part: seconds for part, seconds in parts_s.items() if seconds},
+    )
+
+
+def _time(case: ServingCase, mapping: Mapping, served: Served, batches: int, *, prefetch: int) -> StepTimeline:
+    """So many batches of every replica."""
+    ahead = replace(mapping, configuration=replace(mapping.configuration, prefetch=prefetch))
+    rows = batches * mapping.micro_batch * mapping.replicas
+    program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served=served)
+    return case.engine(program, case.fabric)
+
+
+def _host_s(case: ServingCase, mapping: Mapping, served: Served) -> tuple[float, float]:
+    """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 85) [s]."""
+    work = tuple(StageWork(stage, TileCost(), TileCost(), 0.0) for stage in mapping.stages)
+    line = Pipeline(case.workload, mapping, case.machine, case.fabric, work, 1, folded=True, forward_only=True)
+    out = served.result_bytes * mapping.micro_batch
+    results = tuple(Flow(flow.route, out, flow.count) for flow in line.inputs)
+    return alone_s(line.inputs, case.fabric.capacities), alone_s(results, case.fabric.capacities)
+
+
+def delays(service: Service, load: Load) -> Delays:
+    """What requests see under a load, the same for the same seed (Eq. 88)."""
+    return scheduler.run(service, load, *_draws(load))
+
+
+def answered(service: Service, load: Load) -> scheduler.AnsweredRequests:
+    """Every request of the same simulation, for what `delays` does not tell of them."""
+    return scheduler.simulate(service, load, *_draws(load))
+
+
+def _draws(load: Load) -> tuple[list[float], list[float]]:
+    """Times between arrivals [s], none for clients; and what batches take over the mean, gamma distributed."""
+    gaps_s: list[float] = []
+    if load.rate_per_s is not None:
+        draws = stream(load.seed, "arrivals").exponential(1 / load.rate_per_s, LIKELY_GAPS * load.requests)
+        gaps_s = draws.tolist()
+    if not load.variation:
+        return gaps_s, [1.0]
+    variance = load.variation**2
+    return gaps_s, stream(load.seed, "service").gamma(1 / variance, variance, LIKELY_GAPS * load.requests).tolist()
+
+
+def capacity(case: ServingCase, service: Service, level: float) -> Estimate:
+    """Requests a second with every batch full, with the doubt of a step of the same operators (Eq. 31).
+
+    Nothing was fitted to answers: no grade is better than extrapolated. The size of the machine does not enter.
+    """
+    whole_s = sum_in_order(service.parts_s.values())
+    share = sum_in_order(seconds for part, seconds in service.parts_s.items() if part in PROGRAM) / whole_s
+    parameters = case.machine.parameters
+    factor = case.machine.program_factor
+    others = {name: case.machine.in_form(name).program_factor for name in parameters.near_forms}
+    forms = {name: share * math.log(other / factor) for name, other in others.items()}
+    sensitivity = sensitivities(parameters.fitted, {Part.COMPUTE: share}, case.machine.like)
+    doubt = step_doubt(case.machine, case.known, sensitivity, ipus=case.machine.topology.ipus, forms=forms)
+    variances = {**doubt.variances, Cause.DISTANCE: 0.0}
+    grade = intervals.worst(doubt.grade, Grade.EXTRAPOLATED)
+    return intervals.lognormal(service.capacity_per_s, variances, grade, 1.0, level=level)
+
+
+def limited_by(service: Service) -> str:
+    """The three longest parts of unloaded latency with their shares."""
+    shares = sorted(((seconds / service.latency_s, part) for part, seconds in service.parts_s.items()), reverse=True)
+    (most, first), *others = shares
+    notes = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in others[:2] if share >= 0.005]
+    text = f"{NAMES[first]}, {100 * most:.0f} % of unloaded latency"
+    if notes:
+        text += f"; then {', '.join(notes)}"
+    if service.host_in_s > service.period_s * 0.99 and service.parts_s.get(Part.HOST):
+        text += "; the host link delivers inputs no faster than batches are computed"
+    return text

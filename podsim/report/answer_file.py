@@ -1,0 +1,63 @@
+"""An answer as the content of a file: page, picture, table or JSON, by the suffix of its name."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import InputError
+from podsim.report import evidence
+from podsim.report.doc import Doc, Heading
+
+if TYPE_CHECKING:
+    from podsim.report.figure import Format
+
+SUFFIXES: Final = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
+
+
+def check(path: Path, also: tuple[str, ...] = (), flag: str = "--out ") -> None:
+    """Raise InputError where the suffix of a file does not say what to write; `also` are further ones."""
+    suffixes = (*SUFFIXES, *also)
+    if path.suffix.lower() not in suffixes:
+        other = shlex.quote(f"{path.stem or 'report'}.html")
+        raise InputError(
+            f'"{path}" does not say what to write',
+            code="bad-value",
+            context=[f"known suffixes: {', '.join(suffixes)}"],
+            hint=f"{flag}{other}",
+        )
+
+
+def content(
+    suffix: str, report: Callable[[], Doc], json_text: Callable[[], str], rows: str, command: str
+) -> str | bytes:
+    """What a file with that suffix holds; `rows` is the JSON's list that CSV takes, `command` stands below a page.
+
+    Raises InputError where a picture is wanted of an answer without charts.
+    """
+    if suffix == ".json":
+        return json_text()
+    if suffix == ".csv":
+        from podsim.report import csv_text
+
+        return csv_text.text(json_text(), rows)
+    if suffix == ".html":
+        from podsim.report import page
+
+        return page.html(evidence.with_changes(report()), page.Made(title=_title(report()), command=command))
+    from podsim.report import figure
+
+    form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
+    drawn = figure.drawn(report())
+    if not drawn:
+        raise InputError(
+            "this answer is one of words and numbers: it has no chart",
+            code="nothing-to-draw",
+            hint="--out report.html, .csv or .json",
+        )
+    return figure.picture(drawn, form)
+
+
+def _title(doc: Doc) -> str:
+    """The first heading: what was asked."""
+    return next((block.text for group in doc.groups for block in group if isinstance(block, Heading)), "podsim")

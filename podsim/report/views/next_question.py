@@ -1,0 +1,69 @@
+"""The command that takes an answer further, from the question that is recorded."""
+
+import shlex
+from typing import Final
+
+from podsim.files import inputs
+from podsim.files.inputs import Ledger
+from podsim.model import arguments
+
+DETAILS: Final = "--verbose adds breakdown, other mappings and assumptions"
+IN_SHORT: Final = "--verbose adds details"
+UNCHANGED: Final = "adds the unchanged machine, which may have another batch"
+ONE_LINE: Final = 85
+"""Characters of a command and what follows it that fit a line of the usual width beside their label."""
+MONEY: Final = ("money", *(argument.name for argument in arguments.MONEY), "interval", "compile", "require")
+"""Flags that `podsim explain` does not take and that change neither mapping nor time."""
+ONLY_PREDICTED: Final = frozenset(("steps", "noise_scale"))
+"""Flags that change the answer and that `podsim explain` does not take."""
+COMPARED: Final = frozenset(("workload", "pod", "topology", "set"))
+"""Flags of a what-if that `podsim compare` answers beside the machine unchanged."""
+POSITIONAL: Final = "workload"
+
+
+def after_prediction() -> str:
+    """The command that explains the prediction, or compares a what-if with the machine unchanged; what -v adds."""
+    ledger = inputs.current()
+    if ledger is None or ledger.named or ONLY_PREDICTED.intersection(ledger.flags) or POSITIONAL not in ledger.flags:
+        return DETAILS
+    what_if = "set" in ledger.flags and COMPARED.issuperset(ledger.flags)
+    words = command("compare" if what_if else "explain", ledger, without=MONEY)
+    if what_if:
+        return f"{words} · {UNCHANGED}; {IN_SHORT}"
+    return f"{words} · {DETAILS if len(words) + len(DETAILS) <= ONE_LINE else IN_SHORT}"
+
+
+def phase(workload: str) -> str:
+    """The command that predicts one phase of the recorded run."""
+    ledger = inputs.current()
+    if ledger is None or POSITIONAL not in ledger.flags:
+        return f"podsim predict {workload}"
+    return command("predict", ledger, workload=workload)
+
+
+def sweep_of_sizes() -> str:
+    """The command that compares batch sizes for the inference that is recorded; "" where none is, or of a file."""
+    ledger = inputs.current()
+    if ledger is None or ledger.named or POSITIONAL not in ledger.flags:
+        return ""
+    return command("infer", ledger, without=("require",), also=("--batches", "1..64"))
+
+
+def command(
+    verb: str, ledger: Ledger, *, workload: str = "", without: tuple[str, ...] = (), also: tuple[str, ...] = ()
+) -> str:
+    """A command line with the flags of the recorded question, of another workload where one is named."""
+    words = ["podsim", verb, workload or str(ledger.flags[POSITIONAL])]
+    for name, value in ledger.flags.items():
+        if name == POSITIONAL or name in without:
+            continue
+        for item in value if isinstance(value, list | tuple) else [value]:
+            words += [f"--{name.replace('_', '-')}", *([] if item is True else [_spelled(item)])]
+    return shlex.join([*words, *also])
+
+
+def _spelled(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    plain, (digits, exponent) = f"{value:.12g}", f"{value:.11e}".split("e")
+    return min(plain, f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}", key=len)

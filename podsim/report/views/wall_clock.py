@@ -1,0 +1,116 @@
+"""The wall clock of a job, as a fact, as a table and as JSON."""
+
+from collections.abc import Iterator
+
+from podsim.model.goodput import GoodputReport
+from podsim.model.prediction import Prediction
+from podsim.model.quantity import Estimate
+from podsim.model.wall_clock import ProgramStart, WallClock
+from podsim.report import numbers
+from podsim.report.digits import Json
+from podsim.report.doc import Block, Column, DocTable, Fact, Heading, Note, Tone
+from podsim.report.json_text import drawn, plain
+from podsim.report.views import caveats, grades
+
+MATTERS = 0.05
+"""Share of the time to train from which on what lies around it is shown on the short screen."""
+
+
+def facts(p: Prediction) -> Iterator[Fact]:
+    """The wall clock in a line where it is more than 5 % above the time to train."""
+    clock = p.wall_clock
+    if clock is None or clock.total_s is None or clock.total_s.value < (1 + MATTERS) * p.time_to_train_s.value:
+        return
+    total = numbers.shown(clock.total_s, numbers.TIME)
+    around = {
+        _of_program(clock).lower(): clock.compile_s.value,
+        "weights to IPUs": clock.weights_s.value,
+        "failures": clock.failures_s,
+    }
+    largest = sorted(around.items(), key=lambda item: -item[1])
+    least_s = MATTERS * p.time_to_train_s.value
+    parts = ", ".join(
+        f"{name} {numbers.time(seconds, 2)}"
+        for at, (name, seconds) in enumerate(largest)
+        if at == 0 or seconds >= least_s
+    )
+    yield Fact("Wall clock", total.number, total.unit, f"{numbers.level(p.interval)}: {total.interval}; with {parts}")
+
+
+def blocks(p: Prediction) -> Iterator[Block]:
+    """Each part of the wall clock with its interval and evidence, then what was assumed."""
+    clock = p.wall_clock
+    if clock is None:
+        return
+    yield Heading("Wall clock, from the start of the job to the trained model")
+    columns = (
+        Column("Part"),
+        Column("Time", number=True),
+        Column(numbers.level(p.interval)),
+        Column("Evidence", priority=1),
+        Column("Basis", wraps=True, priority=2),
+    )
+    yield DocTable(columns, tuple(_rows(p, clock)))
+    lines = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
+    yield from (Note(line, "·", Tone.QUIET) for line in lines)
+
+
+def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
+    yield _row(_of_program(clock), clock.compile_s, f"{clock.operators:,} operators in the program of a replica")
+    state = f"{numbers.amount(clock.state_bytes)} of weights and optimizer state"
+    yield _row("Weights to IPUs", clock.weights_s, state)
+    if clock.total_s is not None:
+        yield _row("Time to train", p.time_to_train_s, _of_run(p))
+        yield from (_interrupted(report) for report in clock.failures)
+    yield "Last checkpoint", numbers.time(clock.checkpoint_s, 2), "", "assumed", ""
+    if clock.total_s is not None:
+        yield _row("Wall clock", clock.total_s, "")
+
+
+def _row(name: str, estimate: Estimate, basis: str) -> tuple[str, ...]:
+    unit = numbers.scale(estimate.value, numbers.TIME)
+    shown = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
+    return name, shown.text, shown.interval, grades.short_grade(estimate), basis
+
+
+def _of_run(p: Prediction) -> str:
+    """What the time to train has beside steps."""
+    run = p.run
+    parts = {"start-up": run.startup_s, "evaluations": run.evaluation_s, "checkpoints": run.checkpoint_s}
+    counted = [name for name, seconds in parts.items() if seconds]
+    return f"steps, {', '.join(counted)}" if counted else "steps only"
+
+
+def _interrupted(report: GoodputReport) -> tuple[str, ...]:
+    lost_s = report.finish_s.mean - report.run.work_s
+    basis = (
+        f"goodput {numbers.percent(report.goodput.mean, 1)}, {numbers.short(report.failures.mean)} failures, "
+        f"a checkpoint every {numbers.time(report.interval_s, 2)}"
+    )
+    return "Failures", numbers.time(lost_s), "", "assumed", basis
+
+
+def _of_program(clock: WallClock) -> str:
+    return "Compile" if clock.start is ProgramStart.FRESH else "Load of program"
+
+
+def fields(clock: WallClock) -> dict[str, Json]:
+    """The wall clock in JSON's own types; `total_s` is null where no length is stated."""
+    return {
+        "program": clock.start.value,
+        "operators": clock.operators,
+        "compile_s": plain(clock.compile_s),
+        "state_bytes": plain(clock.state_bytes),
+        "weights_s": plain(clock.weights_s),
+        "checkpoint_s": plain(clock.checkpoint_s),
+        "failures": [interrupted(report) for report in clock.failures],
+        "failures_s": drawn(clock.failures_s),
+        "total_s": drawn(clock.total_s),
+        "assumptions": plain(clock.assumptions),
+    }
+
+
+def interrupted(report: GoodputReport) -> dict[str, Json]:
+    """What failures make of a run; `podsim goodput --json` says the rest."""
+    names = ("goodput", "finish_s", "failures")
+    return {"interval_s": plain(report.interval_s), **{name: drawn(getattr(report, name)) for name in names}}

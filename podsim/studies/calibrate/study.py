@@ -1,0 +1,168 @@
+"""The functions that fit the model to published results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podsim.calibration import holdout, noise_fit, own_logs, shipped, start_times
+from podsim.calibration.own_mapping import LogOptions
+from podsim.errors import InputError
+from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, free, readings
+from podsim.files import frameworks as framework_file
+from podsim.files import microbenchmarks as measured
+from podsim.files import noise as noise_file
+from podsim.files import start_times as start_file
+from podsim.files.write import (
+    check_writable,
+    frameworks_text,
+    laws_text,
+    parameters_text,
+    points_text,
+    start_times_text,
+    write_all,
+)
+from podsim.model.own_logs import OwnLogsReport
+from podsim.studies.checking import checked
+from podsim.studies.predict.study import Progress, of_ipus
+
+if TYPE_CHECKING:
+    from podsim.calibration.frameworks import FrameworkFit
+    from podsim.calibration.start_times import StartFit
+    from podsim.model.comparator import ComparatorReport
+    from podsim.model.noise import NoiseFit
+    from podsim.model.validation import FitReport
+
+
+@checked
+def calibrate(
+    *,
+    hold_out: str = "machine",
+    write: bool = True,
+    path: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> FitReport:
+    """Fit the free parameters to the published results, also with each `hold_out` left out, and write them.
+
+    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: a path
+    for what is not written. MissingParameter: too few points.
+    """
+    if hold_out == "none" and path is not None:
+        raise InputError(
+            "without a hold-out nothing is written: held-out errors say how wide intervals are",
+            code="conflicting-flags",
+            hint="leave out --out, or --hold-out none",
+        )
+    write = write and hold_out != "none"
+    target = Path(path) if path is not None else catalog.parameters_path()
+    check_writable(target if write else None)
+    parameters, report = holdout.calibrate(shipped.cases(), free.free().value, hold_out, on_progress)
+    if not write:
+        return report
+    write_all([(target, parameters_text(parameters))], report)
+    return replace(report, path=target.name if path is None else str(path))
+
+
+@checked
+def calibrate_own(
+    *,
+    logs: str | Path | None = None,
+    points: str | Path | None = None,
+    topology: str | None = None,
+    presets: Sequence[str] = (),
+    ipus_per_replica: int | None = None,
+    sdk: str | None = None,
+    alone: bool = False,
+    out: str | Path | None = None,
+    points_out: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> OwnLogsReport:
+    """Fit to own logs or points, beside the published ones or `alone`; flags as those of `podsim calibrate --logs`.
+
+    Files are written where `out` and `points_out` say, after the fit. Raises InputError where no point can be made,
+    Infeasible where the fit fails.
+    """
+    targets = [None if path is None else Path(path) for path in (out, points_out)]
+    check_writable(*targets)
+
+    options = LogOptions(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
+    read = own_logs.read(Path(logs or points or "."), options, shipped.known_files(), from_points=logs is None)
+    own = shipped.ready([item.point for item in read.points])
+    published = () if alone else shipped.cases()
+    shipped_parameters, bounds = catalog.parameters(), free.free().value
+    parameters, report, errors = own_logs.fitted(own, published, shipped_parameters, bounds, on_progress)
+    at_bounds = own_logs.at_bounds(parameters, bounds)
+    result = OwnLogsReport(
+        files=read.files,
+        runs=read.runs,
+        points=read.points,
+        published=len(published),
+        errors=errors,
+        fit=report,
+        remarks=read.remarks,
+        path="",
+        points_path="",
+        held_out_before=shipped_parameters.step_error,
+        held_out_after=parameters.step_error,
+        at_bounds=tuple(item.name for item in at_bounds),
+        bounds=at_bounds,
+        in_sample_before=own_logs.mean_step_error([*published, *own], shipped_parameters),
+        in_sample_after=report.in_sample.mean_abs,
+        predictions=tuple(own_logs.of_runs(read.points, own, shipped_parameters, parameters)),
+    )
+    texts = (parameters_text(parameters), points_text(case.point for case in own))
+    write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], result)
+    where = str(out or "")
+    return replace(result, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
+
+
+@checked
+def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
+    """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
+    target = Path(path) if path is not None else noise_file.path()
+    check_writable(target if write else None)
+    fit = noise_fit.fit(shipped.cases(), blocks.shipped(), catalog.parameters())
+    if write:
+        write_all([(target, noise_file.text(fit.noise))], fit)
+    return replace(fit, path="" if not write else str(path or target.name))
+
+
+@checked
+def calibrate_frameworks(
+    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
+) -> FrameworkFit:
+    """Fit what frameworks add to a step to published rates, and write it: `podsim calibrate --frameworks`."""
+    target = Path(path) if path is not None else framework_file.path()
+    check_writable(target if write else None)
+    microbenchmarks = (*measured.published(), *applications.applications())
+    report = shipped.framework_fit(microbenchmarks, readings.readings().value, of_ipus, on_progress)
+    if write:
+        write_all([(target, frameworks_text(report.costs))], report)
+    return replace(report, path="" if not write else str(path or target.name))
+
+
+@checked
+def calibrate_compile_times(*, write: bool = True, path: str | Path | None = None) -> StartFit:
+    """Fit compile times to the published ones, each family held out, and write them: `--compile-times`."""
+    target = Path(path) if path is not None else start_file.path()
+    check_writable(target if write else None)
+    report = start_times.fit(compile_rows.rows(), lambda name: catalog.workload(name).value)
+    if write:
+        write_all([(target, start_times_text(report.times))], report)
+    return replace(report, path="" if not write else str(path or target.name))
+
+
+@checked
+def calibrate_comparators(
+    *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
+) -> ComparatorReport:
+    """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
+    target = Path(path) if path is not None else comparator_machines.laws_path()
+    check_writable(target if write else None)
+    laws, report = shipped.comparator_fit(on_progress)
+    if not write:
+        return report
+    write_all([(target, laws_text(laws))], report)
+    return replace(report, path=str(path or f"comparators/{target.name}"))

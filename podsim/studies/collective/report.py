@@ -1,0 +1,111 @@
+"""`podsim collective`: what to say of one collective."""
+
+from collections.abc import Iterator
+
+from podsim.model.collective import CollectiveReport, Fidelity, Pace
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+
+
+def document(report: CollectiveReport, *, verbose: bool = False) -> Doc:
+    """The answer, its phases and loaded links, and the other algorithms; `verbose` says why some cannot serve."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(answer(report)),),
+        (Facts(tuple(_facts(report))),),
+        (_phases(report),),
+        (_links(report),),
+        (_rivals(report, verbose=verbose),),
+        tuple(Note(note, "·", Tone.QUIET) for note in report.notes),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def answer(report: CollectiveReport) -> str:
+    """The time in a line."""
+    many = "" if report.groups == 1 else f", {report.groups:,} groups at once"
+    return (
+        f"{report.collective} of {numbers.amount(report.volume_bytes)} among {report.members:,} on {report.topology}"
+        f"{many}: {numbers.time(report.time_s)} by {report.algorithm}"
+    )
+
+
+def _facts(report: CollectiveReport) -> Iterator[Fact]:
+    def rate(value: float) -> tuple[str, str]:
+        return numbers.parted(numbers.rate(value, "B/s"))
+
+    yield Fact("time", *numbers.parted(numbers.time(report.time_s)), f"{_engine(report)}, {_how(report)}", strong=True)
+    if report.faults is not None:
+        healthy, texts = numbers.time(report.faults.healthy_time_s), ", ".join(report.faults.texts)
+        yield Fact(
+            "without faults",
+            *numbers.parted(healthy),
+            f"by {report.faults.healthy_algorithm}",
+            f"{numbers.longer(report.faults.slowdown)} with {texts}",
+        )
+    if report.training_time_s is not None:
+        yield Fact("in training", *numbers.parted(numbers.time(report.training_time_s)), "with fitted software costs")
+    yield Fact("algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
+    factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
+    yield Fact("bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
+    reached = f"{numbers.percent(report.reached)} of what is possible"
+    yield Fact("lower bound", *numbers.parted(numbers.time(report.lower_bound_s)), report.bound, reached)
+
+
+def _engine(report: CollectiveReport) -> str:
+    return "analytic engine" if report.engine == "analytic" else "event simulation"
+
+
+def _how(report: CollectiveReport) -> str:
+    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "message after message"
+    parts = f", {report.chunks:,} parts" if report.chunks > 1 else ""
+    return f"{pace}{parts}{', nothing folded' if report.fidelity is Fidelity.FULL else ''}"
+
+
+def _phases(report: CollectiveReport) -> DocTable:
+    unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
+    sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
+    columns = (
+        Column("phase"),
+        Column("algorithm"),
+        Column("members", number=True),
+        Column("steps", number=True, priority=2),
+        Column(f"sends {sent.unit}", number=True, priority=3),
+        Column(unit.unit, number=True),
+        Column("of it latency", number=True, priority=1),
+    )
+    rows = tuple(
+        (
+            leg.name,
+            leg.algorithm.value,
+            f"{leg.members:,}",
+            f"{leg.steps:,}",
+            sent.number(leg.volume_bytes),
+            unit.number(leg.time_s),
+            unit.number(leg.latency_s),
+        )
+        for leg in report.phases
+    )
+    return DocTable(columns, rows)
+
+
+def _links(report: CollectiveReport) -> DocTable:
+    unit = numbers.scale([link.volume_bytes for link in report.links], numbers.BYTES)
+    columns = (Column("most loaded links"), Column(unit.unit, number=True), Column("busy", number=True))
+    rows = tuple((link.name, unit.number(link.volume_bytes), numbers.percent(link.busy)) for link in report.links)
+    return DocTable(columns, rows)
+
+
+def _rivals(report: CollectiveReport, *, verbose: bool) -> DocTable:
+    """Others by time; those that cannot serve last, and only if asked for."""
+    able = sorted((rival for rival in report.rivals if rival.time_s is not None), key=lambda rival: rival.time_s or 0.0)
+    unable = [rival for rival in report.rivals if rival.time_s is None]
+    unit = numbers.scale([rival.time_s or 0.0 for rival in able], numbers.TIME)
+    rows = [(rival.algorithm.value, unit.number(rival.time_s), "") for rival in able]
+    if verbose:
+        rows += [(rival.algorithm.value, numbers.UNKNOWN, rival.why) for rival in unable]
+    columns = (
+        Column("other algorithms"),
+        Column(unit.unit, number=True),
+        Column("why not" if verbose else "", wraps=True),
+    )
+    return DocTable(columns if verbose else columns[:2], tuple(row if verbose else row[:2] for row in rows))

@@ -1,0 +1,454 @@
+"""Machines side by side as a document."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from podsim.model.comparator import ComparatorPrediction
+from podsim.model.prediction import Prediction
+from podsim.model.quantity import Estimate, Grade
+from podsim.model.run_cost import Draw
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Column,
+    Doc,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+    label,
+)
+from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, run_cost, untimed
+from podsim.report.views.grades import CAUSES, short_grade
+from podsim.report.views.lengths import aim
+from podsim.studies.compare.result import CaseDifference, Comparison, InfeasibleSide, PerWatt, Ratio
+from podsim.studies.predict import comparator_report as comparator
+from podsim.studies.predict.report import PARTS, chips
+from podsim.studies.predict.sequence_report import batches, splits
+
+Answer = Prediction | ComparatorPrediction
+NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
+OF_RENT = ("Rent per run", "Break-even")
+OF_MONEY = ("Machine price", "Cost per run", "Total cost", *OF_RENT)
+OF_A_RUN = ("Time to train", "Samples to converge", *OF_MONEY, "Power", "Peak power")
+IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
+LONGEST_TITLE = 20  # a longer label stands below the cases, with its difference
+LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
+MOST_CAUSES = 3  # parts of a run named on the short screen
+GAP = 2  # cells between two columns
+TABLE_WIDTH = 76  # cells of the narrowest usual screen, in which every case has its column
+
+
+def answer(comparison: Comparison) -> tuple[str, ...]:
+    """A line per difference: "DGX A100: +3.7 % (−19.1 to +27.2)"; then the cases that do not fit."""
+    alone = comparison.sides if not comparison.differences else ()
+    return (
+        *(f"{case.label}: {_headline(case.answer)}" for case in alone),
+        *(f"{difference.label}: {_change(difference.time)}" for difference in comparison.differences),
+        *(f"{side.label}: no, {side.message}" for side in comparison.infeasible),
+    )
+
+
+def _timed(comparison: Comparison) -> bool:
+    """Whether the length of the run is known; without one the time of a sample is compared."""
+    return all(not isinstance(case.answer, Prediction) or case.answer.timed for case in comparison.sides)
+
+
+def _headline(p: Answer) -> str:
+    if isinstance(p, Prediction) and not p.timed:
+        return f"{_estimate(p.throughput_samples_per_s, numbers.COUNT)} samples/s"
+    return _estimate(p.time_to_train_s, numbers.TIME)
+
+
+def _aim(comparison: Comparison) -> str:
+    first = comparison.sides[0].answer
+    return aim(first) if isinstance(first, Prediction) else f"target {comparison.target}"
+
+
+def page(comparison: Comparison, question: Mapping[str, Any]) -> Doc:
+    """The whole answer with where the numbers of all sides and of the workload come from."""
+    machines = [
+        Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
+        for case in comparison.sides
+    ]
+    paid = [case.answer.money.owned for case in comparison.sides if case.answer.money]
+    answers = [case.answer for case in comparison.sides if isinstance(case.answer, Prediction)]
+    return document(comparison, verbose=True, extra=of_page(machines, [question["workload"]], paid, answers))
+
+
+def document(comparison: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The difference of each case to the first, the cases, the causes; `verbose` adds uncertainty and assumptions.
+
+    `extra` comes before the last lines.
+    """
+    first = comparison.sides[0].label
+    versus = f"{_others(comparison)} vs {first}" if comparison.differences else first
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{comparison.workload_title}, {_aim(comparison)}: {versus}"),),
+        (Heading(_relative(comparison)), _differences(comparison, verbose=verbose)) if comparison.differences else (),
+        *((table,) for table in _sides(comparison, verbose=verbose)),
+        tuple(_flags(comparison)),
+        *(tuple(_refusal(side)) for side in comparison.infeasible),
+        *(_causes_in_full(comparison) if verbose else (tuple(_causes_in_short(comparison)),)),
+    ]
+    if verbose:
+        groups += [
+            (Heading(f"Assumptions for {case.label}"), *(Note(line, "·") for line in case.answer.assumptions))
+            for case in comparison.sides
+        ]
+    assumed = {case.label: case.answer.assumptions for case in comparison.sides}
+    groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
+    groups += extra
+    groups.append((*_closing(comparison, verbose=verbose), *_footer(comparison)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _relative(comparison: Comparison) -> str:
+    whose = f"{comparison.differences[0].label} relative" if len(comparison.differences) == 1 else "Relative"
+    return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals"
+
+
+def _causes_in_full(comparison: Comparison) -> Iterator[tuple[Block, ...]]:
+    """Every part of the run that moves, and the sources of uncertainty, for each difference."""
+    first = comparison.sides[0].label
+    whole = "time to train" if _timed(comparison) else f"time of the samples of a step of {first}"
+    for difference in comparison.differences:
+        heading = Heading(f"{label(whole)} of {difference.label} vs {first}, by part")
+        yield heading, *_reasons(difference, timed=_timed(comparison))
+    for difference in comparison.differences:
+        yield tuple(_causes(difference))
+
+
+def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
+    """The parts of the run that move most, a line for each difference."""
+    if not comparison.differences:
+        return
+    title, facts = "Largest changes" if _timed(comparison) else "Largest changes, for the same samples", []
+    alone = len(comparison.differences) == 1
+    most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
+    for difference in comparison.differences:
+        rows, whole_s = _shown(difference)
+        longest = sorted(rows, key=lambda row: -abs(row[1]))[:most]
+        unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
+        places = _decimals([whole_s / unit.factor])
+        parts = [f"{name} {_moved(seconds, unit, places)}" for name, seconds in longest]
+        what = "Total" if alone else f"{title}, total"
+        total = f"{what} {_moved(whole_s, unit, places)}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
+        facts.append(Fact(title if alone else difference.label, "", remark=total))
+    yield Facts(tuple(facts))
+
+
+def _refusal(side: InfeasibleSide) -> Iterator[Block]:
+    """Why a case has no answer, and what would work."""
+    yield Heading(f"No answer for {side.label}")
+    yield Note(side.message, "", Tone.WARNING)
+    yield from (Note(line, "·") for line in side.context)
+    if side.hint:
+        yield Note(side.hint, "Hint")
+
+
+def _others(comparison: Comparison) -> str:
+    names = [case.label for case in comparison.sides[1:]]
+    return names[0] if len(names) == 1 else f"{len(names)} others"
+
+
+def _flags(comparison: Comparison) -> Iterator[Note]:
+    """The flags that would give a time to train."""
+    first = comparison.sides[0].answer
+    if isinstance(first, Prediction):
+        yield from untimed.notes(first)
+
+
+def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
+    """A row a quantity, a column a case; several tables where the cases do not fit side by side."""
+    cases, timed = comparison.sides, _timed(comparison)
+    rows = (
+        ("Time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
+        ("Samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
+        ("Samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
+        ("Global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
+        ("Step time", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
+        ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
+        (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
+        ("Machine price", lambda p: _amount(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
+        ("Cost per run", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
+        ("Total cost", lambda p: _amount(p, lambda paid: paid.total and paid.total.usd.value)),
+        ("Rent per run", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
+        ("Break-even", _break_even),
+        ("Power", lambda p: _power(p, lambda draw: draw.typical_w)),
+        ("Peak power", lambda p: _power(p, lambda draw: draw.peak_w)),
+    )
+    rented = any(case.answer.money and case.answer.money.rent for case in cases)
+    left_out = (
+        *(() if timed else OF_A_RUN),
+        *(() if verbose or not timed else IN_FULL),
+        *(() if rented else OF_RENT),
+    )
+    kept = [(title, cell) for title, cell in rows if title not in left_out]
+    titles = [case.label if len(case.label) <= LONGEST_TITLE else "Changed" for case in cases]
+    columns = [(title, *(cell(case.answer) for _, cell in kept)) for title, case in zip(titles, cases, strict=True)]
+    heads = ("", *(title for title, _ in kept))
+    return [_side_by_side(heads, group) for group in _groups(heads, columns)]
+
+
+def _groups(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
+    """Columns in groups as wide as a table may be."""
+    widths = [max(map(len, column)) + GAP for column in columns]
+    room = TABLE_WIDTH - max(map(len, heads))
+    groups: list[list[tuple[str, ...]]] = [[]]
+    left = room
+    for column, width in zip(columns, widths, strict=True):
+        if groups[-1] and width > left:
+            groups.append([])
+            left = room
+        groups[-1].append(column)
+        left -= width
+    return groups
+
+
+def _side_by_side(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> DocTable:
+    titles = (Column(heads[0]), *(Column(column[0], number=True) for column in columns))
+    cells = ((head, *(column[at] for column in columns)) for at, head in enumerate(heads) if at)
+    return DocTable(titles, tuple(cells))
+
+
+def _estimate(estimate: Estimate, ladder: numbers.Ladder) -> str:
+    return numbers.shown(estimate, ladder).text
+
+
+def _of_ipus(p: Answer) -> bool:
+    return isinstance(p, Prediction)
+
+
+def _split(p: Answer) -> str:
+    return splits(p) if isinstance(p, Prediction) else numbers.UNKNOWN
+
+
+def _amount(p: Answer, of: Callable[..., float | None]) -> str:
+    return numbers.UNKNOWN if p.money is None else numbers.money(of(p.money), p.money.currency)
+
+
+def _break_even(p: Answer) -> str:
+    """Hours of use from which on owning is cheaper than renting."""
+    hours = p.money.rent.break_even_hours if p.money and p.money.rent else None
+    return numbers.UNKNOWN if hours is None else f"{numbers.count(hours)} h"
+
+
+def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
+    draw = p.money.owned.draw if p.money else None
+    power_w = of(draw) if draw else None
+    return numbers.UNKNOWN if power_w is None else numbers.rate(power_w, "W")
+
+
+def _change(time: Ratio) -> str:
+    low, high = (
+        numbers.signed_percent(time.low - 1, _places(time)),
+        numbers.signed_percent(time.high - 1, _places(time)),
+    )
+    middle = numbers.signed_percent(time.value - 1, _places(time))
+    return f"{middle} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
+
+
+def _places(time: Ratio) -> int:
+    """Decimals of a percentage that its interval is worth."""
+    width = 100 * (time.high - time.low)
+    return 0 if width >= 10 else 1 if width >= 1 else 2
+
+
+def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
+    """Ratios to the first case; `verbose` adds those that the table of the cases shows too."""
+    titles = (
+        "Time to train" if _timed(comparison) else "Time per sample",
+        *(("Throughput", "Samples") if verbose else ()),
+        "Performance per dollar",
+        "Performance per watt",
+    )
+    rows = tuple(
+        (
+            _change(difference.time),
+            *((_times(difference.throughput), _times(difference.samples)) if verbose else ()),
+            _per_dollar(difference.per_dollar),
+            _per_watt(difference.per_watt),
+        )
+        for difference in comparison.differences
+    )
+    if len(rows) == 1:  # a line for each ratio, which fits the narrowest screen
+        return Facts(tuple(Fact(title, "", remark=cell) for title, cell in zip(titles, rows[0], strict=True)))
+    columns = (
+        Column("", wraps=True),
+        Column(titles[0]),
+        *(Column(title, number=True, priority=at) for at, title in enumerate(titles[1:], 1)),
+    )
+    labels = (difference.label for difference in comparison.differences)
+    cells = tuple((label, *row) for label, row in zip(labels, rows, strict=True))
+    return DocTable(columns, cells, stacks=True)
+
+
+def _draw(p: Answer) -> Draw | None:
+    return p.money.owned.draw if p.money else None
+
+
+def _of_energy(comparison: Comparison) -> str:
+    """At which power the energy of most cases is, and of which it is another; nothing where all have the same."""
+    draws = {case.label: draw for case in comparison.sides if (draw := _draw(case.answer))}
+    bases: dict[str, list[str]] = {}
+    for name, draw in draws.items():
+        bases.setdefault(_basis_of_energy(draw), []).append(name)
+    first, *others = sorted(bases.items(), key=lambda item: -len(item[1])) or [("", [])]
+    named = [first] if len(first[1]) == 1 else []
+    whole = [] if named else [f"at {first[0]}"]
+    texts = whole + [f"{', '.join(names)} at {basis}" for basis, names in (*named, *others)]
+    return "; ".join(texts) if others else ""
+
+
+def _basis_of_energy(draw: Draw) -> str:
+    if draw.predicted:
+        return "power in training"
+    return "typical power" if draw.typical_w else "peak (upper limit; typical not published)"
+
+
+def _times(ratio: float | None) -> str:
+    return numbers.UNKNOWN if ratio is None else f"{numbers.significant(ratio)}×"
+
+
+def _per_dollar(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return numbers.UNKNOWN
+    return f"{_times(ratio.value)} ({numbers.significant(ratio.low)} – {numbers.significant(ratio.high)})"
+
+
+def _per_watt(ratio: PerWatt | None) -> str:
+    return numbers.UNKNOWN if ratio is None else f"{_times(ratio.value)} ({ratio.basis})"
+
+
+def _uncertainty(comparison: Comparison) -> str:
+    """What common random numbers are worth; "" where the interval is as wide without them."""
+    difference = comparison.differences[0]
+    wide, narrow = (numbers.short(100 * (each.high - each.low) / 2) for each in (difference.unshared, difference.time))
+    if wide == narrow:
+        return ""
+    return f"common random numbers: ± {narrow} % on the first difference, ± {wide} % with independent ones"
+
+
+def _shown(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
+    """Parts worth showing with seconds that they add, and the sum over all parts."""
+    longest = max(sum(part.before_s for part in difference.parts), sum(part.after_s for part in difference.parts))
+    kept = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
+    rest = sum(part.difference_s for part in difference.parts if part not in kept)
+    rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in kept]
+    whole = sum(part.difference_s for part in difference.parts)
+    shown = abs(rest) >= LEAST_SHOWN * longest
+    return ([*rows, ("other", rest)] if shown else rows), whole
+
+
+def _bars(difference: CaseDifference) -> Bars:
+    """What parts add to the run (to the right of zero) or take from it (to the left), against the sum of all moves."""
+    rows, whole_s = _shown(difference)
+    moved_s = sum(abs(seconds) for _, seconds in rows) or 1.0
+    zero_s = max([-seconds for _, seconds in rows if seconds < 0], default=0.0)
+    unit = numbers.scale([seconds for _, seconds in rows] or [whole_s], numbers.TIME)
+    places = _decimals([seconds / unit.factor for _, seconds in rows] or [whole_s / unit.factor])
+    return Bars(
+        tuple(
+            Bar(
+                label(name),
+                abs(seconds) / moved_s,
+                "longer" if seconds > 0 else "shorter",
+                _moved(seconds, unit, places),
+                start=(zero_s + min(seconds, 0.0)) / moved_s,
+                falls=seconds < 0,
+            )
+            for name, seconds in rows
+        )
+    )
+
+
+def _decimals(sizes: Sequence[float]) -> int:
+    """Decimals that show three digits of the largest, so that parts and their sum have the same."""
+    largest = max(map(abs, sizes))
+    return max(0, 2 - math.floor(math.log10(largest))) if largest else 0
+
+
+def _moved(seconds: float, unit: numbers.Scale, places: int) -> str:
+    """A signed time with its unit: "−0.58 min"."""
+    text = f"{numbers.fixed(seconds / unit.factor, places)} {unit.unit}"
+    return text if text.startswith("−") else f"+{text}"
+
+
+def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
+    rows, whole_s = _shown(difference)
+    if not rows:
+        yield Note("no part of the run changes by 0.1 %")
+        return
+    yield _bars(difference)
+    of = ", at the mean samples to converge" if timed else ""
+    unit = numbers.scale([whole_s, *(seconds for _, seconds in rows)], numbers.TIME)
+    places = _decimals([seconds / unit.factor for _, seconds in rows])
+    yield Note(f"{_moved(whole_s, unit, places)}{of}", "Total")
+
+
+def _causes(difference: CaseDifference) -> Iterator[Block]:
+    yield Heading(f"Sources of uncertainty for {difference.label}, share of the variance")
+    shares = numbers.shares(list(difference.causes.values()))
+    rows = tuple((CAUSES[cause], share) for cause, share in zip(difference.causes, shares, strict=True))
+    yield DocTable((Column("Source", wraps=True), Column("Share", number=True)), rows)
+
+
+def _evidence(comparison: Comparison) -> Fact:
+    """How far each answer stands from a measurement, once where all stand alike."""
+    timed = _timed(comparison)
+    cases: dict[str, list[str]] = {}
+    for case in comparison.sides:
+        p = case.answer
+        estimate = p.time_to_train_s if timed else p.step_s
+        words = short_grade(estimate) if isinstance(p, Prediction) else _of_law(estimate)
+        cases.setdefault(words, []).append(case.label)
+    each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
+    return Fact("Evidence", "", remark="; ".join(each))
+
+
+def _of_law(estimate: Estimate) -> str:
+    """How far a law of other chips stands from the published results that it is fitted to."""
+    within = estimate.grade in {Grade.MEASURED, Grade.INTERPOLATED}
+    return "law of published results" if within else f"law of published results, {short_grade(estimate)}"
+
+
+def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
+    facts = [_evidence(comparison)]
+    if verbose and comparison.differences and (intervals := _uncertainty(comparison)):
+        facts.append(Fact("Intervals", "", remark=intervals))
+    paid = [case.answer.money for case in comparison.sides if case.answer.money]
+    if paid:
+        facts.append(Fact("Terms", "", remark=run_cost.terms(paid[0].terms, paid[0].currency)))
+    if energy := _of_energy(comparison):
+        facts.append(Fact("Energy", "", remark=energy))
+    if not verbose:
+        details = "breakdown, uncertainty, assumptions and price sources"
+        facts.append(Fact("Next", "", remark=f"--verbose adds {details}"))
+    yield Facts(tuple(facts))
+    yield from run_cost.old_prices(money.owned for money in paid)
+    if not verbose:
+        return
+    yield from run_cost.priced_by(money.owned for money in paid)
+    for case in comparison.sides:
+        if case.answer.money and case.answer.money.total:
+            yield Heading(case.label)
+            yield from run_cost.ownership(case.answer.money.total, case.answer.money.currency)
+
+
+def _footer(comparison: Comparison) -> Iterator[Note]:
+    each = [case.answer.time_to_train_s if _timed(comparison) else case.answer.step_s for case in comparison.sides]
+    if any(map(numbers.is_coarse, each)):
+        yield Note(
+            "one case is more than 8× beyond calibration: expect the trend and a wide interval, not a point estimate",
+            "",
+            Tone.WARNING,
+        )
+    yield Note(f"seed {comparison.seed} · {NOT_MLPERF}", "", Tone.QUIET)

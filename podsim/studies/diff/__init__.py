@@ -1,0 +1,27 @@
+"""What moved between two saved answers."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.argument import REQUIRED
+from podsim.model.verb import KEEP, Command, Verb
+
+COMMANDS: Final = (
+    Command(
+        "diff",
+        "changes between two saved answers, and which inputs changed",
+        KEEP,
+        16,
+        about="Compare two answers saved with --json: what changed, and which inputs caused it.\n\n"
+        "Inputs of the later one are put back one at a time and predicted again.",
+    ),
+)
+VERBS: Final = {
+    "diff": Verb(
+        "study",
+        (
+            a.file("old", "A saved answer.", default=REQUIRED),
+            a.file("new", "A later one of the same verb.", default=REQUIRED),
+        ),
+    ),
+}

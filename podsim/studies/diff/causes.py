@@ -1,0 +1,187 @@
+"""What moved between two saved answers, and which input did it: one input at a time is put back and predicted again."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from podsim.errors import InputError, PodsimError
+from podsim.files.faults import MOST_SHOWN, printable
+from podsim.studies.diff import headlines
+from podsim.studies.diff.question import MAPPING, ChangedInput, changed_inputs, differing, split
+from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from podsim.files.saved import Saved
+
+    Ask = Callable[[str, Mapping[str, Any], Mapping[str, float]], tuple[Mapping[str, Any], Mapping[str, str]]]
+    """The document of a verb under flags and fitted numbers, and the files that it read, by digest."""
+
+NOT_FIGURES: Final = ("schema", "podsim", "inputs")
+SAME: Final = 1e-9
+
+
+def difference(old: Saved, new: Saved, ask: Ask) -> Difference:
+    """Two answers of one verb compared; InputError where they answer different questions."""
+    if old.what != new.what:
+        raise InputError(
+            f"{old.name} is a {old.what}, {new.name} a {new.what}: only answers of one verb can be compared",
+            code="different-answers",
+        )
+    moved = tuple(_moved(old.body, new.body, ""))
+    _refuse_kinds(moved, old, new)
+    before, after = (headlines.figures(item.what, item.body) for item in (old, new))
+    headline = headlines.headline(before, after)
+    changed, notes = list(changed_inputs(old, new)), [*_notes(old, new)]
+    causes = [InputChange(what=item.what, old=item.old, new=item.new, why=item.why) for item in changed]
+    if headline and new.inputs and old.inputs and moved:
+        causes = _attributed(changed, Replay(old, new, ask, headline, changed), causes, notes)
+    return Difference(
+        what=new.what,
+        old_hash=str(old.inputs.get("hash", "")),
+        new_hash=str(new.inputs.get("hash", "")),
+        moved=moved,
+        headline=headline,
+        causes=tuple(causes),
+        remainder=_remainder(headline, causes),
+        notes=tuple(notes),
+        chosen=(headlines.chosen(old.what, old.body), headlines.chosen(new.what, new.body)),
+    )
+
+
+def _moved(old: Any, new: Any, path: str) -> Iterator[Moved]:  # noqa: ANN401  (any JSON)
+    """Leaves that differ, in the order of the documents."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys((*old, *new)):
+            if path or key not in NOT_FIGURES:
+                yield from _moved(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(old, list) and isinstance(new, list):
+        before, after = _named(old), _named(new)
+        for key in dict.fromkeys((*before, *after)):
+            yield from _moved(before.get(key), after.get(key), f"{path}[{key}]")
+    elif old != new:
+        yield Moved(path=path, old=old, new=new)
+
+
+def _refuse_kinds(moved: Sequence[Moved], old: Saved, new: Saved) -> None:
+    """Raise InputError where answers of one version have a number at a place and a text or a table there."""
+    if old.schema != new.schema:
+        return
+    unlike = [
+        move for move in moved if move.old is not None and move.new is not None and _kind(move.old) != _kind(move.new)
+    ]
+    if unlike:
+        raise InputError(
+            f"{old.name} and {new.name} hold values of different kinds: one was edited or is damaged",
+            code="bad-saved-answer",
+            hint="save both again with --json",
+            context=[
+                printable(f"{move.path}: {_kind(move.old)} in {old.name}, {_kind(move.new)} in {new.name}")
+                for move in unlike[:MOST_SHOWN]
+            ],
+        )
+
+
+def _kind(value: object) -> str:
+    """What sort of JSON a value is."""
+    kinds = {bool: "true or false", str: "a text", dict: "a table", list: "an array"}
+    return kinds.get(type(value), "a number")
+
+
+def _named(items: Sequence[Any]) -> dict[str, Any]:
+    """Members of a list by id where each has its own, else by place."""
+    ids = [item.get("id") if isinstance(item, dict) else None for item in items]
+    own = all(isinstance(id_, str) for id_ in ids) and len({*map(str, ids)}) == len(ids)
+    return {str(id_) if own else str(place): item for place, (id_, item) in enumerate(zip(ids, items, strict=True))}
+
+
+def _notes(old: Saved, new: Saved) -> Iterator[str]:
+    if old.schema != new.schema:
+        yield f"the schema is another: {old.schema}, now {new.schema}; keys may have changed their meaning"
+    for item in (old, new):
+        if not item.inputs:
+            yield f"{item.name} does not name its inputs: an earlier podsim wrote it, so no move is attributed"
+
+
+class Replay:
+    """The new answer asked for again, as it was or with one input put back."""
+
+    def __init__(
+        self, old: Saved, new: Saved, ask: Ask, headline: Sequence[Headline], changed: Sequence[ChangedInput]
+    ) -> None:
+        self._old, self._new, self._ask, self._headline = old, new, ask, headline
+        self._flags, self._parameters = dict(new.part("flags")), dict(new.part("parameters"))
+        if any(item.what == "mapping" and not item.why for item in changed):
+            # so that a parameter's effect is not mixed with that of the mapping it leads to
+            self._flags |= dict(zip(MAPPING, split(new), strict=True))
+        self._now: tuple[float, ...] = ()
+        self._choice = ""
+
+    def begin(self) -> str:
+        """Ask again as it was: why the new answer cannot be repeated here, "" where it can."""
+        body, files = self._ask(self._new.what, self._flags, self._parameters)
+        self._now, self._choice = self._values(body), headlines.chosen(self._new.what, body)
+        names = [name for name, *_ in differing(self._new.part("files"), files)]
+        others = [name for name in names if not name.startswith("parameters ")]
+        if others:
+            return f"files here are not those of {self._new.name}, so effects are those here: {', '.join(others)}"
+        again = [now / figure.new for now, figure in zip(self._now, self._headline, strict=True)]
+        if not all(abs(factor - 1) <= SAME for factor in again):
+            return f"this podsim does not predict what {self._new.name} says, so effects are those here"
+        return ""
+
+    def effects(self, item: ChangedInput) -> tuple[tuple[float, ...], str]:
+        """New over old of every headline figure were this the only input that differs, and what else it changes.
+
+        PodsimError where it fails.
+        """
+        flags, parameters = dict(self._flags), dict(self._parameters)
+        if item.parameter:
+            parameters[item.parameter] = self._old.part("parameters")[item.parameter]
+        for name, value in (item.flags or {}).items():
+            if value is None:
+                flags.pop(name, None)
+            else:
+                flags[name] = value
+        body, _ = self._ask(self._new.what, flags, parameters)
+        choice = headlines.chosen(self._new.what, body)
+        why = f"put back, the recommendation is {choice}" if choice != self._choice else ""
+        return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), why
+
+    def _values(self, body: Mapping[str, Any]) -> tuple[float, ...]:
+        """The headline figures of an answer; NaN for one that it has not."""
+        values = headlines.figures(self._new.what, body)
+        return tuple(values[item.name].value if item.name in values else math.nan for item in self._headline)
+
+
+def _attributed(
+    changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[str]
+) -> list[InputChange]:
+    """Causes with what each does on its own, where it can be put back."""
+    try:
+        doubts = replay.begin()
+    except PodsimError as no:
+        notes.append(f"the newer answer cannot be predicted again here: {no.message}")
+        return [*causes]
+    notes += [doubts] if doubts else []
+    changes = []
+    for item, cause in zip(changed, causes, strict=True):
+        effects: tuple[float, ...] = ()
+        why = cause.why
+        if not why:
+            try:
+                effects, why = replay.effects(item)
+            except PodsimError as no:
+                why = f"cannot be put back alone: {no.message}"
+        changes.append(InputChange(what=cause.what, old=cause.old, new=cause.new, effects=effects, why=why))
+    return changes
+
+
+def _remainder(headline: Sequence[Headline], causes: Sequence[InputChange]) -> tuple[float, ...]:
+    """What the causes leave of each headline figure's move, as factors; () where nothing was predicted again."""
+    values = [cause.effects for cause in causes if cause.effects]
+    if not values:
+        return ()
+    return tuple((1 + figure.change) / math.prod(each[at] for each in values) for at, figure in enumerate(headline))

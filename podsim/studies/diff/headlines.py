@@ -1,0 +1,88 @@
+"""Figures that a saved answer is about, by verb: a time, a step, the times of machines and sides, a price."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from podsim.studies.diff.result import Headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MOST: Final = 3
+"""Machines or sides whose times are headlines."""
+
+
+class SavedFigure(NamedTuple):
+    """A number of an answer with its name and unit."""
+
+    name: str
+    unit: str
+    value: float
+
+
+def figures(what: str, body: Mapping[str, Any]) -> dict[str, SavedFigure]:
+    """The headline figures of a saved answer, by name; {} of verbs that have none."""
+    read = {"prediction": _run, "phases-prediction": _run, "plan": _plan, "serving_plan": _serving}
+    rows = {"scale": ("machines", "topology"), "compare": ("sides", "label")}
+    listed = _rows(body, *rows[what]) if what in rows else read[what](body) if what in read else iter(())
+    return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
+
+
+def chosen(what: str, body: Mapping[str, Any]) -> str:
+    """The machine that a plan recommends, and where none meets every demand the closest; "" of other answers."""
+    if what not in ("plan", "serving_plan"):
+        return ""
+    machine, closest = body.get("chosen"), body.get("closest")
+    if isinstance(machine, dict):
+        return str(machine.get("title", ""))
+    return f"none, closest {closest.get('title', '')}" if isinstance(closest, dict) else "none"
+
+
+def headline(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> tuple[Headline, ...]:
+    """Figures that both answers have, at most `MOST`: the first and the last of a longer list among them."""
+    names = [name for name in new if name in old]
+    kept = names if len(names) <= MOST else [*names[: MOST - 1], names[-1]]
+    return tuple(Headline(name=name, unit=new[name].unit, old=old[name].value, new=new[name].value) for name in kept)
+
+
+def _run(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
+    yield SavedFigure("time to train", "s", _number(body, "time_to_train_s", "value"))
+    yield SavedFigure("step", "s", _number(body, "step_s"))
+
+
+def _best(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The machine that a plan recommends, else the closest."""
+    return next((body[key] for key in ("chosen", "closest") if isinstance(body.get(key), dict)), {})
+
+
+def _serving(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
+    machines = _best(body)
+    yield SavedFigure("rate held", "requests/s", _number(machines, "holds_per_s"))
+    yield SavedFigure("P99 latency", "s", _number(machines, "p99_s"))
+    yield SavedFigure("machine price", "USD", _number(machines, "capital_usd"))
+
+
+def _plan(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
+    machine = _best(body)
+    yield SavedFigure("time to train", "s", _number(machine, "time_to_train_s", "value"))
+    yield SavedFigure("machine price", "USD", _number(machine, "capital_usd", "value"))
+
+
+def _rows(body: Mapping[str, Any], key: str, name: str) -> Iterator[SavedFigure]:
+    rows = body.get(key)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            time = _number(row, "time_to_train_s", "value")
+            yield SavedFigure(str(row.get(name, "")), "s", _number(row, "step_s") if math.isnan(time) else time)
+
+
+def _number(body: Any, *path: str) -> float:  # noqa: ANN401  (any JSON)
+    """The number at a path; NaN where there is none. A table that holds a value stands for it."""
+    here: Any = body
+    for part in path:
+        here = here.get(part) if isinstance(here, dict) else here if part == "value" else None
+    if isinstance(here, dict):
+        here = here.get("value")
+    return float(here) if isinstance(here, int | float) and not isinstance(here, bool) else math.nan

@@ -1,0 +1,144 @@
+"""What moved between two saved answers, as a document."""
+
+from collections.abc import Iterator, Sequence
+
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
+from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
+
+MOST_ROWS = 20
+LEAST_FACTOR = 5e-6
+MOST_LETTERS = 20
+_HOW = (
+    "each input is put back on its own and the newer answer predicted again; interaction is what inputs do together, "
+    "and what cannot be put back"
+)
+_NOUNS = {"scale": "time by machine", "compare": "time by side"}
+DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumptions", "limited_by", "memory_relief")
+
+
+def answer(difference: Difference) -> str:
+    """The answer in one line: "time to train +3.2 %, step +1.0 %; 2 inputs differ"."""
+    if not difference.moved:
+        return (
+            "identical"
+            if not difference.causes
+            else f"no figure moved; {_count(len(difference.causes), 'input')} differ"
+        )
+    moves = [f"{figure.name} {numbers.signed_percent(figure.change, 2)}" for figure in difference.headline]
+    text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} moved"
+    differ = len(difference.causes)
+    return f"{text}; {_count(differ, 'input')} {'differs' if differ == 1 else 'differ'}"
+
+
+def document(difference: Difference, *, verbose: bool = False) -> Doc:
+    """Headline figures, then inputs with what each did alone; every value that moved where `verbose` or none leads."""
+    groups: list[tuple[Block, ...]] = [(Note(answer(difference), "", Tone.STRONG),)]
+    if difference.moved and difference.headline:
+        groups.append(tuple(_headline(difference)))
+    if difference.causes:
+        groups.append((Heading("which inputs changed"), *_causes(difference)))
+    if difference.moved and (verbose or not difference.headline):
+        groups.append((Heading(f"what moved of the {difference.what}"), *_moved(difference.moved, verbose=verbose)))
+    if difference.notes:
+        groups.append(tuple(Note(note, "·") for note in difference.notes))
+    return Doc(tuple(groups))
+
+
+def _headline(difference: Difference) -> Iterator[Block]:
+    columns = (Column("figure"), *(Column(name, number=True) for name in ("old", "new", "change")))
+    rows = [
+        (
+            figure.name,
+            _scale(figure).text(figure.old, 4),
+            _scale(figure).text(figure.new, 4),
+            numbers.signed_percent(figure.change, 2),
+        )
+        for figure in difference.headline
+    ]
+    was, now = difference.chosen
+    if was or now:
+        rows.insert(0, ("recommendation", was, now, "" if was == now else "another"))
+    yield Heading(_NOUNS.get(difference.what, f"what moved of the {difference.what}"))
+    yield DocTable(columns, tuple(rows))
+
+
+def _scale(figure: Headline) -> numbers.Scale:
+    """The unit in which a figure reads best."""
+    if figure.unit == "USD":
+        amount = numbers.scale((figure.old, figure.new), numbers.COUNT)
+        return numbers.Scale(amount.factor, f"{amount.unit} {figure.unit}".strip())
+    return numbers.scale((figure.old, figure.new), numbers.TIME)
+
+
+def _moved(moved: Sequence[Moved], *, verbose: bool) -> Iterator[Block]:
+    shown = [move for move in moved if verbose or not any(part in move.path for part in DETAILS)]
+    rows = shown if verbose else shown[:MOST_ROWS]
+    columns = (
+        Column("figure", wraps=True),
+        Column("old", number=True, priority=1),
+        Column("new", number=True, priority=1),
+        Column("change", number=True),
+    )
+    yield DocTable(columns, tuple((row.path, _text(row.old), _text(row.new), _change(row)) for row in rows))
+    if len(rows) < len(moved):
+        yield Note(f"and {_count(len(moved) - len(rows), 'more value')}: -v lists them", "", Tone.QUIET)
+
+
+def _causes(difference: Difference) -> Iterator[Block]:
+    columns = (
+        Column("input", wraps=True),
+        Column("old → new", wraps=True),
+        *(Column(figure.name, number=True) for figure in difference.headline),
+        *([Column("", wraps=True)] if any(cause.why for cause in difference.causes) else []),
+    )
+    rows = [
+        (
+            cause.what,
+            f"{_text(cause.old)} → {_text(cause.new)}",
+            *_effects(cause, difference.headline),
+            *([cause.why] if len(columns) > 2 + len(difference.headline) else []),
+        )
+        for cause in difference.causes
+    ]
+    if difference.remainder:
+        values = zip(difference.interaction, difference.headline, strict=True)
+        cells = ("interaction", "", *(_signed(value, figure) for value, figure in values))
+        rows.append((*cells, *[""] * (len(columns) - len(cells))))
+    yield DocTable(columns, tuple(rows))
+    if difference.remainder:
+        yield Note(_HOW, "", Tone.QUIET)
+
+
+def _effects(cause: InputChange, headline: Sequence[Headline]) -> tuple[str, ...]:
+    """What an input adds to each headline figure, in its unit and as a share of what it is without."""
+    pairs = zip(cause.effects, headline, strict=False)
+    effects = tuple(f"{_signed(figure.effect(factor), figure)} ({_percent(factor)})" for factor, figure in pairs)
+    return effects or (numbers.UNKNOWN,) * len(headline)
+
+
+def _signed(value: float, figure: Headline) -> str:
+    """A change of a figure in the unit of the figure; what would be rounding is 0."""
+    if abs(value) < LEAST_FACTOR * abs(figure.new):
+        return "0"
+    text = _scale(figure).text(value, 3)
+    return text if text.startswith(("−", numbers.UNKNOWN)) else f"+{text}"
+
+
+def _percent(factor: float) -> str:
+    return "0 %" if abs(factor - 1) < LEAST_FACTOR else numbers.signed_percent(factor - 1, 1)
+
+
+def _change(move: Moved) -> str:
+    return "" if move.change is None else numbers.signed_percent(move.change, 2)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return numbers.significant(value, 5)
+    text = numbers.UNKNOWN if value is None else str(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

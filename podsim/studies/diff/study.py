@@ -1,0 +1,81 @@
+"""The verb that says what moved between two answers: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import podsim
+from podsim.errors import InputError
+from podsim.files import catalog, inputs, saved
+from podsim.model.arguments import MONEY
+from podsim.studies.checking import checked
+from podsim.studies.diff.causes import difference
+
+if TYPE_CHECKING:
+    from podsim.studies.diff.result import Difference
+
+VERBS: Final[Mapping[str, str]] = {
+    "prediction": "predict",
+    "phases-prediction": "predict",
+    "plan": "plan",
+    "serving_plan": "plan",
+    "scale": "scale",
+    "compare": "compare",
+}
+"""Verbs that are asked again, by the word of the schema of their answers."""
+KEYWORDS: Final[Mapping[str, str]] = {"set": "changes", "fault": "faults"}
+
+
+@checked
+def diff(old: str | Path, new: str | Path) -> Difference:
+    """What moved between two answers saved with `--json`, and which input did it.
+
+    Raises InputError where one is no answer of podsim's, or they are of different verbs.
+    """
+    try:
+        return difference(saved.read(Path(old)), saved.read(Path(new)), _again)
+    except RecursionError:
+        raise InputError("the answers nest too deep", code="bad-saved-answer") from None
+
+
+def _again(
+    what: str, flags: Mapping[str, Any], parameters: Mapping[str, float]
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The document of a question asked again, and the files that were read for it."""
+    try:
+        named = _keywords(what, flags)
+        request = list(named.pop("changes", ()))
+        own = {change.partition("=")[0] for change in request}
+        here = _fitted(named.get("parameters"))
+        # A number that is set is taken as certain, so only one that differs is.
+        others = {name: value for name, value in parameters.items() if value != here.get(name)}
+        changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
+        if changes and what == "compare":
+            raise InputError("a change of a comparison is one more side of it", code="bad-change")
+        if changes or request:
+            named["changes"] = [*changes, *request]
+        verb = getattr(podsim, VERBS[what])
+        with inputs.recording() as ledger:
+            return verb(**named).to_dict(), ledger.files
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
+        raise InputError(f"its flags are none of podsim {what}: {error}", code="bad-saved-answer") from None
+
+
+def _fitted(file: str | None) -> Mapping[str, float]:
+    parameters = catalog.own_parameters(Path(file)) if file else catalog.parameters()
+    return {name: item.value for name, item in parameters.fitted.items()}
+
+
+def _keywords(what: str, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags of a command line as keywords of its verb; sizes of a config.json or ONNX file are changes there."""
+    named = {KEYWORDS.get(name, name): value for name, value in flags.items()}
+    sizes = [f"import.sequence={named.pop('sequence')}"] if "sequence" in named else []
+    sizes += [f"import.shape.{shape}" for shape in named.pop("shape", ())]
+    if sizes:
+        named["changes"] = [*named.get("changes", ()), *sizes]
+    if what in ("prediction", "phases-prediction"):  # money and requirements are added to a prediction afterwards
+        added = {"money", "require", *(each.name for each in MONEY)}
+        named = {name: value for name, value in named.items() if name not in added}
+    return named

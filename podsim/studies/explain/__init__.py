@@ -1,0 +1,25 @@
+"""Why an answer is what it is, and what would change it."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.verb import ASK, Command, Verb
+
+COMMANDS: Final = (
+    Command(
+        "explain",
+        "why: how the time adds up, its sensitivities, what would help",
+        ASK,
+        8,
+        "explain:explain",
+    ),
+)
+VERBS: Final = {
+    "explain": Verb(
+        "study", (a.WORKLOAD, *a.MAPPED, *a.RUN, a.FAULTS, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS)
+    ),
+    "explain_measurements": Verb(
+        "measurements", (a.WORKLOAD, *a.MAPPED, *a.RUN, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS)
+    ),
+    "explain_operators": Verb("operators", (a.WORKLOAD, *a.MAPPED, *a.CONFIGURATION)),
+}

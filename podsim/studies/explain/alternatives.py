@@ -1,0 +1,297 @@
+"""Other choices than those of an answer, each predicted, with what it gains and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import PodsimError
+from podsim.files import catalog
+from podsim.lowering.layout import most_ipus
+from podsim.model.program import Part
+from podsim.model.training import ROUNDED, Schedule
+from podsim.planning import with_faults
+from podsim.planning.available_memory import fastest, largest_that_fits
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
+from podsim.predicting import assemble
+from podsim.predicting.assemble import NAMES
+from podsim.resolve import family_chip
+from podsim.studies.explain import what_if as explaining
+from podsim.studies.explain.result import Alternative
+from podsim.topology.fabric import rebuilt, shared
+
+if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
+    from podsim.model.fault import FaultReport
+    from podsim.model.mapping import Mapping
+    from podsim.predicting.assemble import TrainingCase
+    from podsim.scenario import MachineSpec
+    from podsim.studies.explain.what_if import Answered
+
+SEEN: Final = 0.005
+"""Share of the time to train from which a part that grows or shrinks is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """How the work would be split."""
+
+    replicas: int
+    ipus_per_replica: int
+    micro_batch: int
+    accumulation: int
+
+    @property
+    def flags(self) -> str:
+        """As a command line says it."""
+        names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
+        values = (self.replicas, self.ipus_per_replica, self.micro_batch, self.accumulation)
+        return " ".join(f"--{name} {value}" for name, value in zip(names, values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """An answer and what was otherwise than configuration in it already.
+
+    `larger` is the question on the machine of twice the IPUs, `faults` what the faults cost in the answer.
+    """
+
+    known: Answered
+    what_if: WhatIf
+    larger: TrainingCase | None
+    faults: FaultReport | None = None
+
+
+def around(
+    known: Answered, what_if: WhatIf, spec: MachineSpec, *, changed: bool, faults: FaultReport | None = None
+) -> Around:
+    """What alternatives are weighed against.
+
+    There is no larger machine where this one was `changed` with --set, or where parts of it are lost.
+    """
+    alone = changed or (faults is not None and bool(faults.left))
+    return Around(known, what_if, None if alone else _on_larger(known.question, spec), faults)
+
+
+def _on_larger(question: TrainingCase, spec: MachineSpec) -> TrainingCase | None:
+    """The question on the machine of twice the IPUs, with the same faults; None where it has no such parts."""
+    topology = twice_as_large(question.machine.topology, spec)
+    if topology is None:
+        return None
+    try:
+        fabric = with_faults.apply(shared(topology), question.faults)
+    except PodsimError:
+        return None
+    return replace(question, machine=replace(question.machine, topology=topology), fabric=fabric)
+
+
+def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
+    """The pod of twice the IPUs, where the machine is one of a family of pods; None where it is not, or the largest."""
+    chip = topology.chip.name
+    try:
+        of_family = (
+            spec.topology == catalog.pod_name(topology.ipus, chip)
+            if spec.topology
+            else (family_chip(spec.chip) == chip)
+        )
+        return catalog.pod(2 * topology.ipus, chip).value if of_family else None
+    except PodsimError:
+        return None
+
+
+def alternatives(around: Around) -> tuple[Alternative, ...]:
+    """Other splits, batches, schedules, links, servers and machines; the most helpful first (Eq. 68)."""
+    alternatives = [
+        *_splits(around),
+        *_configurations(around),
+        *_faster_links(around),
+        *_servers(around),
+        *_larger(around),
+        *_repaired(around),
+    ]
+    return tuple(sorted(alternatives, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
+
+
+def _splits(around: Around) -> Iterator[Alternative]:
+    mapping = around.known.mapping
+    split = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
+    for size, words in ((2, "twice the IPUs per replica"), (0.5, "half the IPUs per replica")):
+        ipus, replicas = int(split.ipus_per_replica * size), int(split.replicas / size)
+        if ipus < 1 or replicas < 1:
+            continue
+        if ipus > min(MOST_IPUS, most_ipus(around.known.question.workload)):
+            yield Alternative(
+                name=words,
+                flags="",
+                time_to_train_s=None,
+                change=None,
+                why=f"the model has too few layers for {ipus} IPUs per replica",
+            )
+            continue
+        yield _split(
+            around,
+            words,
+            replace(
+                split, ipus_per_replica=ipus, replicas=replicas, accumulation=max(1, round(split.accumulation * size))
+            ),
+        )
+    for size, words in ((2, "twice the micro-batch"), (0.5, "half the micro-batch")):
+        rows = int(split.micro_batch * size)
+        if rows >= 1:
+            count = max(1, round(split.micro_batch * split.accumulation / rows))
+            yield _split(around, words, replace(split, micro_batch=rows, accumulation=count))
+    yield _split(around, "twice the batch", replace(split, accumulation=2 * split.accumulation))
+    if split.accumulation > 1:
+        yield _split(around, "half the batch", replace(split, accumulation=split.accumulation // 2))
+
+
+def _split(around: Around, words: str, split: _Split, question: TrainingCase | None = None) -> Alternative:
+    """Another split on this machine, or on that of another question, with the configuration that suits it."""
+    case = question or around.known.question
+    machine = case.machine
+    planner = MappingBuilder(case.workload, machine.topology, machine.like, around.what_if)
+    try:
+        stored = planner.fitting(
+            replicas=split.replicas,
+            ipus_per_replica=split.ipus_per_replica,
+            micro_batch=split.micro_batch,
+            accumulation=split.accumulation,
+        )
+        mapping, memory = fastest(case.by_formula, stored)
+    except PodsimError as error:
+        return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=error.message)
+    if not memory.fits:
+        full = f"does not fit: peak SRAM would be {100 * memory.fraction:.0f} %"
+        return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=full)
+    return _timed(around, words, split.flags, case, mapping)
+
+
+def _timed(around: Around, words: str, flags: str, question: TrainingCase, mapping: Mapping) -> Alternative:
+    timeline, time_s = explaining.timed(around.known, question, mapping)
+    change = around.known.change(time_s)
+    need = assemble.samples(question, mapping.global_batch).mean
+    beat = assemble.question_pace(question, mapping, timeline.step_s)
+    steps = need / beat.samples_per_step
+    spent_s = {part: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    return Alternative(
+        name=words,
+        flags=flags,
+        time_to_train_s=around.known.told_s(time_s),
+        change=change,
+        why=", ".join(part for part in (_why(around, spent_s, need, steps), _off_recipe(question, mapping)) if part),
+    )
+
+
+def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
+    """That another batch than the recipe's is no run of the length that was stated for it."""
+    recipe = question.workload.benchmark.global_batch
+    if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDED:
+        return ""
+    return f"published batch {recipe:,}: another may need more samples"
+
+
+def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float) -> str:
+    """By how much steps and samples change, and the parts of the time in steps that shrink and grow most.
+
+    Parts are shares of the time to train.
+    """
+    known = around.known
+    before = assemble.samples(known.question, known.mapping.global_batch).mean
+    beat = assemble.question_pace(known.question, known.mapping, known.timeline.step_s)
+    steps = before / beat.samples_per_step
+    grown = {
+        part: (seconds - known.timeline.breakdown_s.get(part, 0.0) * steps) / known.time_s
+        for part, seconds in spent_s.items()
+    }
+    less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
+    notes = []
+    if abs(new_steps / steps - 1) >= SEEN:
+        fewer = "fewer" if new_steps < steps else "more"
+        notes.append(f"{100 * abs(new_steps / steps - 1):.0f} % {fewer} steps")
+    if abs(samples / before - 1) >= SEEN:
+        notes.append(f"{'though ' if samples > before else ''}{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
+    if grown[less] <= -SEEN:
+        notes.append(f"{NAMES[less]} −{-100 * grown[less]:.1f} %")
+    if grown[more] >= SEEN:
+        notes.append(f"{NAMES[more]} +{100 * grown[more]:.1f} %")
+    return ", ".join(notes) or f"no part of the run changes by {100 * SEEN:g} %"
+
+
+def _configurations(around: Around) -> Iterator[Alternative]:
+    """Another schedule, and reductions beside backward, where that is not so already."""
+    mapping = around.known.mapping
+    if len(mapping.stages) > 1 and mapping.configuration.tensor_shards == 1:  # shards go with phases alone
+        others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
+        for schedule in others:
+            yield _configuration(
+                around, f"{schedule} schedule", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
+            )
+    if mapping.replicas > 1 and not mapping.configuration.overlaps_reduction:
+        yield _configuration(
+            around, "all-reduce overlapped with backward", "--overlap", replace(around.what_if, overlap=True)
+        )
+
+
+def _configuration(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
+    known = around.known
+    mapping = replace(known.mapping, configuration=what_if.of(known.mapping.configuration))
+    mapping, memory = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
+    if not memory.fits:
+        full = f"does not fit: peak SRAM would be {100 * memory.fraction:.0f} %"
+        return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)
+    return _timed(around, words, flags, known.question, mapping)
+
+
+def _faster_links(around: Around) -> Iterator[Alternative]:
+    """Each kind of link at twice its bandwidth."""
+    question = around.known.question
+    machine = question.machine
+    for name, link in machine.topology.links.items():
+        if machine.topology.racks == 1 and name == "gw-link":
+            continue
+        rate = 2 * link.bandwidth_bytes_per_s
+        links = {**machine.topology.links, name: replace(link, bandwidth_bytes_per_s=rate)}
+        case = _on(question, replace(machine.topology, links=links))
+        flags = f'--set {name}.bandwidth="{rate / 1e9:g} GB/s"'
+        yield _timed(around, f"twice the {name} bandwidth", flags, case, around.known.mapping)
+
+
+def _on(question: TrainingCase, topology: Topology) -> TrainingCase:
+    return replace(
+        question, machine=replace(question.machine, topology=topology), fabric=rebuilt(question.fabric, topology)
+    )
+
+
+def _servers(around: Around) -> Iterator[Alternative]:
+    question = around.known.question
+    hosts = 2 * question.machine.hosts
+    if hosts <= question.machine.topology.hosts.most_servers:
+        case = replace(question, machine=replace(question.machine, hosts=hosts))
+        yield _timed(around, "twice the hosts", f"--hosts {hosts}", case, around.known.mapping)
+
+
+def _larger(around: Around) -> Iterator[Alternative]:
+    """Twice the IPUs with twice the replicas: at the same batch, and at twice the batch."""
+    if around.larger is None:
+        return
+    mapping, question = around.known.mapping, around.larger
+    flags = f"--topology {question.machine.topology.name}"
+    for words, count in (("same batch", mapping.accumulation / 2), ("twice the batch", mapping.accumulation)):
+        split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, max(1, round(count)))
+        alternative = _split(around, f"twice the IPUs, {words}", split, question)
+        yield replace(alternative, flags=f"{flags} {split.flags}")
+
+
+def _repaired(around: Around) -> Iterator[Alternative]:
+    """The healthy machine, where the answer is of one with faults."""
+    if around.faults is None:
+        return
+    healthy_s, faulty_s = around.faults.healthy_time_to_train_s, around.faults.time_to_train_s
+    yield Alternative(
+        name="faults repaired",
+        flags="without --fault",
+        time_to_train_s=healthy_s,
+        change=healthy_s / faulty_s - 1,
+        why="time of the healthy machine",
+    )

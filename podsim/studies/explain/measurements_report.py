@@ -1,0 +1,133 @@
+"""The screen of `podsim explain --measure`: measurements by how much each narrows the interval."""
+
+from collections.abc import Iterator
+
+from podsim.model.prediction import Prediction
+from podsim.model.sums import sum_in_order
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.views.grades import CAUSES, grade
+from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
+
+MOST_ROWS = 6
+LEAST_SHOWN = 0.01
+"""Share of the width of an interval below which a measurement is not worth its runs."""
+LEAST_CAUSE = 0.05
+"""Share of the variance from which a cause that is left is named."""
+
+
+def document(ranking: MeasurementRanking, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """The best measurement, the others, and what is left after it; `verbose` lists every candidate, `charts` draws."""
+    p = ranking.prediction
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{p.workload_title} on {p.topology_title}: what to measure next"),),
+        (Facts(tuple(_facts(ranking))),),
+        (Heading("How much narrower the interval would be"), _bars(ranking)) if charts else (),
+        tuple(_table(ranking, verbose=verbose)),
+        tuple(_notes(ranking, verbose=verbose)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def answer(ranking: MeasurementRanking) -> str:
+    """The best measurement in one line."""
+    best = _best(ranking)
+    if best is None:
+        return "no measurement of steps narrows this interval by 1 %"
+    return f"{ranking.runs} runs of {best.flags}: interval {numbers.percent(best.narrower)} narrower"
+
+
+def _best(ranking: MeasurementRanking) -> Measurement | None:
+    first = next(iter(ranking.measurements), None)
+    return first if first is not None and first.narrower >= LEAST_SHOWN else None
+
+
+def _called(p: Prediction) -> str:
+    return "Time to train" if p.timed else "Step time"
+
+
+def _facts(ranking: MeasurementRanking) -> Iterator[Fact]:
+    p, best = ranking.prediction, _best(ranking)
+    time = numbers.shown(ranking.answer, _ladder(p))
+    level = numbers.level(p.interval)
+    yield Fact(_called(p), time.number, time.unit, f"{level}: {time.interval}; {grade(ranking.answer)}", strong=True)
+    if best is None:
+        yield Fact("Measure next", "", remark="nothing: no run of these steps narrows the interval by 1 %")
+    else:
+        narrower = f"interval {numbers.percent(best.narrower)} narrower, {_interval(ranking, best)}"
+        yield Fact("Measure next", "", remark=f"{ranking.runs} runs of {best.workload} on {best.machine}: {narrower}")
+    left = _left(ranking, best)
+    if left:
+        yield Fact("Remaining uncertainty" if best else "Sources of uncertainty", "", remark=", ".join(left))
+
+
+def _ladder(p: Prediction) -> numbers.Ladder:
+    return numbers.TIME if p.timed else numbers.STEP_TIME
+
+
+def _interval(ranking: MeasurementRanking, item: Measurement) -> str:
+    unit = numbers.scale(ranking.answer.value, _ladder(ranking.prediction))
+    return f"{numbers.spread(ranking.answer.value, item.low_s, item.high_s, unit).interval} {unit.unit}"
+
+
+def _left(ranking: MeasurementRanking, best: Measurement | None) -> list[str]:
+    """What the interval is made of after the best measurement, as shares of its variance."""
+    taken = best.causes if best else {}
+    left = {cause: max(0.0, share - taken.get(cause, 0.0)) for cause, share in ranking.answer.causes.items()}
+    whole = sum_in_order(left.values())
+    ranked = sorted(left.items(), key=lambda item: -item[1])
+    return [
+        f"{CAUSES[cause]} {numbers.percent(share / whole)}"
+        for cause, share in ranked
+        if share >= LEAST_CAUSE * whole > 0
+    ]
+
+
+def _bars(ranking: MeasurementRanking) -> Bars:
+    """Candidates that narrow the interval at all; of none the first, with nothing."""
+    shown = [item for item in ranking.measurements if item.narrower > 0] or ranking.measurements[:1]
+    return Bars(
+        tuple(
+            Bar(item.flags, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item))
+            for item in shown
+        )
+    )
+
+
+def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
+    worth = [item for item in ranking.measurements if item.narrower >= LEAST_SHOWN]
+    shown = ranking.measurements if verbose else tuple(worth[:MOST_ROWS])
+    if not shown:
+        return
+    unit = numbers.scale(ranking.answer.value, _ladder(ranking.prediction))
+    columns = (
+        Column(f"{ranking.runs} runs of"),
+        Column("Step", number=True, priority=2),
+        Column(f"Interval then, {unit.unit}", number=True),
+        Column("Narrower", number=True),
+        Column("Settles", wraps=True, priority=1),
+    )
+    rows = tuple(
+        (
+            item.flags,
+            numbers.time(item.step_s),
+            numbers.spread(ranking.answer.value, item.low_s, item.high_s, unit).interval,
+            numbers.percent(item.narrower) if item.narrower >= 0.5 * LEAST_SHOWN else "none",
+            ", ".join(CAUSES[cause] for cause, share in item.causes.items() if share >= LEAST_SHOWN) or numbers.UNKNOWN,
+        )
+        for item in shown
+    )
+    yield DocTable(columns, rows)
+
+
+def _notes(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Note]:
+    if _best(ranking) is not None:
+        yield Note("podsim calibrate --logs DIR --out mine.toml, then --parameters mine.toml", "Next", Tone.QUIET)
+    if verbose:
+        yield Note(
+            "each is a step time as predicted, added to the fit (Eq. 104); what runs say of samples to "
+            "converge, start-up, evaluation and checkpoints is not counted",
+            "",
+            Tone.QUIET,
+        )
+    yield Note(f"{ranking.prediction.calibration} · {NOT_MLPERF}", "", Tone.QUIET)

@@ -1,0 +1,327 @@
+"""A prediction taken apart, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from podsim.model.prediction import Prediction
+from podsim.model.program import Part
+from podsim.model.quantity import Estimate
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Column,
+    Doc,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+    label,
+)
+from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, faults, untimed
+from podsim.report.views.grades import OF_MACHINE, in_words
+from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
+from podsim.studies.predict.report import PARTS, chips
+
+MECHANISMS: Final = {
+    Mechanism.IDEAL: ("ideal compute", "at peak FLOP/s"),
+    Mechanism.BELOW_PEAK: ("compute inefficiency", "operators below peak"),
+    Mechanism.RECOMPUTATION: ("recomputation", "of activations"),
+    Mechanism.PROGRAMS: ("program overhead", "compiler"),
+    Mechanism.UNEVEN_STAGES: ("uneven stages", "busiest vs mean IPU"),
+    Mechanism.EVALUATION: ("evaluations", ""),
+    Mechanism.STARTUP: ("start-up", ""),
+    Mechanism.CHECKPOINTS: ("checkpoints", ""),
+    Mechanism.SEEDS: ("MLPerf mean of runs", "fastest and slowest dropped, vs mean run"),
+}
+FITTED: Final = {
+    "program.stretch": "program time",
+    "collective.efficiency": "efficiency of collectives",
+    "rack.step": "cross-rack collective overhead",
+    "sharding.weight": "sharding time per weight",
+    "sharding.tensor": "sharding time per tensor",
+    "sharding.turn": "sharding time per turn",
+    "sharding.step": "sharding time per step",
+}
+"""Parameters of the fit, in words."""
+MOST_SENSITIVE: Final = 4
+MOST_HELPFUL: Final = 3
+MOST_OTHERS: Final = 6
+LEAST_BAR: Final = 0.02
+"""Share of the time below which parts of the waterfall are one bar on the short screen."""
+LEAST_SHOWN: Final = 0.5e-4
+"""An elasticity that two decimals of a percent show."""
+
+
+LEAST_CHANGE: Final = 0.5e-3
+"""A change that one decimal of a percent shows."""
+
+
+def answer(e: Explanation) -> str:
+    """The answer in one line: "3.5 min, limited by …"."""
+    time = numbers.shown(_whole(e), _ladder(e))
+    return f"{time.text}{'' if e.prediction.timed else ' a step'}; {e.prediction.limited_by}"
+
+
+def _whole(e: Explanation) -> Estimate:
+    """What is explained: the time to train, or a step where no length of the run is stated [s]."""
+    return e.prediction.time_to_train_s if e.prediction.timed else e.prediction.step_s
+
+
+def _ladder(e: Explanation) -> numbers.Ladder:
+    return numbers.TIME if e.prediction.timed else numbers.STEP_TIME
+
+
+def _called(e: Explanation) -> str:
+    """What is explained, in words; a what-if with another batch has the time of as many samples."""
+    return "time to train" if e.prediction.timed else "step time"
+
+
+def _machine(p: Prediction) -> str:
+    """The machine, with the IPUs used where some are idle."""
+    return p.topology_title if p.mapping.ipus == p.ipus else f"{p.topology_title} ({chips(p)})"
+
+
+def page(e: Explanation, question: Mapping[str, Any]) -> Doc:
+    """The whole answer with where the numbers of the machine and of the workload come from."""
+    name = e.prediction.topology
+    used = Used(
+        called=name,
+        topology=question.get("topology") or name,
+        chip=question.get("chip"),
+        changes=question.get("changes", ()),
+    )
+    return document(e, verbose=True, extra=of_page([used], [question["workload"]], answers=[e.prediction]))
+
+
+def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The parts of the time, its sensitivities and what would help; `verbose` lists all of them.
+
+    It adds what-ifs, what would not help and assumptions, and `extra` after that.
+    """
+    p = e.prediction
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{p.workload_title} on {_machine(p)}, explained"),),
+        (_time(e),),
+        tuple(faults.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
+        (Heading(f"{label(_called(e))}, part by part: share, and time elapsed"), _waterfall(e, verbose=verbose)),
+        tuple(caveats.notes(p.assumptions, verbose=verbose)),
+        *([(Heading("What-if without one part"), _without(e))] if verbose else []),
+        tuple(_influences(e)) if verbose else (),
+        *_alternatives(e, verbose=verbose),
+        () if verbose else (Facts(tuple(_in_short(e))),),
+        (Heading("Assumptions"), *(Note(line, "·") for line in p.assumptions)) if verbose else (),
+        *extra,
+        tuple(_footer(e, verbose=verbose)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _coarse(e: Explanation) -> bool:
+    return numbers.is_coarse(_whole(e))
+
+
+def _time(e: Explanation) -> Facts:
+    p = e.prediction
+    time = numbers.shown(_whole(e), _ladder(e))
+    level = numbers.level(p.interval)
+    whole = _whole(e)
+    interval = f"{level}: {time.interval}; {in_words(whole.grade, whole.beyond, OF_MACHINE)}"
+    return Facts(
+        (
+            Fact(label(_called(e)), time.number, time.unit, interval, strong=True),
+            *(() if p.timed else (_throughput(p), untimed.length(p))),
+            Fact("Bottleneck", "", remark=label(p.limited_by)),
+            *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
+        )
+    )
+
+
+def _throughput(p: Prediction) -> Fact:
+    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    return Fact(
+        "Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{numbers.level(p.interval)}: {rate.interval}"
+    )
+
+
+def _mapping(p: Prediction, title: str) -> Fact:
+    mapping = p.mapping
+    replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
+    split = f"{replicas} × {mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
+    batch = f"global batch {mapping.global_batch:,}"
+    text = f"{split}, micro-batch {mapping.micro_batch:,}, accumulation {mapping.accumulation:,}, {batch}"
+    return Fact(title, "", remark=text)
+
+
+def _named(mechanism: str) -> tuple[str, str]:
+    if mechanism in tuple(Mechanism):
+        return MECHANISMS[Mechanism(mechanism)]
+    return PARTS[Part(mechanism)], ""
+
+
+def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
+    """Each bar starts where the one before ends; the short screen has one bar for all parts below 2 %."""
+    total_s = _whole(e).value
+    unit = numbers.scale(total_s, _ladder(e))
+    figures = 1 if _coarse(e) else 3
+    places = 0 if _coarse(e) else 1
+    parts = [(*_named(rise.mechanism), rise.added_s) for rise in e.waterfall]
+    if not verbose:
+        small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s]
+        if len(small) > 1:
+            parts = [part for part in parts if part not in small]
+            parts.append(("other", f"{len(small)} parts", sum(added_s for *_, added_s in small)))
+    shares = _shares([added_s / total_s for *_, added_s in parts], places)
+    rows, until_s = [], 0.0
+    for (name, remark, added_s), share in zip(parts, shares, strict=True):
+        begin_s, until_s = until_s, until_s + added_s
+        start = min(begin_s, until_s) / total_s
+        text = f"{unit.number(until_s, figures)} {unit.unit}"
+        rows.append(Bar(label(name), abs(added_s) / total_s, share, text, remark, start))
+    return Bars(tuple(rows))
+
+
+def _shares(fractions: list[float], places: int) -> list[str]:
+    """Signed percentages of which those above zero fill up to 100 with the others."""
+    below = sum(fraction for fraction in fractions if fraction < 0)
+    if below:
+        return [
+            numbers.percent(share, places) if share > 0 else numbers.signed_percent(share, places)
+            for share in fractions
+        ]
+    return numbers.shares(fractions, places)
+
+
+def _without(e: Explanation) -> DocTable:
+    whole_s = _whole(e).value
+    unit = numbers.scale(whole_s, _ladder(e))
+    figures = 1 if _coarse(e) else 3
+    rows = [("as predicted", unit.number(whole_s, figures), "")]
+    rows += [
+        (item.name, unit.number(whole_s * (1 + item.change), figures), _change(item.change))
+        for item in sorted(e.without, key=lambda item: item.change)
+    ]
+    columns = Column("What-if"), Column(f"Time, {unit.unit}", number=True), Column("Change", number=True)
+    return DocTable(columns, tuple(rows))
+
+
+def _change(change: float) -> str:
+    if abs(change) < LEAST_CHANGE:
+        return "none"
+    return numbers.signed_percent(change, 1 if abs(change) < 0.0995 else 0)
+
+
+def _value(text: str) -> str:
+    """A value as its file states it; plain seconds in the unit in which they read best: "344 µs"."""
+    number, unit = numbers.parted(text)
+    return numbers.time(float(number)) if unit == "s" else numbers.with_micro(text)
+
+
+def _elasticity(item: Influence) -> str:
+    return numbers.signed_percent(item.change, 2) if abs(item.change) >= LEAST_SHOWN else "none"
+
+
+def _influences(e: Explanation) -> Iterator[Block]:
+    yield Heading(f"Sensitivity of the {_called(e)} (per +1 %)")
+    columns = (
+        Column("Parameter"),
+        Column("Value", number=True, priority=3),
+        Column("Sensitivity", number=True),
+        Column("Kind", priority=1),
+        Column("Evidence", priority=2),
+        Column("Source", priority=4, wraps=True),
+    )
+    rows = tuple(
+        (item.name, _value(item.value), _elasticity(item), item.kind.value, in_words(item.grade), item.source)
+        for item in e.influences
+    )
+    yield DocTable(columns, rows)
+    yield Note("names with dots are --set paths; samples to converge are --samples", "", Tone.QUIET)
+
+
+def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
+    helpful = [item for item in e.alternatives if item.helps]
+    others = [item for item in e.alternatives if not item.helps]
+    least = numbers.percent(WORTH_WHILE)
+    if helpful:
+        shown = helpful if verbose else helpful[:MOST_HELPFUL]
+        yield Heading(f"What would help (≥ {least})"), _choices(e, shown, verbose=verbose)
+    if others and verbose:
+        yield Heading("What would not help"), _choices(e, others, verbose=verbose)
+
+
+def _in_short(e: Explanation) -> Iterator[Fact]:
+    """What would not help, the strongest sensitivities and what `--verbose` adds, each in a line."""
+    others = [item for item in e.alternatives if not item.helps]
+    if others:
+        names = [f"{item.name} {_brief(item)}" for item in others[:MOST_OTHERS]]
+        more = [f"{len(others) - MOST_OTHERS} more"] if len(others) > MOST_OTHERS else []
+        yield Fact("Would not help", "", remark=", ".join([*names, *more]))
+    strongest = sorted(e.influences, key=lambda item: -abs(item.change))[:MOST_SENSITIVE]
+    texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
+    if texts:
+        yield Fact("Sensitivity", "", remark=f"per +1 %: {', '.join(texts)}")
+    yield Fact("Next", "", remark="--verbose adds what-ifs, all sensitivities, flags of alternatives, assumptions")
+
+
+def _in_words(parameter: str) -> str:
+    """A parameter without the dots of its path, "chip clock"; those of the fit by what they stand for."""
+    return FITTED.get(parameter) or parameter.replace(".", " ").replace("_", " ")
+
+
+def _brief(item: Alternative) -> str:
+    if item.change is None:
+        return "(does not fit)"
+    if abs(item.change) < LEAST_CHANGE:
+        return "(no change)"
+    return f"({numbers.percent(abs(item.change), 1)} {'slower' if item.change > 0 else 'faster'})"
+
+
+def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) -> DocTable:
+    whole_s = _whole(e).value
+    unit = numbers.scale(whole_s, _ladder(e))
+    figures = 1 if _coarse(e) else 3
+
+    def took(item: Alternative) -> tuple[str, str]:
+        if item.change is None:
+            return "–", ""
+        return unit.number(whole_s * (1 + item.change), figures), _change(item.change)
+
+    columns = [
+        Column("Alternative"),
+        Column(f"Time, {unit.unit}", number=True),
+        Column("Change", number=True),
+        Column("Cause", wraps=True),
+    ]
+    rows = [(item.name, *took(item), item.why) for item in alternatives]
+    if verbose:
+        columns.append(Column("Flags", wraps=True, priority=1))
+        rows = [(*row, item.flags) for row, item in zip(rows, alternatives, strict=True)]  # type: ignore[misc]
+    return DocTable(tuple(columns), tuple(rows))
+
+
+def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
+    if _coarse(e):
+        beyond = numbers.short(_whole(e).beyond, 3)
+        yield Note(
+            f"{beyond}× beyond calibration: expect the trend and a wide interval, not a point estimate",
+            "",
+            Tone.WARNING,
+        )
+    if not e.prediction.timed:
+        yield Note("another batch: time of the same number of samples", "", Tone.QUIET)
+    if verbose:
+        yield Note(
+            "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "
+            "such as tiles have no sensitivity, and rates that a tile moves in whole words may show none",
+            "",
+            Tone.QUIET,
+        )
+    yield Note(f"{e.prediction.calibration} · {NOT_MLPERF}", "", Tone.QUIET)

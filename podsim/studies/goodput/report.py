@@ -1,0 +1,205 @@
+"""A run that failures interrupt, as a document."""
+
+from collections.abc import Iterator
+
+from podsim.model.goodput import GoodputReport, Quantiles
+from podsim.report import numbers
+from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.views import caveats, faults, grades
+from podsim.studies.predict.report import PARTS
+
+WAY = {
+    "ipu_to_gateway": "IPUs to gateways",
+    "streaming_memory": "streaming memory",
+    "gateway_to_host": "gateways to hosts",
+    "host_network": "host network",
+    "storage": "host storage",
+}
+Ladder = numbers.Ladder
+MTBF: Ladder = ((0.9 * 365.25 * 86400.0, 365.25 * 86400.0, "years"), *numbers.TIME)
+
+LEAST_RELIEF = 0.01  # of the time, below which repairs are no bottleneck
+LEAST_PART = 0.1  # of a unit, below which a part of the time is shown as less than that
+
+
+def answer(report: GoodputReport) -> str:
+    """The answer in one line: "94.3 % goodput (93.1 – 95.2), 14.8 days"."""
+    share = _spread(report.goodput, numbers.Scale(0.01, "%"))
+    ends = f" ({share.interval})" if report.goodput.p5 < report.goodput.p95 else ""
+    return f"{share.text} goodput{ends}, {numbers.time(report.finish_s.mean)}"
+
+
+def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
+    """The answer in short; `verbose` adds failures by part, simulated intervals and assumptions."""
+    where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{report.workload_title} on {where}, with failures"),),
+        (Facts(tuple(_facts(report))),),
+        tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
+        (Heading("Time breakdown, mean"), _bars(report)),
+    ]
+    if verbose:
+        groups += [
+            (Heading("Failures by part"), _parts(report)),
+            (Heading("Checkpoint intervals, same failures"), _tried(report)) if report.tried else (),
+            (Heading("Assumptions of the run"), *(Note(line, "·") for line in report.assumptions)),
+        ]
+    else:
+        groups.append(tuple(caveats.notes(report.assumptions)))
+    groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
+    histories = f"{report.runs:,} simulated histories, seed {report.seed}"
+    groups.append((Note(f"{histories} · {NOT_MLPERF}", "", Tone.QUIET),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _closing(report: GoodputReport, *, verbose: bool) -> Iterator[Fact]:
+    work = report.predicted_work_s
+    of_work = f"useful work: {grades.grade(work)}; " if work else ""
+    yield Fact("Evidence", "", remark=f"{of_work}{caveats.FAILURE_RATES}")
+    if not verbose:
+        yield Fact("Next", "", remark="--verbose adds failures by part, checkpoint intervals and assumptions")
+
+
+def _facts(report: GoodputReport) -> Iterator[Fact]:
+    run, cost = report.run, report.cost
+    share = _spread(report.goodput, numbers.Scale(0.01, "%"))
+    finish = numbers.shown(report.time_to_finish_s, numbers.TIME)
+    yield Fact("Goodput", share.number, "%", _of_goodput(report, share), strong=True)
+    yield Fact("Time to finish", finish.number, finish.unit, _ends(finish, _work(report)))
+    yield from _relief(report)
+    steps = f"{numbers.count(report.interval_s / report.step_s, 2)} steps"
+    how = f"{steps}, best of {len(report.tried)} simulated" if report.searched else f"{steps}, given"
+    if report.interval_s >= run.work_s:
+        why = "the run is too short to gain by one" if report.searched else "the interval given is the whole run"
+        yield Fact("Checkpoints", "none", "", why)
+    else:
+        yield Fact("Checkpoint every", *numbers.parted(numbers.time(report.interval_s, 2)), how)
+    slowest = max(cost.way_s, key=lambda name: cost.way_s[name])
+    state = f"{numbers.amount(cost.state_bytes, 2)}: {numbers.time(cost.start_s, 2)} start"
+    yield Fact(
+        "Checkpoint time",
+        *numbers.parted(numbers.time(cost.total_s, 2)),
+        f"{state}, {numbers.time(cost.load_s, 2)} through {WAY[slowest]}",
+    )
+    yield Fact(
+        "Mean time to failure",
+        *numbers.parted(numbers.time(1 / run.failures_per_s, 2)),
+        f"any part, {numbers.short(report.failures.mean, 3)} failures per run",
+    )
+    restart = f"{numbers.time(run.detect_s, 2)} detection, {numbers.time(report.init_s, 2)} start-up"
+    yield Fact(
+        "Restart time",
+        *numbers.parted(numbers.time(run.detect_s + run.restart_s, 2)),
+        f"{restart}, {numbers.time(cost.load_s, 2)} load",
+    )
+    if run.spares:
+        yield Fact("Spare machines", f"{run.spares:,}", "", "each replaces a failed machine or IPU")
+
+
+def _of_goodput(report: GoodputReport, share: numbers.FormattedEstimate) -> str:
+    """What goodput is, with its interval; or that it is a mean over runs of which nearly all are alike."""
+    goodput, words = report.goodput, "useful share of the time"
+    if goodput.p5 == goodput.p95 != goodput.mean:
+        return f"{words}, mean; {numbers.short(report.failures.mean, 2)} failures per run"
+    return _ends(share, words)
+
+
+def _spread(quantiles: Quantiles, unit: numbers.Scale) -> numbers.FormattedEstimate:
+    """A share with its interval; where both ends are alike, those of the few that differ count in the mean alone."""
+    if quantiles.p5 == quantiles.p95 != quantiles.mean:
+        return numbers.spread(quantiles.mean, quantiles.mean, quantiles.mean, unit)
+    return numbers.spread(quantiles.mean, quantiles.p5, quantiles.p95, unit)
+
+
+def _ends(shown: numbers.FormattedEstimate, text: str) -> str:
+    """The interval, unless every history is alike, and a remark."""
+    if shown.low == shown.high:
+        return text
+    return f"90 %: {shown.interval}; {text}"
+
+
+def _work(report: GoodputReport) -> str:
+    """The useful work with its interval where it was predicted."""
+    if (work := report.predicted_work_s) is None:
+        return f"{numbers.time(report.run.work_s)} of useful work, given"
+    shown = numbers.shown(work, numbers.TIME)
+    return f"{shown.text} of useful work ({shown.interval})"
+
+
+def _relief(report: GoodputReport) -> Iterator[Fact]:
+    """What would help most, where repairs are most of what is lost."""
+    lost = report.lost
+    if lost.repairs_s < LEAST_RELIEF * report.finish_s.mean:
+        return
+    if lost.repairs_s > lost.checkpoints_s + lost.lost_work_s + lost.restarts_s and not report.run.spares:
+        yield Fact("Bottleneck", "", remark="Repairs: add spare machines with --spares 4", strong=True)
+
+
+def _bars(report: GoodputReport) -> Bars:
+    lost = report.lost
+    sizes = (
+        ("Useful work", report.run.work_s, ""),
+        ("Checkpoints", lost.checkpoints_s, ""),
+        ("Lost work", lost.lost_work_s, "since the last checkpoint"),
+        ("Restarts", lost.restarts_s, "detection, start-up, load"),
+        ("Waiting for repair", lost.repairs_s, ""),
+    )
+    whole = sum(seconds for _, seconds, _ in sizes)
+    unit = numbers.scale(whole, numbers.TIME)
+    shares = numbers.shares([seconds / whole for _, seconds, _ in sizes], 1)
+    return Bars(
+        tuple(
+            Bar(name, seconds / whole, share, _part_of(seconds, unit), remark)
+            for (name, seconds, remark), share in zip(sizes, shares, strict=True)
+        )
+    )
+
+
+def _part_of(seconds: float, unit: numbers.Scale) -> str:
+    """A part of the time in the unit of the total, one decimal: "13.1 days", "< 0.1 days"."""
+    value = seconds / unit.factor
+    if 0 < value < LEAST_PART:
+        return f"< {numbers.fixed(LEAST_PART, 1)} {unit.unit}"
+    return f"{numbers.fixed(value, 1)} {unit.unit}"
+
+
+def _parts(report: GoodputReport) -> DocTable:
+    failed = report.failures.mean / report.run.failures_per_s
+    parts = sorted(report.run.parts, key=lambda part: -part.failures_per_s)
+    each = numbers.scale([part.mtbf_s for part in parts], MTBF)
+    every = numbers.scale([1 / part.failures_per_s for part in parts if part.failures_per_s], MTBF)
+    repair = numbers.scale([part.repair_s for part in parts], numbers.TIME)
+    columns = (
+        Column("Part"),
+        Column("Count", number=True),
+        Column(f"MTBF each, {each.unit}", number=True),
+        Column(f"MTBF all, {every.unit}", number=True),
+        Column("Failures", number=True, priority=1),
+        Column(f"Repair, {repair.unit}", number=True, priority=2),
+    )
+    rows = tuple(
+        (
+            part.name,
+            f"{part.count:,}",
+            each.number(part.mtbf_s, 2),
+            every.number(1 / part.failures_per_s, 2),
+            numbers.short(failed * part.failures_per_s, 3),
+            "spare" if part.spared and report.run.spares else repair.number(part.repair_s, 2),
+        )
+        for part in parts
+    )
+    return DocTable(columns, rows)
+
+
+def _tried(report: GoodputReport) -> DocTable:
+    unit = numbers.scale(report.interval_s, numbers.TIME)
+    columns = (Column(f"Checkpoint every, {unit.unit}", number=True), Column("Goodput", number=True))
+    best = max(range(len(report.tried)), key=lambda at: report.tried[at].goodput)
+    rows = tuple(
+        (
+            unit.number(interval.interval_s) if interval.interval_s < report.run.work_s else "none",
+            numbers.percent(interval.goodput, 2),
+        )
+        for interval in report.tried
+    )
+    return DocTable(columns, rows, marked=best)

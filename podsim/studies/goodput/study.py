@@ -1,0 +1,49 @@
+"""The verb about runs whose parts fail: wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.convergence.lengths import ANY_LENGTH
+from podsim.errors import InputError
+from podsim.files import failures
+from podsim.model.arguments import CHECKPOINT_EVERY, WORK
+from podsim.planning.answering import answer
+from podsim.predicting import goodput as lasting
+from podsim.resolve import resolve
+from podsim.studies.checking import takes_scenario
+
+if TYPE_CHECKING:
+    from podsim.model.goodput import GoodputReport
+    from podsim.scenario import Scenario
+    from podsim.studies.predict.study import Progress
+
+
+@takes_scenario
+def goodput(
+    scenario: Scenario,
+    *,
+    work: str | None = None,
+    checkpoint_every: str | None = None,
+    spares: int = 0,
+    runs: int | None = None,
+    on_progress: Progress | None = None,
+) -> GoodputReport:
+    """The duration of a run with failures; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
+
+    Raises InputError where the question is malformed, Infeasible where failures leave hardly any progress.
+    """
+    rates = failures.failures(scenario.what_if.changes).value
+    work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
+    if work_s is not None and scenario.length.stated:
+        raise InputError(
+            "--work and the samples or tokens of a run both say how long it is",
+            code="conflicting-flags",
+            hint="give one of them",
+        )
+    case = resolve(scenario, also="failures.", needs_length=work_s is None)
+    if work_s is not None and case.question.samples is not None:  # stated by the workload, and not how long this lasts
+        case = replace(case, question=replace(case.question, samples=ANY_LENGTH))
+    answered, case = answer(case, on_progress, takes_sdk=False)
+    return lasting.goodput(answered, case.question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)

@@ -1,0 +1,89 @@
+"""Requests that a machine answers a second, and how soon."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.verb import ASK, Command, Verb
+
+SERVING: Final = "serving"
+LOAD: Final = "load (left out: 80 % of what the replicas can do)"
+GATE: Final = "as a gate, in a pipeline"
+TOKENS: Final = "tokens, for a workload that generates them"
+COMMANDS: Final = (
+    Command(
+        "infer",
+        "throughput and latency of inference",
+        ASK,
+        6,
+        about="Serve requests with a trained workload: throughput, latency and cost.",
+        progress="serving batches",
+        rows="batches",
+        saves=True,
+        reads_models=True,
+    ),
+)
+VERBS: Final = {
+    "infer": Verb(
+        "study",
+        (
+            a.WORKLOAD,
+            *a.ON_MACHINE,
+            a.SDK,
+            a.REPLICAS,
+            a.IPUS_PER_REPLICA,
+            a.INTERVAL,
+            a.ON_PROGRESS,
+            a.BATCH._replace(group=SERVING),
+            a.BATCHES._replace(group=SERVING),
+            a.FRAMEWORK._replace(
+                help="Framework that serves the model [default: none, inputs ahead and no call a batch].",
+                group=SERVING,
+            ),
+            a.choice(
+                "weights",
+                "resident streamed",
+                "Where weights are: in SRAM, or in the DDR of the machine, read for every batch.",
+                default="resident",
+                group=SERVING,
+            ),
+            a.choice(
+                "precision",
+                "8.16 16.16 16.32 32",
+                "Operands and partial sums, such as 16.16 or 8.16 [default: as trained].",
+                metavar="NAME",
+                group=SERVING,
+            ),
+            a.RATE._replace(group=LOAD),
+            a.count(
+                "clients", "Clients that each ask again as soon as they are answered, instead of --rate.", group=LOAD
+            ),
+            a.WAIT._replace(group=LOAD),
+            a.VARIATION._replace(group=LOAD),
+            a.count(
+                "requests", "Requests that are simulated.", high=5_000_000, default=20_000, multiples=True, group=LOAD
+            ),
+            a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
+            a.count(
+                "prompt",
+                "Tokens of a prompt [default: those of a row, as far as positions were learned].",
+                high=a.MOST_TOKENS,
+                group=TOKENS,
+            ),
+            a.choice(
+                "cache",
+                "resident streamed",
+                "Where keys and values are: SRAM or DDR [default: SRAM where they fit].",
+                group=TOKENS,
+            ),
+            a.ENGINE._replace(help="Event by event, or by formula; requests are always events.", group=SERVING),
+            a.SEED._replace(help="Seed of the arrivals.", group=LOAD),
+            *a.MONEY,
+            a.texts(
+                "require",
+                'A limit that must hold, repeatable: "p99<5ms", "rate>20k/s@0.9"; also mean, p50. Exit code 1 if one '
+                "does not hold.",
+                "QUANTITY<LIMIT@CHANCE",
+            )._replace(group=GATE),
+        ),
+    ),
+}

@@ -1,0 +1,122 @@
+"""The answer about a workload that is served: one batch size in full, others next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import Infeasible
+from podsim.model.inference import InferenceReport
+from podsim.planning import serving_mapping as planning
+from podsim.planning.serving_case import assumptions
+from podsim.predicting import intervals, offered_load
+from podsim.predicting import serving as predicting
+
+if TYPE_CHECKING:
+    from podsim.model.inference import Load
+    from podsim.planning.serving_mapping import ServingChoice, ServingConstraints
+    from podsim.predicting.serving import ServingCase
+
+
+MOST_DOUBLINGS: Final = 6
+"""Of a batch size that is too small, before none is proposed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContext:
+    """What the answer repeats of the question: the engine, the level of intervals, what was assumed."""
+
+    engine: str
+    interval: float
+    notes: tuple[str, ...]
+    by_pod: bool = False  # whether the machine was named by its IPUs
+
+
+def report(
+    case: ServingCase,
+    constraints: ServingConstraints,
+    batches: tuple[int, ...],
+    context: AnswerContext,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> InferenceReport:
+    """What the machine answers; Infeasible where the batch does not fit or the rate is above what it can do."""
+    planning.check(constraints, case)
+    choice, load = _served(case, constraints, batches, context)
+    machine, workload = case.machine, case.workload
+    return InferenceReport(
+        workload=workload.name,
+        workload_title=workload.title,
+        row=workload.row,
+        samples_per_row=workload.samples_per_row * workload.packing,
+        topology=machine.topology.name,
+        topology_title=machine.topology.title,
+        chip=machine.chip.name,
+        ipus=machine.topology.ipus,
+        sdk=machine.sdk,
+        engine=context.engine,
+        precision=workload.precision,
+        weights=constraints.weights,
+        mapping=choice.mapping,
+        service=choice.service,
+        capacity_per_s=predicting.capacity(case, choice.service, context.interval),
+        load=load,
+        delays=predicting.delays(choice.service, load),
+        memory=choice.memory,
+        decoding=choice.decoding,
+        swept=planning.sweep(case, constraints, batches, on_progress),
+        limited_by=predicting.limited_by(choice.service),
+        assumptions=(*_assumed(case, constraints, choice, load), *context.notes),
+        calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
+        interval=context.interval,
+    )
+
+
+def _served(
+    case: ServingCase, constraints: ServingConstraints, batches: tuple[int, ...], context: AnswerContext
+) -> tuple[ServingChoice, Load]:
+    """The batch size of the question; where its capacity is below the rate, the smallest of `batches` that meets it."""
+    ipus = case.machine.topology.ipus
+    choice = planning.find(case, constraints, constraints.batch)
+    try:
+        return choice, offered_load.offered(constraints.load, choice.service, ipus)
+    except Infeasible as no:
+        for size in sorted(size for size in batches if size != constraints.batch):
+            try:
+                other = planning.find(case, replace(constraints, batch=size), size)
+                return other, offered_load.offered(constraints.load, other.service, ipus)
+            except Infeasible:
+                continue
+        flags = [*_larger_pod(choice, constraints, ipus, context), *_larger_size(case, constraints), no.hint]
+        raise Infeasible(no.message, code=no.code, context=no.context, hint=" or ".join(flags)) from None
+
+
+def _larger_pod(
+    choice: ServingChoice, constraints: ServingConstraints, ipus: int, context: AnswerContext
+) -> Iterator[str]:
+    """The flag for the smallest pod that answers the rate at this batch size."""
+    if context.by_pod:
+        yield f"--pod {1 << (offered_load.ipus_for(constraints.load, choice.service, ipus) - 1).bit_length()}"
+
+
+def _larger_size(case: ServingCase, constraints: ServingConstraints) -> Iterator[str]:
+    """The flag for the smallest doubling of the batch size that answers the rate on this machine, if one does."""
+    for doublings in range(1, MOST_DOUBLINGS + 1):
+        size = constraints.batch << doublings
+        try:
+            choice = planning.find(case, replace(constraints, batch=size), size)
+        except Infeasible:
+            return
+        if offered_load.serves(constraints.load, choice.service):
+            yield f"--batch {size}"
+            return
+
+
+def _assumed(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice, load: Load) -> Iterator[str]:
+    """What no flag said, and what is not known."""
+    yield from planning.lowering(case, constraints, choice)
+    if constraints.load.rate_per_s is None and constraints.load.clients is None:
+        yield f"load: {100 * offered_load.USUAL_LOAD:.0f} % of the maximum throughput, default (--rate or --clients)"
+    if load.rate_per_s is not None:
+        yield "open-loop arrivals: Poisson, constant mean rate"
+    yield from assumptions(case, constraints, choice)

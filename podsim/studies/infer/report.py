@@ -1,0 +1,298 @@
+"""A served workload, as a document."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from podsim.model.chip import Precision
+from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.model.residue import clean
+from podsim.model.workload import Matmul
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+    label,
+)
+from podsim.report.views import caveats, next_question, requirements, run_cost
+from podsim.studies.predict.report import PARTS
+from podsim.studies.predict.summary_report import fullest
+
+FEWEST = 2  # batches that make a curve
+PARTLY_FILLED = 0.05  # by which replicas are busier than their requests alone would have them
+
+
+def answer(report: InferenceReport) -> str:
+    """The answer in one line: "max 44,800 requests/s; at 35,800 requests/s mean 1.31 ms, P99 1.62 ms"."""
+    most, delays = numbers.significant(report.capacity_per_s.value), report.delays
+    load = numbers.significant(delays.requests_per_s)
+    return "; ".join(
+        (
+            f"max {most} requests/s",
+            f"at {load} requests/s mean {numbers.time(delays.mean_s)}, P99 {numbers.time(delays.p99_s)}",
+            *map(requirements.line, report.requirements),
+        )
+    )
+
+
+def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
+    """The answer in short; `verbose` adds the latency breakdown, charts, memory by category and assumptions."""
+    where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{report.workload_title}, inference on {where}, batch {report.service.batch:,}"),),
+        tuple(requirements.blocks(report.requirements)),
+        (Facts(tuple(_facts(report))),),
+        tuple(_sweep(report, verbose=verbose)),
+    ]
+    if verbose:
+        groups += [
+            tuple(run_cost.service_blocks(report.cost)),
+            (Heading("Unloaded latency breakdown"), _bars(report)),
+            (Heading("Peak SRAM"), _memory(report)),
+            (Heading("Assumptions"), *(Note(line, "·") for line in report.assumptions)),
+        ]
+    else:
+        groups.append((*_lowering(report), *caveats.notes(report.assumptions)))
+    groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
+    groups.append(tuple(_footer(report, verbose=verbose)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
+    yield Fact("Evidence", "", remark=_evidence(report, verbose=verbose))
+    if not verbose:
+        details = "--verbose adds breakdown and assumptions"
+        sweep = "" if report.swept else next_question.sweep_of_sizes()
+        yield Fact("Next", "", remark=f"{sweep} compares batch sizes · {details}" if sweep else details)
+
+
+def _footer(report: InferenceReport, *, verbose: bool) -> Iterator[Note]:
+    simulated = f"{report.load.requests:,} simulated requests, seed {report.load.seed} · " if verbose else ""
+    yield Note(f"{simulated}{NOT_MLPERF}", "", Tone.QUIET)
+
+
+def _lowering(report: InferenceReport) -> Iterator[Note]:
+    """The lowered available-memory proportion, the first assumption where the batch fits only so."""
+    if report.mapping.memory_lowered:
+        yield Note(report.assumptions[0], "Memory")
+
+
+def _facts(report: InferenceReport) -> Iterator[Fact]:
+    service, most = report.service, report.capacity_per_s
+    interval = numbers.spread(most.value, most.low, most.high, numbers.Scale(1.0, "")).interval
+    ends = f"{numbers.level(report.interval)}: {interval}"
+    if report.samples_per_row != 1:
+        ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
+    yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
+    yield from _latency(report)
+    parts, size = label(report.limited_by), report.mapping.ipus_per_replica
+    yield Fact("Bottleneck", "", remark=parts)
+    served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
+    place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"
+    yield Fact("Served on", "", remark=f"{served}, weights {place}, {arithmetic(report.precision)}")
+    yield Fact("Request", "", remark=f"one {report.row}")
+    full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
+    yield Fact("Peak SRAM", numbers.fixed(report.memory.fraction * 100, 0), "%", full)
+    yield from _tokens(report)
+    yield from run_cost.served(report.cost)
+
+
+def arithmetic(precision: Precision) -> str:
+    """A precision by the bits of values and of partial sums: 16.32 is FP16 with FP32 partials."""
+    values, _, partials = precision.value.partition(".")
+    return f"FP{values} with FP{partials} partials" if partials else f"FP{values}"
+
+
+def _latency(report: InferenceReport) -> Iterator[Fact]:
+    service, delays, load = report.service, report.delays, report.load
+    every = f"one batch every {numbers.time(service.period_s)} per replica"
+    yield Fact("Unloaded latency", *numbers.parted(numbers.time(service.latency_s)), every)
+    share = delays.requests_per_s / report.capacity_per_s.value
+    filled = f"{numbers.percent(share)} of maximum; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
+    if delays.busy > share + PARTLY_FILLED:
+        filled += f" (partial batches keep the IPUs {numbers.percent(delays.busy)} busy)"
+    clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
+    yield Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
+    unit = numbers.scale(delays.p99_s, numbers.TIME)
+    queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
+    yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, queued)
+    yield Fact("P50 latency", unit.number(delays.p50_s), unit.unit)
+    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, strong=True)
+
+
+def _bars(report: InferenceReport) -> Bars:
+    parts = sorted(report.service.parts_s.items(), key=lambda item: -item[1])
+    named = [(label(PARTS[part]), seconds, "") for part, seconds in parts]
+    whole = report.service.latency_s
+    other = whole - sum(report.service.parts_s.values())
+    if clean(other, whole) > 0:
+        first = "slower stages" if len(report.mapping.stages) > 1 else "transfer start-up"
+        named.append(("Other", other, f"{first}, results to the host"))
+    shares = numbers.shares([seconds / whole for _, seconds, _ in named], 1)
+    return Bars(
+        tuple(
+            Bar(name, seconds / whole, share, numbers.time(seconds), note)
+            for (name, seconds, note), share in zip(named, shares, strict=True)
+        )
+    )
+
+
+def _tokens(report: InferenceReport) -> Iterator[Fact]:
+    decoding = report.decoding
+    if decoding is None:
+        return
+    batch = report.service.batch
+    rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
+    prompt = f"prompt of {decoding.prompt:,} tokens, prefill {rate} tokens/s per replica"
+    each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
+    in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
+    place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
+    both = decoding.with_prompts(report.capacity_per_s.value)
+    yield Fact("First token", *numbers.parted(numbers.time(decoding.prefill.latency_s)), prompt)
+    yield Fact("Time per token", *numbers.parted(numbers.time(decoding.token.latency_s)), each)
+    yield Fact("Token rate", numbers.significant(both), "tokens/s", "all replicas, prefill included", strong=True)
+    yield Fact("Decode only", numbers.significant(decoding.tokens_per_s), "tokens/s", in_flight)
+    cache = f"per token and row, {numbers.amount(decoding.cache_bytes)} per replica {place}"
+    yield Fact("KV cache", *numbers.parted(numbers.amount(decoding.cache_bytes_per_token)), cache)
+
+
+def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
+    """Batch sizes side by side; `verbose` adds throughput against latency."""
+    if not report.swept:
+        return
+    answered = [row for row in report.swept if row.capacity_per_s]
+    times = [seconds for row in answered for seconds in _times(row)]
+    unit = numbers.scale(times, numbers.TIME)
+    load = _common_load([row for row in answered if row.delays])
+    yield Heading(f"Batch sizes{f' at {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
+    yield _table(report, unit, with_load=not load)
+    for row in report.swept:
+        if row.refused:
+            yield Note(f"no answer for batch {row.batch:,}: {row.refused}", "·", Tone.WARNING)
+    far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]
+    if far:
+        yield Note(f"KV cache in DDR for batch {', '.join(far)}: it does not fit in SRAM", "·")
+    if verbose and len(answered) >= FEWEST:
+        yield _chart(answered)
+
+
+def _times(row: Swept) -> tuple[float, ...]:
+    """Every latency of a row of the table [s]."""
+    delays = row.delays
+    return (row.alone_s, *((delays.mean_s, delays.p50_s, delays.p99_s) if delays else ()))
+
+
+def _common_load(rows: Sequence[Swept]) -> str:
+    """The load that all batch sizes have: a rate, or a share of what each can do; "" for clients, who adapt to it."""
+    stated = [row.load_per_s for row in rows if row.load_per_s is not None]
+    if not rows or len(stated) < len(rows):
+        return ""
+    if math.isclose(min(stated), max(stated)):
+        return f"{numbers.significant(stated[0])} requests/s"
+    shares = [load / row.capacity_per_s for load, row in zip(stated, rows, strict=True)]
+    return f"{numbers.percent(shares[0])} of max throughput" if math.isclose(min(shares), max(shares)) else ""
+
+
+def _table(report: InferenceReport, unit: numbers.Scale, *, with_load: bool) -> DocTable:
+    columns = (
+        Column("Batch", number=True),
+        *((Column("Replicas", number=True, priority=2),) if _unlike(report) else ()),
+        Column("Max req/s", number=True),
+        Column("Unloaded", number=True, priority=3),
+        *((Column("Load req/s", number=True, priority=1),) if with_load else ()),
+        Column("Mean", number=True, priority=1),
+        Column("P50", number=True, priority=4),
+        Column("P99", number=True),
+        Column("Busy", number=True, priority=1),
+        Column("Mean batch", number=True),
+        Column("SRAM", number=True),
+    )
+    unlike = _unlike(report)
+    rows = tuple(_cells(row, unit, split=unlike, with_load=with_load) for row in report.swept)
+    sizes = [row.batch for row in report.swept]
+    chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
+    return DocTable(columns, rows, marked=chosen, stacks=True)
+
+
+def _unlike(report: InferenceReport) -> bool:
+    """Whether batches run on replicas of different sizes, which throughput is not to be compared without."""
+    return len({(row.replicas, row.ipus_per_replica) for row in report.swept if row.replicas}) > 1
+
+
+def _cells(row: Swept, unit: numbers.Scale, *, split: bool, with_load: bool) -> tuple[str, ...]:
+    if not row.capacity_per_s:
+        return f"{row.batch:,}", *([""] * split), "none", *([""] * (7 + with_load))
+    on = (f"{row.replicas:,} × {row.ipus_per_replica}",) if split else ()
+    able = f"{row.batch:,}", *on, numbers.significant(row.capacity_per_s), unit.number(row.alone_s)
+    text, delays = numbers.percent(row.memory), row.delays
+    if delays is None:
+        return *able, *([numbers.UNKNOWN] * (5 + with_load)), text
+    return (
+        *able,
+        *((numbers.significant(delays.requests_per_s),) if with_load else ()),
+        unit.number(delays.mean_s),
+        unit.number(delays.p50_s),
+        unit.number(delays.p99_s),
+        numbers.percent(delays.busy),
+        numbers.short(delays.filled),
+        text,
+    )
+
+
+def _chart(rows: list[Swept]) -> Chart:
+    unit = numbers.scale([row.delays.p99_s if row.delays else row.alone_s for row in rows], numbers.TIME)
+    alone = DocSeries("Unloaded", tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows))
+    loaded = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
+    series = (alone, DocSeries("P99 under load", loaded)) if len(loaded) >= FEWEST else (alone,)
+    return Chart(
+        f"Latency, {unit.unit}, vs max requests/s",
+        ChartAxis("Max requests/s", log=True),
+        ChartAxis(unit.unit, log=True),
+        series,
+    )
+
+
+def _memory(report: InferenceReport) -> Bars:
+    full = report.memory.fullest
+    content = sorted(full.by_category.items(), key=lambda item: -item[1])
+    return Bars(
+        tuple(
+            Bar(
+                label(name.replace("_", " ")),
+                size / report.memory.capacity_bytes,
+                numbers.percent(size / report.memory.capacity_bytes, 1),
+                numbers.amount(size, 2),
+            )
+            for name, size in content
+            if size
+        )
+    )
+
+
+def _evidence(report: InferenceReport, *, verbose: bool) -> str:
+    """The grade, and what was never measured."""
+    text = "intervals from training calibration, no published inference result was used; "
+    framework = report.mapping.configuration.framework
+    text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
+    if _attends(report):
+        copies = ", in the one published profile longer than its products (docs/model.md, Eq. 90)" if verbose else ""
+        text += f"; copies that rearrange attention operands are not included{copies}"
+    return f"{report.capacity_per_s.grade}: {text}"
+
+
+def _attends(report: InferenceReport) -> bool:
+    """Whether activations are multiplied by each other."""
+    operators = (operator for stage in report.mapping.stages for unit in stage.units for operator in unit.operators)
+    return any(isinstance(operator.shape, Matmul) and not operator.shape.weights for operator in operators)

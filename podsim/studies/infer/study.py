@@ -1,0 +1,126 @@
+"""The verb that serves a workload: wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.errors import InputError
+from podsim.model.caveat import Caveat
+from podsim.model.framework import NAMES
+from podsim.model.inference import Load, Place
+from podsim.model.requirement import SERVED, read
+from podsim.model.sizes import sizes
+from podsim.planning.ownership import OwnershipKeywords, purse
+from podsim.planning.serving_case import activity, prompted, serving_case
+from podsim.planning.serving_mapping import ServingConstraints
+from podsim.predicting import convolutions
+from podsim.resolve import assumed, target
+from podsim.studies import arguments
+from podsim.studies.checking import takes_scenario
+from podsim.studies.infer import load as inference
+from podsim.studies.predict import gate
+from podsim.studies.predict.money import owned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from podsim.model.inference import InferenceReport
+    from podsim.model.requirement import Requirement, RequirementCheck
+    from podsim.scenario import Scenario
+
+
+@takes_scenario
+def infer(
+    scenario: Scenario,
+    *,
+    batch: int = 1,
+    batches: str | Iterable[int] | None = None,
+    weights: Literal["resident", "streamed"] = "resident",
+    precision: str | None = None,
+    rate: str | float | None = None,
+    clients: int | None = None,
+    wait: str | float = "0 s",
+    variation: float = 0.0,
+    requests: int = 20_000,
+    generate: int = 0,
+    prompt: int | None = None,
+    cache: Literal["resident", "streamed"] | None = None,
+    require: Sequence[str] = (),
+    on_progress: Callable[[int, int], None] | None = None,
+    **money: Unpack[OwnershipKeywords],
+) -> InferenceReport:
+    """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
+    engine, terms, requirements = scenario.engine.engine, purse(**money), read(require, SERVED)
+    load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
+    constraints = _constraints(scenario, load, (generate, prompt), cache, batch, weights)
+    result = target(scenario)
+    case, prompts = prompted(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
+    evidence = convolutions.unmeasured(result.workload, result.machine.chip)
+    notes = [line for line in result.workload.notes if isinstance(line, Caveat)]
+    texts = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
+    by_pod = scenario.machine.pod is not None
+    context = inference.AnswerContext(engine=engine, interval=scenario.interval, notes=texts, by_pod=by_pod)
+    report = inference.report(case, constraints, _sizes(batches), context, on_progress)
+    drawn_for = activity(case, report.mapping, report.service, report.decoding)
+    topology, hosts = result.machine.topology, result.machine.hosts
+    ownership, caveats = owned(topology, hosts, scenario.what_if.changes, terms, drawn_for)
+    cost = terms.service(ownership, report.delays.requests_per_s, report.capacity_per_s, generate)
+    checks = tuple(_checked(each, report) for each in requirements)
+    return replace(report, cost=cost, assumptions=(*report.assumptions, *caveats), requirements=checks)
+
+
+def _checked(each: Requirement, answer: InferenceReport) -> RequirementCheck:
+    """A requirement of the rate by its interval, of a latency by the requests that were simulated."""
+    if each.quantity == "rate":
+        return gate.of_estimate(each, answer.capacity_per_s, answer.interval)
+    delays = answer.delays
+    latencies = {"mean": delays.mean_s, "p50": delays.p50_s, "p99": delays.p99_s}
+    load = f"at {delays.requests_per_s:,.0f} requests/s, simulated"
+    return gate.of_number(each, latencies[each.quantity], load)
+
+
+def _constraints(
+    scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
+) -> ServingConstraints:
+    (generate, prompt), framework = tokens, scenario.software.framework
+    if prompt is not None and not generate:
+        raise InputError(
+            "--prompt is about tokens that are generated after it", code="conflicting-flags", hint="add --generate 128"
+        )
+    if cache is not None and not generate:
+        raise InputError(
+            "--cache is about tokens that are generated", code="conflicting-flags", hint="add --generate 128"
+        )
+    return ServingConstraints(
+        batch=batch,
+        ipus_per_replica=scenario.mapping.ipus_per_replica,
+        replicas=scenario.mapping.replicas,
+        weights=Place(weights),
+        load=load,
+        generated=generate,
+        cache=None if cache is None else Place(cache),
+        framework=None if framework is None else NAMES[framework],
+    )
+
+
+def _load(rate: str | float | None, clients: int | None, wait: str | float, requests: int, seed: int) -> Load:
+    if rate is not None and clients is not None:
+        raise InputError(
+            "--rate and --clients are two kinds of load", code="conflicting-flags", hint="give one of them"
+        )
+    declared = arguments("infer")
+    return Load(
+        rate_per_s=declared["rate"].given_si(rate),
+        clients=clients,
+        wait_s=declared["wait"].si(wait),
+        requests=requests,
+        seed=seed,
+    )
+
+
+def _sizes(batches: str | Iterable[int] | None) -> tuple[int, ...]:
+    """Batch sizes of "1..64", which doubles, or "1,8,32", each once; none where no sweep is asked for."""
+    if batches is None:
+        return ()
+    return tuple(sorted(set(sizes(batches) if isinstance(batches, str) else batches)))

@@ -1,0 +1,48 @@
+"""Machines, workloads, chips, files and settings."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.argument import REQUIRED
+from podsim.model.verb import LOOK_UP, Command, Verb
+
+COMMANDS: Final = (
+    Command("topology", "machines: list, show", LOOK_UP, 17, "topology:app"),
+    Command("workload", "workloads: list, show, import; map ranks the mappings that fit", LOOK_UP, 18, "workload:app"),
+    Command("chip", "chips: list, show", LOOK_UP, 19, "chip:app"),
+    Command("config", "flags set by podsim.toml and variables: show", LOOK_UP, 20, "config:app"),
+    Command("check", "read a file of any kind and report its errors", LOOK_UP, 21, "check:check"),
+)
+VERBS: Final = {
+    "list_chips": Verb("study", ()),
+    "list_topologies": Verb("study", ()),
+    "list_workloads": Verb("study", ()),
+    "show_chip": Verb(
+        "study", (a.word("name", "A name (podsim chip list) or a file.", a.NAME_OR_FILE, default=REQUIRED),)
+    ),
+    "show_topology": Verb(
+        "study", (a.word("name", "A name (podsim topology list) or a file.", a.NAME_OR_FILE, default=REQUIRED),)
+    ),
+    "show_workload": Verb(
+        "study",
+        (
+            a.word(
+                "name",
+                "A name (podsim workload list) or a file: TOML, a config.json, ONNX.",
+                a.NAME_OR_FILE,
+                default=REQUIRED,
+            ),
+            a.CHANGES,
+        ),
+    ),
+    "check": Verb("study", (a.file("file", "A file of any kind that podsim reads.", default=REQUIRED),)),
+    "config": Verb("study", ()),
+    "import_model": Verb(
+        "models",
+        (
+            a.file("file", "A config.json of transformers or an ONNX file.", default=REQUIRED),
+            a.count("sequence", "Tokens of a row of a config.json [default: all that it has positions for]."),
+            a.texts("shape", "Sizes of an input of an ONNX file, repeatable: image=1,3,224,224.", "INPUT=SIZES"),
+        ),
+    ),
+}

@@ -1,0 +1,30 @@
+"""Models of other tools as workload files."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from podsim.errors import InputError
+from podsim.files import catalog, changes, imports, options
+from podsim.studies.checking import checked
+
+
+@checked
+def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str] = ()) -> str:
+    """The workload file that says what a config.json or an ONNX file says.
+
+    Raises InputError: the file cannot be read, says what podsim cannot model, or is of neither kind.
+    """
+    path = Path(file)
+    if path.suffix.lower() not in imports.SUFFIXES:
+        raise InputError(
+            f"{path.name} is neither a config.json nor an ONNX file",
+            code="bad-value",
+            hint=f"podsim workload show {shlex.quote(file)}" if path.suffix == ".toml" else "",
+        )
+    stated = [] if sequence is None else [f"import.sequence={sequence}"]
+    request = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])
+    catalog.workload(file, [f"{change.path}={change.text}" for change in request])  # refuses what would not read back
+    return imports.workload_text(path, options.options_of(request)[0])

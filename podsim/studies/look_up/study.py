@@ -1,0 +1,86 @@
+"""The verbs that look things up: machines, workloads, chips, files and settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podsim.files import catalog, comparator_machines, settings
+from podsim.model.displayable import ByName, Listing
+from podsim.studies.checking import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.files.catalog import Checked
+    from podsim.files.comparator_machines import Placed
+    from podsim.files.read import Document
+    from podsim.files.settings import Files
+    from podsim.model.chip import Chip
+    from podsim.model.fabric import GenericFabric, Topology
+    from podsim.model.workload import Workload
+
+
+@checked
+def list_chips() -> tuple[Chip, ...]:
+    """The chips that have a name; InputError where a file has faults."""
+    return Listing(catalog.chip(name).value for name in catalog.names("chips"))
+
+
+@checked
+def show_chip(name: str) -> Document[Chip]:
+    """A chip by name or file, with the source of each number; InputError where there is none or its file has faults."""
+    return catalog.chip(name)
+
+
+@checked
+def list_topologies() -> Mapping[str, Topology | GenericFabric | Placed]:
+    """Machines, generic fabrics and machines without IPUs that have a file, by the name that finds each.
+
+    Raises InputError where a file has faults.
+    """
+    return ByName(
+        {
+            **{name: catalog.topology(name).value for name in catalog.names("topologies")},
+            **{name: catalog.fabric(name).value for name in catalog.names("fabrics")},
+            **comparator_machines.machines(),
+        }
+    )
+
+
+@checked
+def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | Placed:
+    """A machine or a generic fabric by name or file, with the source of each number; or a machine without IPUs.
+
+    Raises InputError where there is none, or its file has faults.
+    """
+    if name not in catalog.names("topologies") and comparator_machines.known(name):
+        return comparator_machines.machine(name)
+    return catalog.network(name)
+
+
+@checked
+def list_workloads() -> tuple[Workload, ...]:
+    """The workloads that have a name; InputError where a file has faults."""
+    return Listing(catalog.workload(name).value for name in catalog.names("workloads"))
+
+
+@checked
+def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ()) -> Document[Workload]:
+    """A workload by name or file, with the source of each number; `changes` begin with "workload." or "import.".
+
+    Raises InputError where there is none, or its file has faults.
+    """
+    return catalog.workload(name, changes)
+
+
+@checked
+def check(file: str | Path) -> Checked:
+    """What a file of any kind is and says; InputError with all its faults and their lines."""
+    return catalog.describe(Path(file))
+
+
+@checked
+def config() -> Files:
+    """The settings files that are read, the nearest first, and those that are not, with the reason."""
+    return settings.files()

@@ -1,0 +1,133 @@
+"""A machine as a document."""
+
+from collections.abc import Iterator, Mapping
+
+from podsim.model.fabric import Level, Shape, Topology
+from podsim.model.quantity import Provenance
+from podsim.model.run_cost import Owned
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.views import provenance as origins
+from podsim.report.views import run_cost as costs
+
+GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
+MICROSECONDS = numbers.Scale(1e-6, "µs")
+
+
+def document(
+    topology: Topology,
+    provenance: Mapping[str, Provenance],
+    *,
+    bisection_bytes_per_s: Mapping[str, float],
+    diameter_hops: int,
+    money: Owned,
+    verbose: bool = False,
+) -> Doc:
+    """Levels with bandwidth per link, per IPU and bisection side by side, then gateways, hosts, price and notes."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{topology.title}, {topology.ipus:,} × {topology.chip.name}"),),
+        (
+            _levels(topology, bisection_bytes_per_s),
+            Note(
+                "bandwidths in GB/s, nominal, one direction; per IPU splits a shared link between its IPUs",
+                "",
+                Tone.QUIET,
+            ),
+        ),
+        (Facts((*_facts(topology, diameter_hops), *costs.owned(money))), *costs.bases(money)),
+        tuple(Note(note, "·") for note in topology.notes),
+    ]
+    if verbose:
+        groups.append(tuple(origins.table(provenance, verbose=True)))
+    else:
+        summary = f"{origins.by_kind(provenance.values())} · -v lists them"
+        groups.append((*list(origins.assumed("values", provenance))[1:], Note(summary, "", Tone.QUIET)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> DocTable:
+    columns = (
+        Column("level"),
+        Column("holds", number=True),
+        Column("shape", priority=3),
+        Column("link", priority=2),
+        Column("one link", number=True),
+        Column("per IPU", number=True),
+        Column("latency µs", number=True, priority=4),
+        Column("bisection", number=True, priority=1),
+        Column("links", priority=5),
+    )
+    inner = (topology.chip.name, *(level.name for level in topology.levels))
+    rows = []
+    for depth, level in reversed(list(enumerate(topology.levels))):
+        outside = len(topology.levels) - 1 - depth
+        link = topology.links[level.link]
+        rows.append(
+            (
+                f"{'  ' * (outside - 1)}{'└ ' if outside else ''}{level.name}",
+                f"{level.holds:,} × {inner[depth]}",
+                shape(level),
+                level.link,
+                GIGABYTES_PER_S.number(link.bandwidth_bytes_per_s),
+                GIGABYTES_PER_S.number(per_ipu_bytes_per_s(topology, level)),
+                MICROSECONDS.number(link.latency_s),
+                GIGABYTES_PER_S.number(bisection_bytes_per_s.get(level.name)),
+                links(level),
+            )
+        )
+    return DocTable(columns, tuple(rows))
+
+
+def shape(level: Level) -> str:
+    """The shape in words: a closed ladder is a torus of two columns."""
+    return f"torus 2 × {level.holds * 2}" if level.closed else level.shape.value
+
+
+def links(level: Level) -> str:
+    """How many links join the members."""
+    if level.shape is Shape.LADDER:
+        return f"{level.rung_links} a rung, {level.rail_links} a rail"
+    return f"{level.links_each} each"
+
+
+def per_ipu_bytes_per_s(topology: Topology, level: Level) -> float | None:
+    """What one IPU inside the level can send over its links at once, nominal; None where nothing is joined [B/s].
+
+    A ladder counts the rung and every rail of an inner IPU; GW-Links are shared by the IPUs of a machine.
+    """
+    one_bytes_per_s = topology.links[level.link].bandwidth_bytes_per_s
+    if level.shape is not Shape.LADDER:
+        return (level.links_each or 0) * one_bytes_per_s / topology.ipus_per_machine if level.holds > 1 else None
+    pairs = (topology.ipus_per_rack if level.name == "rack" else level.holds) // 2
+    rails = 0 if pairs < 2 else 1 if pairs == 2 and not level.closed else 2
+    joined = (level.rung_links or 0) * (pairs > 0) + rails * (level.rail_links or 0)
+    return joined * one_bytes_per_s if joined else None
+
+
+def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
+    gateway, hosts = topology.gateway, topology.hosts
+    machines = f"{topology.machines:,} machine{'' if topology.machines == 1 else 's'}"
+    domains = f"{topology.racks:,} IPU-Link domain{'' if topology.racks == 1 else 's'} of {topology.ipus_per_rack}"
+    yield Fact(
+        "gateways",
+        machines,
+        "",
+        domains,
+        f"{diameter_hops} hop{'' if diameter_hops == 1 else 's'} between the farthest IPUs",
+    )
+    if gateway.streaming_bytes:
+        yield Fact(
+            "streaming memory",
+            *numbers.parted(numbers.amount(gateway.streaming_bytes)),
+            "a machine",
+            f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
+        )
+    yield Fact("PCIe", *numbers.parted(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
+    yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "a machine")
+    yield Fact(
+        "hosts",
+        str(hosts.servers),
+        "",
+        f"{numbers.rate(hosts.server_bytes_per_s, 'B/s')} each",
+        f"at most {hosts.most_servers}",
+    )

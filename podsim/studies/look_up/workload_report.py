@@ -1,0 +1,210 @@
+"""A workload as a document."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from podsim.convergence.curve import critical_batch
+from podsim.model.quantity import Provenance
+from podsim.model.training import Benchmark, EvaluationStyle
+from podsim.model.workload import Kind, LayerUnit, Operator, Pass, Workload
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note
+from podsim.report.views import provenance as origins
+from podsim.studies.look_up import each_operator
+
+TRAINING = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+
+
+def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Doc:
+    """Size and arithmetic, units and operators by kind, presets and configurations, convergence points."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{workload.name}: {workload.title}"),),
+        (Facts(tuple(_facts(workload))),),
+        (Heading("units, one row; equal ones together"), _units(workload)),
+        (Heading("operators by kind, one row"), _operators(workload)),
+        (Heading("operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
+        (Heading("presets: published mappings"), _presets(workload)) if workload.presets else (),
+        (Heading("configurations: how submissions stored and ordered it"), _configurations(workload))
+        if workload.configurations
+        else (),
+        (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
+        if workload.convergence
+        else (),
+        (Heading("assumed"), *(Note(line, "·") for line in workload.notes)) if workload.notes else (),
+        tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(workload: Workload) -> Iterator[Fact]:
+    benchmark = workload.benchmark
+    flop = numbers.parted(numbers.rate(workload.training_flop_per_row(), "FLOP"))
+    forward = numbers.parted(numbers.rate(workload.forward_flop_per_row(), "FLOP"))
+    yield Fact("parameters", *numbers.parted(numbers.count(workload.parameters)))
+    yield Fact("forward", *forward, f"each {workload.row}", "products and convolutions")
+    yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
+    packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
+    yield Fact(
+        "samples a row",
+        numbers.short(workload.samples_per_row, 3),
+        "",
+        f"a sample is one {workload.sample}",
+        packed if workload.packing != 1 else "",
+    )
+    yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
+    if workload.minimum:
+        place = ", ".join(filter(None, (workload.minimum.source, workload.minimum.locator)))
+        yield Fact("minimum", f"{workload.minimum.ipus:,}", "IPUs", "as its source states", place)
+    yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
+    if benchmark.style is EvaluationStyle.FIXED:
+        yield Fact("run", *numbers.parted(benchmark.target), "a stated length, no target", _recipe(benchmark))
+        return
+    if benchmark.style is EvaluationStyle.POINTS:
+        batch = numbers.parted(numbers.count(critical_batch(workload.curve)))
+        yield Fact("run", benchmark.target, "", "evaluations not stated")
+        yield Fact("critical batch", *batch, "samples: above, more is spent than saved")
+        return
+    yield Fact("target", *numbers.parted(benchmark.target), f"{benchmark.runs_scored} runs scored")
+    yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
+
+
+def _recipe(benchmark: Benchmark) -> str:
+    return f"at a global batch of {benchmark.global_batch:,}" if benchmark.global_batch else "at any global batch"
+
+
+def _interval(benchmark: Benchmark) -> str:
+    if benchmark.style is EvaluationStyle.EPOCHS:
+        return f"every {benchmark.checkpoint_epochs} epochs of {numbers.count(benchmark.dataset_samples or 0)} samples"
+    return "at an interval set by the global batch"
+
+
+def _flop(operators: list[Operator], run: Pass) -> float:
+    return sum(operator.flop(run) for operator in operators)
+
+
+def _units(workload: Workload) -> DocTable:
+    result: dict[tuple[str, int, float, int], list[LayerUnit]] = defaultdict(list)
+    for unit in workload.units:
+        result[unit.group, unit.parameters, unit.flop(Pass.FORWARD), unit.out_elements].append(unit)
+    flop = numbers.rates((forward for _, _, forward, _ in result), "FLOP")
+    columns = (
+        Column("units", wraps=True),
+        Column("count", number=True),
+        Column("parameters each", number=True),
+        Column(f"forward {flop.unit}", number=True, priority=1),
+        Column("output elements", number=True, priority=2),
+    )
+    rows = []
+    for (group, parameters, forward, elements), units in result.items():
+        names = units[0].name if len(units) == 1 else f"{group}: {units[0].name} … {units[-1].name}"
+        rows.append((names, str(len(units)), numbers.count(parameters), flop.number(forward), numbers.count(elements)))
+    return DocTable(columns, tuple(rows))
+
+
+def _operators(workload: Workload) -> DocTable:
+    operators: dict[Kind, list[Operator]] = defaultdict(list)
+    for unit in workload.units:
+        for operator in unit.operators:
+            operators[operator.kind].append(operator)
+    flop = {kind: [_flop(operators, run) for run in TRAINING] for kind, operators in operators.items()}
+    total = sum(map(sum, flop.values()))
+    unit_of_flop = numbers.rates(map(max, flop.values()), "FLOP")
+    columns = (
+        Column("kind"),
+        Column("operators", number=True),
+        Column("parameters", number=True, priority=1),
+        *(Column(f"{run} {unit_of_flop.unit}", number=True, priority=rank) for rank, run in enumerate(TRAINING, 2)),
+        Column("share", number=True),
+    )
+    rows = tuple(
+        (
+            kind.value,
+            f"{len(operators):,}",
+            numbers.count(sum(operator.parameters for operator in operators)),
+            *(_or_hardly_any(unit_of_flop, each) for each in flop[kind]),
+            numbers.percent(sum(flop[kind]) / total if total else None, 1),
+        )
+        for kind, operators in operators.items()
+    )
+    return DocTable(columns, rows)
+
+
+def _or_hardly_any(unit: numbers.Scale, value: float) -> str:
+    return "< 0.01" if 0 < value / unit.factor < 0.01 else unit.number(value)
+
+
+def _presets(workload: Workload) -> DocTable:
+    columns = (
+        Column("preset"),
+        Column("topology"),
+        Column("replicas × IPUs", number=True),
+        Column("micro-batch", number=True, priority=4),
+        Column("accumulation", number=True, priority=3),
+        Column("global batch", number=True, priority=1),
+        Column("optimizer", priority=5),
+        Column("SDK", priority=6),
+        Column("hosts", number=True, priority=7),
+    )
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for preset in workload.presets:
+            batch = preset.micro_batch * preset.accumulation * preset.replicas * workload.samples_per_row
+            yield (
+                preset.name,
+                preset.topology,
+                f"{preset.replicas} × {preset.ipus_per_replica}",
+                str(preset.micro_batch),
+                str(preset.accumulation),
+                f"{round(batch):,}",
+                preset.optimizer,
+                preset.sdk,
+                str(preset.hosts),
+            )
+
+    return DocTable(columns, tuple(rows()))
+
+
+def _configurations(workload: Workload) -> DocTable:
+    columns = (
+        Column("configuration"),
+        Column("chips", priority=2),
+        Column("IPUs a replica", number=True),
+        Column("stages", number=True, priority=4),
+        Column("schedule", priority=3),
+        Column("recompute", priority=1),
+        Column("state", priority=1),
+        Column("SDK", priority=5),
+    )
+    rows = tuple(
+        (
+            configuration.name,
+            ", ".join(configuration.chips),
+            ", ".join(map(str, configuration.ipus_per_replica)),
+            str(len(configuration.layout)) if configuration.layout else numbers.UNKNOWN,
+            configuration.schedule.value,
+            configuration.recompute.value,
+            configuration.state.value,
+            ", ".join(configuration.sdks) or "any",
+        )
+        for configuration in workload.configurations
+    )
+    return DocTable(columns, rows)
+
+
+def _convergence(workload: Workload) -> DocTable:
+    columns = (
+        Column("global batch", number=True),
+        Column("samples", number=True),
+        Column("±", number=True, priority=1),
+        Column("runs", number=True, priority=2),
+    )
+    rows = tuple(
+        (
+            f"{point.batch:,}",
+            numbers.count(point.samples),
+            numbers.percent(point.std / point.samples, 1),
+            str(point.runs),
+        )
+        for point in workload.points
+    )
+    return DocTable(columns, rows)

@@ -1,0 +1,205 @@
+"""Every legal mapping of a workload on a machine, ranked: the search of `predict`, over all storage as well."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from podsim.errors import Infeasible
+from podsim.model.training import Recompute, Schedule, StatePlace
+from podsim.planning import choose, shorter_rows
+from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, searched, streamed, what_if
+from podsim.planning.mapping_search import Search
+from podsim.predicting import intervals
+from podsim.studies.mappings.result import Advised, Mappings, NotQuite, Rank
+from podsim.studies.mappings.settings import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import Considered, MemoryFit
+    from podsim.model.training import SoftwareConfiguration
+    from podsim.predicting.assemble import TrainingCase
+    from podsim.resolve import Case
+    from podsim.scenario import Constraints
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best batch of one split and storage, with the search that weighed it."""
+
+    search: Search
+    time_s: float
+    mapping: Mapping
+    memory: MemoryFit
+
+
+def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], None] | None = None) -> Mappings:
+    """The `most` best mappings; Infeasible where none fits, InputError where none divides as asked.
+
+    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch.
+    """
+    question, timed = case.question, not case.missing
+    machine, workload = question.machine, question.workload
+    usual = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
+    choose.check(case.scenario.mapping, usual)
+    searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
+    if not best:
+        no = min(searches, key=_missed_by).no()
+        raise shorter_rows.advised(no, case) if isinstance(no, Infeasible) else no
+    settled = [(best, best.search.settled(best.mapping, best.memory)) for best in best]
+    settled.sort(key=lambda item: _order(item[1], by, workload.packing))
+    rejected = sum((search.rejected for search in searches), Counter[str]())
+    return Mappings(
+        workload=workload.name,
+        workload_title=workload.title,
+        topology=machine.topology.name,
+        topology_title=machine.topology.title,
+        chip=machine.chip.name,
+        ipus=machine.topology.ipus,
+        sdk=machine.sdk,
+        by=by,
+        legal=sum(search.legal for search in searches),
+        distinct=len(best),
+        timed=timed,
+        rejected=dict(sorted(rejected.items())),
+        nearest=_nearest(searches),
+        advised=tuple(_advised(question, best, item, timed) for best, item in settled[:most]),
+        assumptions=(*workload.notes, *case.notes),
+        calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
+    )
+
+
+def _evaluations(
+    question: TrainingCase,
+    usual: MappingBuilder,
+    constraints: Constraints,
+    by: Rank,
+    on_progress: Callable[[int, int], None] | None,
+) -> tuple[list[Search], list[_Best]]:
+    """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
+    schedules = {configuration.schedule for configuration in searched(question.workload)}
+    first = _resident(question, usual, constraints) if schedules != {Schedule.PHASED} else []
+    first += _phased(question, usual, constraints) if Schedule.PHASED in schedules else []
+    waves = [first]
+    streams = bool(question.machine.topology.gateway.streaming_bytes)
+    if streams and not usual.what_if.schedule and may_stream(question.workload):
+        waves.append(_phased(question, usual, constraints))
+    made: list[Search] = []
+    best: list[_Best] = []
+    for wave in waves:
+        for done, search in enumerate(wave, 1):
+            best += _best(search, by)
+            if on_progress:
+                on_progress(done, len(wave))
+        made += wave
+        if best:
+            break
+    return made, best
+
+
+def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
+    """Weights on the chip: one search for each way to store the rest."""
+    streams = question.machine.topology.gateway.streaming_bytes
+    storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
+    return [
+        Search(question, usual.otherwise(replace(usual.what_if, recompute=recompute, state=two)), constraints)
+        for recompute, two in storage
+    ]
+
+
+def _phased(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
+    """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
+    own = [each.tensor_shards for each in searched(question.workload) if each.schedule is Schedule.PHASED]
+    shared = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
+    return [
+        Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=flag)), constraints)
+        for shards, flag in shared
+    ]
+
+
+def _best(search: Search, by: Rank) -> list[_Best]:
+    """Of each split the batch that is best: the soonest; or the largest, since a fixed cost a step is then rarest."""
+    bests: dict[tuple[int, int, int], _Best] = {}
+    for time_s, mapping, memory in search.every():
+        if mapping.replicas == 1 and search.planner.what_if.state_sharded is False:
+            continue  # shared with nobody it is the same
+        split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
+        known = bests.get(split)
+        better = known is None or (
+            time_s < known.time_s if by is Rank.TIME else mapping.accumulation > known.mapping.accumulation
+        )
+        if better:
+            bests[split] = _Best(search, time_s, mapping, memory)
+    return list(bests.values())
+
+
+def _missed_by(search: Search) -> float:
+    return search.nearest[0].needed if search.nearest else float("inf")
+
+
+def _order(item: Considered, by: Rank, packing: float) -> tuple[float, float, float]:
+    """Best first; what takes no less is put behind what holds less."""
+    value = item.time_to_train_s if by is Rank.TIME else -_rate(item, packing)
+    return value, item.memory, item.mapping.ipus_per_replica
+
+
+def _rate(item: Considered, packing: float) -> float:
+    """Samples a second."""
+    return item.mapping.global_batch * packing / item.step_s
+
+
+def _nearest(searches: list[Search]) -> NotQuite | None:
+    missed = [search.nearest for search in searches if search.nearest]
+    if not missed:
+        return None
+    memory, mapping = min(missed, key=lambda item: item[0].needed)
+    category, _ = max(memory.fullest.by_category.items(), key=lambda item: item[1])
+    return NotQuite(
+        mapping=mapping, memory=memory.fraction, streaming=memory.streaming_fraction, largest=category.replace("_", " ")
+    )
+
+
+def _advised(question: TrainingCase, best: _Best, item: Considered, timed: bool) -> Advised:
+    workload = question.workload
+    return Advised(
+        mapping=item.mapping,
+        step_s=item.step_s,
+        throughput_samples_per_s=_rate(item, workload.packing),
+        time_to_train_s=item.time_to_train_s if timed else None,
+        bubble=item.bubble,
+        memory=item.memory,
+        streaming=best.memory.streaming_fraction,
+        streaming_bytes_per_ipu=best.memory.streaming_bytes_per_ipu,
+        preset=_preset(question, item.mapping),
+        settings=settings(workload, item.mapping),
+    )
+
+
+def _preset(question: TrainingCase, mapping: Mapping) -> str:
+    """The published mapping of this split and storage on this machine; "" where there is none."""
+    storage = {_storage(configuration) for configuration in question.workload.configurations}
+    configuration = mapping.configuration
+    split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
+    if _storage(configuration) not in storage:
+        return ""
+    return next(
+        (
+            preset.name
+            for preset in question.workload.presets
+            if preset.topology == question.machine.topology.name
+            and preset.configuration == configuration.name
+            and (preset.replicas, preset.ipus_per_replica, preset.micro_batch) == split
+        ),
+        "",
+    )
+
+
+def _storage(configuration: SoftwareConfiguration) -> tuple[object, ...]:
+    """What is kept where; whether state is shared is weighed in phases alone."""
+    in_phases = configuration.schedule is Schedule.PHASED
+    shared = (configuration.tensor_shards, configuration.state_sharded) if in_phases else ()
+    return configuration.name, configuration.recompute, configuration.state, *shared

@@ -1,0 +1,215 @@
+"""How answers look outside Python: in a line, in a notebook, as JSON and as files."""
+
+from __future__ import annotations
+
+import shlex
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from podsim.errors import InputError
+from podsim.files import inputs
+from podsim.files.write import check_writable, write_atomic
+from podsim.model.displayable import Displayable, Forms, forms, ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import ModuleType
+
+    from podsim.files.inputs import Ledger
+    from podsim.report.doc import Doc
+
+FAULTS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
+"""What a view raises over an answer that somebody made by hand; Python shows it all the same."""
+
+
+WITHOUT_FLAG: Final = ("workload", "name", "what", "collective", "operator", "file", "old", "new")
+"""Arguments that a command line names by their place."""
+LISTED: Final = {"compare": ("machines",)}
+"""Those that one command alone takes so."""
+
+
+class _View(NamedTuple):
+    """Where the forms of one type of answer are, which are loaded when an answer of it is shown or written."""
+
+    module: str
+    json: str
+    rows: str = ""
+    function: str = "document"
+    line: str = "answer"
+    charts: bool = False
+    verbose: bool = True
+    page: str = ""
+
+
+_VIEWS: Final[dict[str, _View]] = {
+    "Prediction": _View("predict.report", "predict.to_json.prediction", page="predict.prediction_page"),
+    "ComparatorPrediction": _View(
+        "predict.comparator_report", "predict.comparator_json.prediction", page="predict.comparator_report"
+    ),
+    "SweepReport": _View("sweep.report", "sweep.table.document", "points", charts=True),
+    "Plan": _View("plan.report", "plan.to_json.plan", "candidates", charts=True, page="plan.report"),
+    "ServingPlan": _View(
+        "plan.serving_report", "plan.serving_json.document", "candidates", charts=True, page="plan.serving_report"
+    ),
+    "MixPlan": _View("plan.mix_report", "plan.to_json.mix", "candidates", page="plan.mix_report"),
+    "ScaleReport": _View("scale.report", "scale.to_json.document", "machines", page="scale.report"),
+    "Comparison": _View("compare.report", "compare.to_json.document", "sides", page="compare.report"),
+    "Mappings": _View("mappings.report", "mappings.to_json.mappings", "mappings", charts=True),
+    "Explanation": _View("explain.report", "explain.to_json.explanation", "influences", page="explain.report"),
+    "MeasurementRanking": _View(
+        "explain.measurements_report", "explain.to_json.measurements", "measurements", charts=True
+    ),
+    "OperatorRanking": _View("explain.ranking_report", "explain.to_json.ranking", "operators", charts=True),
+    "InferenceReport": _View("infer.report", "infer.to_json.document"),
+    "GoodputReport": _View("goodput.report", "goodput.to_json.document"),
+    "CollectiveReport": _View("collective.report", "collective.to_json.collective"),
+    "StencilReport": _View("stencil.report", "stencil.to_json.document"),
+    "SamplerReport": _View("sample.report", "sample.to_json.document"),
+    "OperatorReport": _View("op.report", "op.to_json.op"),
+    "Trace": _View("trace.report", "trace.to_json.trace", verbose=False),
+    "Difference": _View("diff.report", "diff.to_json.document"),
+    "Validation": _View("podsim.report.views.validation", "validate.to_json.validation"),
+    "FitReport": _View("calibrate.report", "calibrate.to_json.fit", verbose=False),
+    "NoiseFit": _View("podsim.report.views.noise", "calibrate.to_json.noise_fit", verbose=False),
+    "ComparatorReport": _View(
+        "predict.comparator_report", "predict.comparator_json.report", function="report", line="line"
+    ),
+    "FrameworkFit": _View("calibrate.frameworks_report", "calibrate.frameworks_json.report", verbose=False),
+    "StartFit": _View("calibrate.start_report", "calibrate.start_json.report", verbose=False),
+    "OwnLogsReport": _View(
+        "calibrate.own_logs_report", "calibrate.to_json.own_logs", "predictions", page="calibrate.own_logs_page"
+    ),
+    "CoverageReport": _View("validate.coverage_report", "validate.to_json.coverage"),
+    "HoldOuts": _View("validate.hold_outs_report", "validate.hold_outs_json.hold_outs", verbose=False),
+    "FreezeReport": _View("validate.frozen_report", "validate.to_json.frozen", verbose=False),
+    "MicrobenchmarkReport": _View("validate.microbenchmarks_report", "validate.microbenchmarks_json.microbenchmarks"),
+    "ClaimsReport": _View("validate.claims_report", "validate.claims_json.claims"),
+    "PublishedReport": _View("validate.published_report", "validate.published_json.published"),
+}
+_IN_PHASES: Final = _View("predict.sequence_report", "predict.to_json.prediction", page="predict.prediction_page")
+
+
+@forms.register(Displayable)
+def known(answer: Displayable) -> Forms | None:
+    """The forms of an answer; None for what has no view, which Python then shows by its fields."""
+    return AnswerForms() if _view(answer) else None
+
+
+def _view(answer: object) -> _View | None:
+    result = _VIEWS.get(type(answer).__name__)
+    if result is None or not type(answer).__module__.startswith("podsim."):
+        return None
+    in_phases = result.module == "predict.report" and bool(getattr(answer, "phases", ()))
+    return _IN_PHASES if in_phases else result
+
+
+class AnswerForms:
+    """The forms of answers that have a view."""
+
+    def line(self, answer: object) -> str:
+        """The line of `--quiet`, with its grade where it is a time; the fault of one that was made by hand."""
+        view = _registered(answer)
+        module = "predict.report" if view is _IN_PHASES else view.module
+        try:
+            text = getattr(_part(module), view.line)(answer)
+        except FAULTS as error:
+            return f"not shown, {type(error).__name__}"
+        grade = getattr(getattr(answer, "time_to_train_s", None), "grade", "")
+        grade = f", {grade}" if grade else ""
+        return (text if isinstance(text, str) else "; ".join(text)) + grade
+
+    def page(self, answer: object) -> str:
+        """The screen with its charts as HTML."""
+        html: str = _part("podsim.report.page").fragment(_document(answer, whole=False))
+        return html
+
+    def document(self, answer: object) -> str:
+        """The JSON document, with the inputs of the answer."""
+        module, _, function = _registered(answer).json.rpartition(".")
+        with inputs.of(ledger(answer)):
+            text: str = getattr(_part(module), function)(answer)
+        return text
+
+    def records(self, answer: object) -> list[dict[str, Any]]:
+        """The table of the answer, the rows and columns of its CSV file."""
+        table: list[dict[str, Any]] = _part("podsim.report.csv_text").records(self.document(answer), _rows(answer))
+        return table
+
+    def save(self, answer: object, path: Path) -> None:
+        """Write what `-o` writes; a trace is that of a viewer."""
+        answer_file = _part("podsim.report.answer_file")
+        answer_file.check(path, flag="save as ")
+        check_writable(path)
+        record = ledger(answer)
+        suffix, command = path.suffix.lower(), _command(record)
+        if _registered(answer).module == "trace.report" and suffix == ".json":
+            write_atomic(path, _part("podsim.report.chrome_trace").text(answer))
+            return
+        with inputs.of(record and record.copy()):  # prices that a page adds are no inputs of the answer
+            content = answer_file.content(
+                suffix,
+                lambda: page(answer, record.question if record else None),
+                lambda: self.document(answer),
+                _rows(answer),
+                shlex.join([*command, "-o", path.name]),
+            )
+        write_atomic(path, content)
+
+
+def _part(module: str) -> ModuleType:
+    """A module of a study or of the report, loaded when it is needed: most answers are asked for their numbers."""
+    return import_module(module if module.startswith("podsim.") else f"podsim.studies.{module}")
+
+
+def _rows(answer: object) -> str:
+    """The key of the list that is the table of the answer; "" for the document itself."""
+    return "batches" if getattr(answer, "swept", ()) else _registered(answer).rows
+
+
+def _registered(answer: object) -> _View:
+    view = _view(answer)
+    assert view is not None, "forms are those of what has a view"
+    return view
+
+
+def page(answer: object, question: Mapping[str, Any] | None) -> Doc:
+    """The page to hand over, with sources of its numbers; without them where the question is not known.
+
+    `question` has the arguments of the call in Python, of which pages use workload, topology, chip and changes.
+    """
+    view = _registered(answer)
+    if not view.page or question is None:
+        return _document(answer, whole=True)
+    document: Doc = _part(view.page).page(answer, question)
+    return document
+
+
+def _document(answer: object, *, whole: bool) -> Doc:
+    """The view of an answer with its charts: its screen, or all that there is to hand over."""
+    view = _registered(answer)
+    module, function = view.module, view.function
+    flags: dict[str, Any] = {"verbose": whole} if view.verbose else {}
+    flags |= {"charts": True} if view.charts else {}
+    if whole and module == "predict.report":
+        module, function, flags = "predict.prediction_page", "report", {}
+    document: Doc = getattr(_part(module), function)(answer, **flags)
+    return document
+
+
+def _command(record: Ledger | None) -> list[str]:
+    """The words of the command line that asks the same; "podsim" alone where the question was not recorded."""
+    if record is None:
+        return ["podsim"]
+    in_full = {name: record.question[name] for name in record.named if name in record.question}
+    flags, words = {**record.flags, **in_full}, ["podsim", *record.verb.replace("mappings", "map").split()]
+    for name in (*WITHOUT_FLAG, *LISTED.get(record.verb, ())):
+        words += map(str, _items(flags.pop(name, ())))
+    for name, value in flags.items():
+        for item in _items(value):
+            words += [f"--{name.replace('_', '-')}", *([] if item is True else [str(item)])]
+    return words
+
+
+def _items(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else [value]

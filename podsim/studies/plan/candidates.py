@@ -1,0 +1,320 @@
+"""Machines weighed for a workload: the quickest mapping of each, what it costs and draws, which demands it misses."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.files import catalog, comparator_machines
+from podsim.model.sums import sum_in_order
+from podsim.planning import competitors, workload_sequence
+from podsim.planning.choose import choose
+from podsim.predicting import assemble, intervals
+from podsim.resolve import Case, engine_of, resolve, tiles_of
+from podsim.studies.plan import deadline
+from podsim.studies.plan.inventory import purchase
+from podsim.studies.plan.result import Candidate, Demand, Excluded, Miss
+from podsim.studies.predict.money import tokens
+
+if TYPE_CHECKING:
+    from podsim.model.activity import StepActivity
+    from podsim.model.comparator import ComparatorPrediction
+    from podsim.model.goodput import GoodputReport
+    from podsim.model.machine import Machine
+    from podsim.model.mapping import Mapping
+    from podsim.model.prediction import Choice, Prediction
+    from podsim.model.program import StepTimeline
+    from podsim.model.run_cost import Money
+    from podsim.model.workload import Workload
+    from podsim.planning.ownership import OwnershipTerms
+    from podsim.scenario import Scenario
+    from podsim.studies.plan.inventory import Stock
+
+Progress = Callable[[int, int], None]
+
+SAME = 1e-3  # share of a step below which another number of hosts changes nothing
+OUT = ("beyond-comparator", "mapping-does-not-divide", "in-phases")
+"""Codes of errors that leave one machine out and not the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What is asked of every machine, which `scenario` does not name; `models` are its workloads if read already."""
+
+    scenario: Scenario
+    demand: Demand
+    terms: OwnershipTerms
+    models: tuple[Workload, ...] = ()
+    own: Stock | None = None
+    explain: bool = False  # whether the answer says why its neighbours are not the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What is trained on a machine: the question of one workload, the mapping taken and why."""
+
+    question: assemble.TrainingCase
+    mapping: Mapping
+    choice: Choice
+    notes: tuple[str, ...]
+
+    def predicted(self) -> Prediction:
+        """The prediction of that mapping."""
+        return assemble.predict(self.question, self.mapping, self.choice, self.notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateEvaluation:
+    """One machine as a candidate, with what is trained on it one after the other; nothing for one without IPUs."""
+
+    candidate: Candidate
+    parts: tuple[Trained, ...] = ()
+    notes: tuple[str, ...] = ()
+    worth: str = ""
+    target: str = ""
+    stated_length: bool = False
+    activity: StepActivity | None = None
+    stretch: float = 1.0  # quantile of the time with failures, over that without
+
+
+@dataclass
+class CandidateEvaluator:
+    """Weighs machines, and counts what was left out."""
+
+    request: PlanRequest
+    run: workload_sequence.WorkloadSequence
+    legal: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    excluded: list[Excluded] = field(default_factory=list)
+
+    def all(self, machines: tuple[str, ...], on_progress: Progress | None = None) -> list[CandidateEvaluation]:
+        """Every machine with every number of hosts that makes a difference, in the order of the names."""
+        evaluations: list[CandidateEvaluation] = []
+        for done, name in enumerate(machines, start=1):
+            try:
+                evaluations += self.machine(name)
+            except (Infeasible, MissingParameter) as no:
+                self.excluded.append(Excluded(topology=name, reason=no.message))
+            except InputError as no:
+                if no.code not in OUT:
+                    raise
+                self.excluded.append(Excluded(topology=name, reason=no.message))
+            if on_progress:
+                on_progress(done, len(machines))
+        return evaluations
+
+    def machine(self, name: str) -> Iterator[CandidateEvaluation]:
+        """The candidates of one machine; errors of `podsim predict` pass."""
+        if comparator_machines.meant(name):
+            return iter((self._comparator(name),))
+        return self._ipus(name)
+
+    def _ipus(self, name: str) -> Iterator[CandidateEvaluation]:
+        request = self.request
+        known = request.models or (None,) * len(self.run.workloads)
+        cases = [self._case(*item, name) for item in zip(self.run.workloads, known, strict=True)]
+        usual = self._best(cases)
+        yield usual
+        before_s, machine = _steps_s(usual.parts), cases[0].question.machine
+        for hosts in other_hosts(machine):
+            others = [_on_hosts(case, hosts) for case in cases]
+            parts = tuple(
+                replace(part, question=other.question) for part, other in zip(usual.parts, others, strict=True)
+            )
+            moved = max(abs(after / was - 1) for after, was in zip(_steps_s(parts), before_s, strict=True))
+            if moved > SAME:
+                yield _with_notes(self._best(others), hosts)
+            elif hosts < machine.hosts:
+                yield _with_notes(_evaluation(self.run, parts, request), hosts)
+            else:
+                self.counts["gain nothing by more hosts"] += sum(part.choice.legal for part in usual.parts)
+
+    def _case(self, workload: str, known: Workload | None, name: str) -> Case:
+        scenario = replace(
+            self.request.scenario, workload=workload, machine=replace(self.request.scenario.machine, topology=name)
+        )
+        return resolve(scenario, read=known)
+
+    def _best(self, cases: Sequence[Case]) -> CandidateEvaluation:
+        """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
+        parts = []
+        for case in cases:
+            chosen = choose(case)
+            choice, notes = chosen.choice, (*chosen.assumptions, *case.notes)
+            self.legal += choice.legal
+            self.counts.update(choice.rejected)
+            self.counts["slower than another mapping of their machine"] += choice.legal - 1
+            parts.append(Trained(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
+        return _evaluation(self.run, tuple(parts), self.request)
+
+    def _comparator(self, text: str) -> CandidateEvaluation:
+        request, (name, chips) = self.request, comparator_machines.counted(text, "--machines ")
+        placed, count = comparator_machines.machine(name), f"--machines {name}:"
+        answer = competitors.predicted(
+            placed, comparator_machines.count(placed, chips, count), one_model(request), request.scenario
+        )
+        spent = request.terms.run(answer.time_to_train_s, request.terms.comparator(placed.machine, answer.chips))
+        return CandidateEvaluation(candidate=by_law(text, answer, spent, request.demand), notes=answer.assumptions)
+
+
+def one_model(request: PlanRequest) -> Workload:
+    """The workload of a request, of which a scaling law knows no phases."""
+    return request.models[0] if len(request.models) == 1 else catalog.workload(request.scenario.workload).value
+
+
+def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand) -> Candidate:
+    """A machine without IPUs as a candidate of that name, with the demands it misses."""
+    time, within = answer.time_to_train_s, demand.within_s
+    candidate = Candidate(
+        topology=name,
+        title=answer.topology_title,
+        chip=answer.chip_title,
+        chips=answer.chips,
+        hosts=0,
+        mapping=None,
+        global_batch=answer.global_batch,
+        time_to_train_s=time,
+        sure_s=intervals.below(time, demand.confidence),
+        chance=None if within is None else intervals.chance(time, within),
+        engine="law",
+    )
+    return _judged(_paid(candidate, spent), demand)
+
+
+def other_hosts(machine: Machine) -> list[int]:
+    """Numbers of hosts beside the usual: doublings from what a machine ships with to the most it takes."""
+    hosts = machine.topology.hosts
+    result = {min(hosts.servers * 2**i, hosts.most_servers) for i in range(hosts.most_servers.bit_length())}
+    return sorted(result - {machine.hosts})
+
+
+def _on_hosts(case: Case, hosts: int) -> Case:
+    machine = replace(case.question.machine, hosts=hosts)
+    return replace(case, question=replace(case.question, machine=machine))
+
+
+def _steps_s(parts: Sequence[Trained]) -> list[float]:
+    """A step of each [s]."""
+    return [assemble.step(part.question, part.mapping).step_s for part in parts]
+
+
+def _with_notes(evaluation: CandidateEvaluation, hosts: int) -> CandidateEvaluation:
+    """The same, whose number of hosts is none that was published."""
+    others = tuple(line for line in evaluation.notes if not line.startswith("hosts: "))
+    return replace(evaluation, notes=(*others, f"hosts: {hosts}, of the numbers that this machine takes"))
+
+
+def settle(
+    evaluation: CandidateEvaluation, run: workload_sequence.WorkloadSequence, request: PlanRequest
+) -> CandidateEvaluation:
+    """The same timed by event simulation; a law has none."""
+    if not evaluation.parts:
+        return evaluation
+    engine, tiles = engine_of("des"), tiles_of("des")
+    parts = tuple(
+        replace(part, question=replace(part.question, engine=engine, engine_name="des", tiles=tiles))
+        for part in evaluation.parts
+    )
+    settled = _evaluation(run, parts, request)
+    return replace(settled, notes=evaluation.notes, worth=evaluation.worth)
+
+
+def _evaluation(
+    run: workload_sequence.WorkloadSequence, parts: tuple[Trained, ...], request: PlanRequest
+) -> CandidateEvaluation:
+    """The sum of the predictions as a candidate, with what its scores say of the time demanded."""
+    each = [part.predicted() for part in parts]
+    prediction, first = run.whole(each), parts[0].question
+    topology, time = first.machine.topology, prediction.time_to_train_s
+    within, confidence = request.demand.within_s, request.demand.confidence
+    alone = [scores(part.question, part.mapping, item.timeline) for part, item in zip(parts, each, strict=True)]
+    ordered = together(alone)
+    sure_s = healthy_s = intervals.quantile(ordered, confidence)
+    reports: list[GoodputReport | None] = []
+    if within is not None and healthy_s <= within:  # failures make no machine quicker
+        reports = [deadline.interrupted(part.question, item) for part, item in zip(parts, each, strict=True)]
+    if any(reports):
+        pairs = zip(alone, reports, strict=True)
+        ordered = together([deadline.stretched(own, report) for own, report in pairs])
+        sure_s = intervals.quantile(ordered, confidence)
+    candidate = Candidate(
+        topology=topology.name,
+        title=topology.title,
+        chip=first.machine.chip.name,
+        chips=topology.ipus,
+        hosts=first.machine.hosts,
+        mapping=prediction.mapping,
+        global_batch=prediction.mapping.global_batch,
+        time_to_train_s=time,
+        sure_s=sure_s,
+        chance=None if within is None else bisect_right(ordered, within) / len(ordered),
+        engine=first.engine_name,
+        timeline=prediction.timeline,
+        finish_s=deadline.finish_s(each, reports) if any(reports) else None,
+        failures=tuple(report for report in reports if report),
+    )
+    owned, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
+    spent = request.terms.run(time, owned, tokens(prediction), prediction.pace)
+    return CandidateEvaluation(
+        candidate=_judged(replace(_paid(candidate, spent), reuse=reuse), request.demand),
+        parts=parts,
+        notes=(*prediction.assumptions, deadline.ASSUMED) if any(reports) else prediction.assumptions,
+        worth=prediction.calibration,
+        target=prediction.target,
+        stated_length=prediction.division is None,
+        activity=prediction.activity,
+        stretch=sure_s / healthy_s,
+    )
+
+
+def together(each: Sequence[Sequence[float]]) -> list[float]:
+    """Ascending scores of runs one after the other: the slowest with the slowest, as errors are shared (Eq. 77) [s]."""
+    return [sum_in_order(ranked) for ranked in zip(*each, strict=True)]
+
+
+def _paid(candidate: Candidate, spent: Money) -> Candidate:
+    """The candidate with what it costs and draws, as far as anybody says."""
+    owned, drawn = spent.owned.capital, spent.owned.draw
+    return replace(
+        candidate,
+        capital_usd=owned.usd.value if owned else None,
+        most_capital_usd=owned.usd.high if owned else None,
+        power_w=drawn.least_w if drawn else None,
+        most_power_w=drawn.most_w if drawn else None,
+        owned=spent.owned,
+        cost_usd=spent.run_usd.value if spent.run_usd else None,
+        energy_j=spent.energy_j.value if spent.energy_j else None,
+        rent=spent.rent,
+        total=spent.total,
+        million_tokens_usd=spent.million_tokens_usd.value if spent.million_tokens_usd else None,
+    )
+
+
+def _judged(candidate: Candidate, demand: Demand) -> Candidate:
+    """The candidate with the demands it misses."""
+    figures = {"time": candidate.sure_s, "budget": candidate.most_capital_usd, "power": candidate.most_power_w}
+    return replace(candidate, misses=misses(demand, figures))
+
+
+def misses(demand: Demand, figures: dict[str, float | None]) -> tuple[Miss, ...]:
+    """The demands that figures miss: the time as sure as asked, the highest price, the most power; None is a miss."""
+    limits = {"time": demand.within_s, "budget": demand.budget_usd, "power": demand.most_power_w}
+    return tuple(
+        Miss(demand=name, limit=limit, found=figure)
+        for name, figure in figures.items()
+        if (limit := limits[name]) is not None and (figure is None or figure > limit)
+    )
+
+
+def scores(question: assemble.TrainingCase, mapping: Mapping, timeline: StepTimeline) -> list[float]:
+    """Simulated scores of a mapping with such a step, or times for the samples given, ascending [s] (Eq. 30)."""
+    beat, outside = assemble.question_pace(question, mapping, timeline.step_s), question.outside_error
+    doubt = assemble.step_doubt(question, mapping, timeline)
+    if question.samples is not None:
+        return intervals.given_scores(beat, question.samples, doubt, question.seed, outside_error=outside)
+    need = assemble.samples(question, mapping.global_batch)
+    return intervals.scores(beat, need, doubt, question.seed, outside)[0]

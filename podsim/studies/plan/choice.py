@@ -1,0 +1,244 @@
+"""Which machine to take for a workload: the best that meets every demand, what else there is, what would help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.errors import Infeasible, InputError
+from podsim.files import catalog
+from podsim.files.changes import parse
+from podsim.planning import shorter_rows
+from podsim.planning.workload_sequence import once
+from podsim.report import numbers
+from podsim.studies.plan import pareto
+from podsim.studies.plan.against import compared
+from podsim.studies.plan.candidates import CandidateEvaluation, CandidateEvaluator, PlanRequest, Progress, settle
+from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
+from podsim.studies.plan.neighbours import neighbours
+from podsim.studies.plan.remedies import remedies
+from podsim.studies.plan.result import Candidate, Demand, Plan
+
+if TYPE_CHECKING:
+    from podsim.files.changes import Changes
+    from podsim.model.currency import Currency
+    from podsim.planning.workload_sequence import Named
+    from podsim.scenario import Scenario
+
+SIZES = (4, 16, 64, 128, 256, 512, 1024)
+LARGER = (2048, 4096, 8192, 16384)
+CHIPS = ("gc200", "bow")
+NEAR = 0.25  # share by which a demand is missed at most by what counts as near
+MOST_NEAR = 3
+MOST_SETTLED = 8
+HELPED = 2  # near misses whose remedies are computed
+
+
+def usual_machines() -> tuple[str, ...]:
+    """POD4 to POD1024 and the Bow Pods of those sizes."""
+    return tuple(catalog.pod_name(ipus, chip) for chip in CHIPS for ipus in SIZES)
+
+
+def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The machines to weigh, "pod64,dgx-a100" or one by one; InputError where none is left or one stands twice."""
+    if machines is None:
+        return usual_machines()
+    texts = machines.split(",") if isinstance(machines, str) else machines
+    names = tuple(name for text in texts if (name := text.strip()))
+    hint = "--machines pod64,bow-pod64,dgx-a100:64"
+    if not names:
+        raise InputError("--machines names no machine", code="bad-value", hint=hint)
+    once("machines", names, hint)
+    return names
+
+
+def of_models(changes: Changes) -> Changes:
+    """The changes, all of them of workloads; InputError where one is of a machine: each is weighed as it is."""
+    for change in parse(changes):
+        if not change.path.startswith(("workload.", "import.")):
+            raise InputError(
+                f"{change.path} is no number of a workload, and machines are weighed as they are",
+                code="bad-change",
+                hint="name a machine file of your own (docs/formats.md)",
+            )
+    return changes
+
+
+def by_formula(scenario: Scenario) -> Scenario:
+    """The scenario without changes, which are those of workloads that are read already, by the analytic engine."""
+    what_if = replace(scenario.what_if, changes=())
+    return replace(scenario, what_if=what_if, engine=replace(scenario.engine, engine="analytic"))
+
+
+def plan(
+    run: Named,
+    request: PlanRequest,
+    machines: Sequence[str],
+    on_progress: Progress | None = None,
+    against: Sequence[str] = (),
+) -> Plan:
+    """The plan; without a machine that meets every demand `chosen` is None. Infeasible where none trains it at all.
+
+    `against` are machines without IPUs that are shown and not recommended.
+    """
+    scale = CandidateEvaluator(request=request, run=run.run)
+    usual = tuple(machines) == usual_machines()
+    machines = (*machines, *(request.own.names(machines) if request.own else ()))
+    evaluation = scale.all(machines, on_progress)
+    beyond = None
+    if usual:
+        evaluation, machines, beyond = _with_larger(evaluation, scale, machines)
+    if not evaluation:
+        why = [f"{exclusion.topology}: {exclusion.reason}" for exclusion in scale.excluded]
+        hint = shorter_rows.usual(run.models[0], request.scenario.workload)
+        raise Infeasible(f"no machine named trains {run.name}", context=why, hint=hint)
+    settled, most = _settled(evaluation, scale)
+    candidates, objective = [item.candidate for item in settled], request.demand.objective
+    frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
+    chosen = best(candidates, objective)
+    near = _near(candidates)
+    closest = None if chosen else min(candidates, key=shortfall)
+    missed = {id(candidate) for candidate in (closest, *near)}
+    late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
+    evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED]
+    first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
+    others, unknown = compared(against, request, first.candidate, worth)
+    return Plan(
+        workload=run.name,
+        workload_title=run.title,
+        target=first.target or run.target,
+        stated_length=first.stated_length,
+        demand=request.demand,
+        chosen=chosen,
+        closest=closest,
+        candidates=tuple(candidates),
+        frontier=tuple(frontier),
+        near=near,
+        remedies=tuple(remedy for item in evaluations for remedy in remedies(item, request)),
+        contradiction="" if chosen else _contradiction(candidates, request.demand, request.terms.currency, beyond),
+        excluded=(*(exclusion for exclusion in scale.excluded if exclusion.topology in machines), *unknown),
+        legal=scale.legal,
+        counts=dict(sorted(scale.counts.items())),
+        settled=most,
+        assumptions=(*first.notes, *(request.own.notes(first.candidate.reuse) if request.own else ())),
+        calibration=first.worth,
+        terms=request.terms.terms,
+        currency=request.terms.currency,
+        against=others,
+        unranked=chosen is not None and not math.isfinite(worth(chosen, objective)),
+        inventory=request.own.owned if request.own else (),
+        explain=request.explain,
+        neighbours=neighbours(candidates, frontier, first.candidate, objective) if request.explain else (),
+        named=tuple(name for name in machines if name not in {exclusion.topology for exclusion in scale.excluded}),
+    )
+
+
+def _with_larger(
+    evaluations: list[CandidateEvaluation], scale: CandidateEvaluator, names: Sequence[str]
+) -> tuple[list[CandidateEvaluation], Sequence[str], Candidate | None]:
+    """Machines up to POD16384, size by size, while none meets the time demanded or none trains the workload.
+
+    No source names machines of these sizes: where smaller ones train the workload and no larger one comes near the time
+    either, the larger ones are dropped, and the fastest of them is returned apart.
+    """
+    every, each = evaluations, names
+    for ipus in LARGER:
+        if any(not _misses(evaluation.candidate, "time") for evaluation in every):
+            return every, each, None
+        larger = tuple(catalog.pod_name(ipus, chip) for chip in CHIPS)
+        every, each = [*every, *scale.all(larger)], (*each, *larger)
+    if not evaluations or any(_late(evaluation.candidate) <= NEAR for evaluation in every):
+        return every, each, None
+    beyond = [item.candidate for item in every[len(evaluations) :]]
+    return evaluations, names, min(beyond, key=lambda candidate: candidate.sure_s, default=None)
+
+
+def _late(candidate: Candidate) -> float:
+    """By which share the time is missed; 0 where it is not."""
+    return max((miss.over for miss in candidate.misses if miss.demand == "time"), default=0.0)
+
+
+def _settled(
+    evaluation: list[CandidateEvaluation], scale: CandidateEvaluator
+) -> tuple[list[CandidateEvaluation], tuple[int, float]]:
+    """The best few, and whoever is near, timed by event simulation; how many, and the largest change of a step."""
+    candidates = [item.candidate for item in evaluation]
+    order = (
+        best(candidates, scale.request.demand.objective),
+        *(candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])),
+        *_near(candidates),
+        min(candidates, key=shortfall),
+    )
+    target = list(
+        {
+            id(candidate): candidate for candidate in order if candidate is not None and candidate.timeline is not None
+        }.values()
+    )
+    taken = {id(candidate) for candidate in target[:MOST_SETTLED]}
+    evaluations = [
+        settle(item, scale.run, scale.request) if id(item.candidate) in taken else item for item in evaluation
+    ]
+    changes = [
+        abs(after.candidate.timeline.step_s / before.candidate.timeline.step_s - 1)
+        for before, after in zip(evaluation, evaluations, strict=True)
+        if after is not before and after.candidate.timeline and before.candidate.timeline
+    ]
+    return evaluations, (len(changes), max(changes, default=0.0))
+
+
+def _misses(candidate: Candidate, demand: str) -> bool:
+    return any(miss.demand == demand for miss in candidate.misses)
+
+
+def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The machines that miss a demand by little, nearest first; one number of hosts of each."""
+    result: dict[str, Candidate] = {}
+    for candidate in sorted(candidates, key=shortfall):
+        if candidate.misses and farthest(candidate) <= NEAR:
+            result.setdefault(candidate.topology, candidate)
+    return tuple(result.values())[:MOST_NEAR]
+
+
+def _contradiction(
+    candidates: Sequence[Candidate], demand: Demand, currency: Currency, beyond: Candidate | None = None
+) -> str:
+    """Which demands cannot be met together: what each takes that meets one, by the machines weighed.
+
+    `beyond` is the fastest of larger machines that no source names, where it misses the time too.
+    """
+    demands = [
+        name for name in ("time", "budget", "power") if any(_misses(candidate, name) for candidate in candidates)
+    ]
+    alone = {name: [candidate for candidate in candidates if not _misses(candidate, name)] for name in demands}
+    never = [name for name in demands if not alone[name]]
+    if never:
+        words = {"time": "time limit", "budget": "budget", "power": "power limit"}
+        faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
+        even = f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.quantile})" if faster else ""
+        return f"No candidate meets the {' or the '.join(words[name] for name in never)}{even}."
+    if len(demands) < 2:
+        return ""
+    return " ".join(_alone(name, alone[name], demand, currency) for name in demands)
+
+
+def _alone(name: str, meeting: Sequence[Candidate], demand: Demand, currency: Currency) -> str:
+    """The machine that comes nearest to the other demands of those that meet one, in a sentence."""
+    if name == "time":
+        candidate = min(meeting, key=lambda item: (item.most_capital_usd or math.inf, item.chips))
+        words = f"{'Smallest' if candidate.most_capital_usd is None else 'Cheapest'} machine within the time"
+    else:
+        candidate = min(meeting, key=lambda item: item.sure_s)
+        words = f"Fastest within the {'budget' if name == 'budget' else 'power limit'}"
+    return f"{words}: {candidate.title} ({_figures(candidate, demand, currency)})."
+
+
+def _figures(candidate: Candidate, demand: Demand, currency: Currency) -> str:
+    """Time, price and power as they are compared with the demands: "P90 4.32 min, $1.12M, 44.0 kW"."""
+    parts = [f"{demand.quantile} {numbers.time(candidate.sure_s)}"]
+    if candidate.most_capital_usd is not None:
+        parts.append(numbers.money(candidate.most_capital_usd, currency))
+    if candidate.most_power_w is not None and demand.most_power_w is not None:
+        parts.append(numbers.rate(candidate.most_power_w, "W"))
+    return ", ".join(parts)

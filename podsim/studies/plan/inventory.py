@@ -1,0 +1,269 @@
+"""Machines that are there already: which candidates are made of them, and what the missing part costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from podsim.errors import InputError
+from podsim.files import catalog, comparator_machines, inventories
+from podsim.model.run_cost import Capital, Range
+from podsim.model.sums import sum_in_order
+from podsim.studies.plan.inventory_result import OwnedMachines, Reuse, ReusedMachines
+
+if TYPE_CHECKING:
+    from podsim.model.activity import StepActivity
+    from podsim.model.fabric import Topology
+    from podsim.model.run_cost import Owned
+    from podsim.planning.ownership import OwnershipTerms
+
+OWNED: Final = "already owned"
+"""Whose price it is where nothing is bought."""
+SUNK: Final = "owned machines: nothing is paid for them again, and what they once cost is not in the cost of a run"
+JOINED: Final = (
+    "extension: racks and servers that are owned are reused as they are; switches and cables that join racks are not "
+    "in the price, none is published"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StockItem:
+    """Like machines of an inventory, read; `name` is the one that a candidate made of them has."""
+
+    topology: Topology
+    name: str
+    owned: OwnedMachines
+    stated_hosts: bool
+
+    def reused(self, count: int, hosts: int) -> ReusedMachines:
+        """So many of them, with so many servers in all."""
+        return ReusedMachines(machines=self.owned, count=count, hosts=hosts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stock:
+    """All owned machines."""
+
+    items: tuple[StockItem, ...]
+
+    def names(self, machines: Sequence[str]) -> tuple[str, ...]:
+        """Names of owned machines that are not among those named, in whatever name."""
+        known = {catalog.topology(name).value.name for name in machines if not comparator_machines.meant(name)}
+        named = {item.topology.name: item.name for item in self.items if item.topology.name not in known}
+        return tuple(named.values())
+
+    @property
+    def owned(self) -> tuple[OwnedMachines, ...]:
+        """The machines, as answers have them."""
+        return tuple(item.owned for item in self.items)
+
+    def notes(self, reuse: Reuse | None) -> tuple[str, ...]:
+        """What is assumed of the machines, and of a candidate that is made of them."""
+        usual = tuple(
+            f"hosts of the owned {item.topology.title}: not stated, {item.owned.hosts} each, as it ships"
+            for item in self.items
+            if not item.stated_hosts
+        )
+        return (SUNK, *usual, *((JOINED,) if reuse and reuse.extended else ()))
+
+    def purchase(self, topology: Topology, new: Owned, terms: OwnershipTerms) -> tuple[Owned, Reuse | None]:
+        """What a machine, `new` where all is bought, costs to whoever owns the stock, and what of it is there already.
+
+        It is the least of an owned machine that holds it, of owned racks with what is bought beside them, and of the
+        whole bought new (Eq. 59). So another owned machine never makes it dearer.
+        """
+        options = [*self._whole(topology, new, terms), *self._extended(topology, new, terms)]
+        capital, reuse = min(options, key=lambda option: _value(option[0]), default=(None, None))
+        if reuse is None or _value(new.capital) < _value(capital):
+            return new, None
+        return replace(new, capital=capital), reuse
+
+    def fleet(self, topology: Topology, new: Owned, number: int, terms: OwnershipTerms) -> tuple[Owned, Reuse | None]:
+        """The mean price of so many like machines side by side, and what of them is there already.
+
+        Owned machines of that kind and partitions of larger ones come first, with the servers of all of them; the rest
+        is bought new (Eq. 59), or all where that is less.
+        """
+        parts = [(item, item.topology.ipus // topology.ipus) for item in self.items if _holds(item, topology)]
+        missed, machines = number, []
+        servers = sum(item.owned.count * item.owned.hosts for item, _ in parts)
+        for item, each in parts:
+            count = min(item.owned.count, -(-missed // each))
+            if count:
+                missed = max(0, missed - count * each)
+                machines.append(item.reused(count, min(count * item.owned.hosts, count * each * new.hosts)))
+        if not machines:
+            return new, None
+        reuse = Reuse(
+            machines=tuple(machines),
+            bought_title=topology.title if missed else "",
+            bought_count=missed,
+            bought_hosts=max(0, (number - missed) * new.hosts - servers),
+            new_usd=number * new.capital.usd.value if new.capital else None,
+        )
+        capital = _mean(new.capital, reuse, number, terms)
+        if _value(new.capital) < _value(capital):
+            return new, None
+        return replace(new, capital=capital), reuse
+
+    def _whole(self, topology: Topology, new: Owned, terms: OwnershipTerms) -> Iterator[tuple[Capital | None, Reuse]]:
+        """A candidate that is an owned machine, or a partition of one; servers that it lacks are bought."""
+        for item in self.items:
+            if not _holds(item, topology):
+                continue
+            servers = min(new.hosts, item.owned.hosts)
+            reuse = Reuse(
+                machines=(item.reused(1, servers),),
+                bought_hosts=new.hosts - servers,
+                new_usd=new.capital.usd.value if new.capital else None,
+            )
+            yield missing(None, reuse, terms), reuse
+
+    def _extended(
+        self, topology: Topology, new: Owned, terms: OwnershipTerms
+    ) -> Iterator[tuple[Capital | None, Reuse]]:
+        """A larger machine of owned racks, the largest owned machines first, and of racks and servers that are bought.
+
+        Servers of all owned machines with such racks are at hand, also of those whose racks are not taken.
+        """
+        items = [item for item in self.items if _has_racks_of(topology, item.topology)]
+        racks, servers, reused = topology.racks, new.hosts, []
+        for item in sorted(items, key=lambda item: -item.topology.racks):
+            count = min(item.owned.count, -(-racks // item.topology.racks))
+            taken = min(servers, item.owned.count * item.owned.hosts)
+            if count or taken:
+                racks, servers = max(0, racks - count * item.topology.racks), servers - taken
+                reused.append(item.reused(count, taken))
+        if reused:
+            rack = _rack(topology, [item.topology for item in items]) if racks else None
+            reuse = Reuse(
+                machines=tuple(reused),
+                bought_title=(rack.title if rack else f"rack of {topology.ipus_per_rack} IPUs") if racks else "",
+                bought_count=racks,
+                bought_hosts=servers,
+                extended=True,
+                new_usd=new.capital.usd.value if new.capital else None,
+            )
+            yield missing(rack, reuse, terms), reuse
+
+
+def stock(path: str) -> Stock:
+    """The machines of a file; InputError with every fault of the file."""
+    items = []
+    for machine in inventories.inventory(path).machines:
+        name = inventories.name(machine)
+        topology = catalog.topology(name).value
+        owned = OwnedMachines(
+            topology=topology.name,
+            title=topology.title,
+            called=machine.name,
+            ipus=topology.ipus,
+            count=machine.count,
+            hosts=machine.hosts or topology.hosts.servers,
+        )
+        items.append(StockItem(topology=topology, name=name, owned=owned, stated_hosts=machine.hosts is not None))
+    return Stock(items=tuple(items))
+
+
+def purchase(
+    own: Stock | None, topology: Topology, hosts: int, terms: OwnershipTerms, *, activity: StepActivity | None = None
+) -> tuple[Owned, Reuse | None]:
+    """What a machine with so many servers costs to whoever owns a stock, or owns nothing.
+
+    It draws what a step of that `activity` draws, or what is typical without one.
+    """
+    new = terms.machine(topology, hosts, activity=activity)
+    return (new, None) if own is None else own.purchase(topology, new, terms)
+
+
+def _value(capital: Capital | None) -> float:
+    return float("inf") if capital is None else capital.usd.value
+
+
+def missing(rack: Topology | None, reuse: Reuse, terms: OwnershipTerms) -> Capital | None:
+    """The price of racks and servers that are bought (Eq. 59) [USD]; None where one is not known."""
+    if reuse.free:
+        return Capital(usd=Range(value=0.0, low=0.0, high=0.0), derived=False, basis=OWNED, given=True)
+    if not reuse.bought_count:
+        return terms.servers(reuse.bought_hosts)
+    if rack is None:
+        return None
+    each, more = divmod(reuse.bought_hosts, reuse.bought_count)
+    parts = [(count, hosts) for count, hosts in ((more, each + 1), (reuse.bought_count - more, each)) if count]
+    priced = [(count, terms.machine(rack, hosts).capital) for count, hosts in parts]
+    known = [(count, capital) for count, capital in priced if capital is not None]
+    if len(known) < len(priced):
+        return None
+    return _sum(known, "; ".join(f"{count:,} × {rack.title}: {capital.basis}" for count, capital in known))
+
+
+def _mean(new: Capital | None, reuse: Reuse, number: int, terms: OwnershipTerms) -> Capital | None:
+    """The mean price of so many machines of which some are owned [USD]; None where that of a part is not known."""
+    servers = missing(None, Reuse(machines=(), bought_hosts=reuse.bought_hosts), terms)
+    if servers is None or (new is None and reuse.bought_count):
+        return None
+    parts, texts = [], []
+    if new is not None and reuse.bought_count:
+        parts.append((reuse.bought_count / number, new))
+        texts.append(f"{reuse.bought_count:,} × {reuse.bought_title}: {new.basis}")
+    if reuse.bought_hosts or not parts:
+        parts.append((1 / number, servers))
+        texts.append(servers.basis)
+    return _sum(parts, f"{'; '.join(texts)}; mean of {number:,}" if number > 1 else texts[0])
+
+
+def _sum(priced: Sequence[tuple[float, Capital]], basis: str) -> Capital:
+    """So many at each price, together [USD]."""
+    usd = Range(
+        value=sum_in_order(count * capital.usd.value for count, capital in priced),
+        low=sum_in_order(count * capital.usd.low for count, capital in priced),
+        high=sum_in_order(count * capital.usd.high for count, capital in priced),
+    )
+    return Capital(
+        usd=usd,
+        derived=any(capital.derived or count != 1 for count, capital in priced),
+        basis=basis,
+        sources=tuple(dict.fromkeys(source for _, capital in priced for source in capital.sources)),
+        dates=tuple(sorted({date for _, capital in priced for date in capital.dates})),
+        old=tuple(sorted({date for _, capital in priced for date in capital.old})),
+        given=all(capital.given for _, capital in priced),
+    )
+
+
+def _holds(item: StockItem, topology: Topology) -> bool:
+    """Whether owned machines are of that kind, or have it as a partition."""
+    return item.topology.name == topology.name or _is_part(topology, item.topology)
+
+
+def _is_part(topology: Topology, whole: Topology) -> bool:
+    """Whether a machine is a partition of a larger one: of the same chip, gateways and links."""
+    return topology.ipus < whole.ipus and _alike(topology, whole) and not whole.ipus % topology.ipus
+
+
+def _has_racks_of(topology: Topology, smaller: Topology) -> bool:
+    """Whether a machine is made of the racks of a smaller one."""
+    rack = topology.level("rack")
+    return topology.ipus > smaller.ipus and _alike(topology, smaller) and rack == smaller.level("rack") is not None
+
+
+def _alike(topology: Topology, other: Topology) -> bool:
+    """Whether two machines have the same chips, gateways and links; a stated fabric is like no other."""
+    if topology.fabric or other.fabric:
+        return False
+    links = [{name: item.links[name] for name in topology.links if name in item.links} for item in (topology, other)]
+    return (
+        topology.chip.name == other.chip.name
+        and topology.ipus_per_machine == other.ipus_per_machine
+        and links[0] == links[1]
+    )
+
+
+def _rack(topology: Topology, owned: Sequence[Topology]) -> Topology | None:
+    """A machine that is one rack of a larger one: of its family, else an owned one; None where there is none."""
+    try:
+        usual = catalog.pod(topology.ipus_per_rack, topology.chip.name).value
+    except InputError:
+        usual = None
+    each = [item for item in (usual, *owned) if item is not None and item.racks == 1]
+    return next((item for item in each if _has_racks_of(topology, item)), None)

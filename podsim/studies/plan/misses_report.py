@@ -1,0 +1,96 @@
+"""Demands that machines miss, and what would have to change for them to be met, as texts and blocks."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from podsim.model.currency import Currency
+from podsim.model.parameters import LABELS
+from podsim.report import numbers
+from podsim.report.doc import Block, Heading, Note
+from podsim.studies.plan.result import Candidate, Demand, Miss, Plan, Remedy
+
+FIGURES = {"time": "time", "budget": "price", "power": "power"}
+LIMITS = {"time": "time limit", "budget": "budget", "power": "power limit"}
+SMALL = 0.095  # share over a limit that is shown as percent; a larger one as a multiple of the limit
+
+
+def exceeding(share: float, limit: str) -> str:
+    """By how much a limit is exceeded: "3 % over the time limit", "2.2× the time limit"."""
+    if share < SMALL:
+        return f"{numbers.percent(share)} over the {limit}"
+    return f"{numbers.short(1 + share, 3 if share < 1 else 2)}× the {limit}"
+
+
+def missed(misses: Sequence[Miss], demand: Demand) -> str:
+    """By how much demands are missed: "P90 2.2× the time limit, 8 % over the budget"."""
+    return ", ".join(
+        f"{FIGURES[miss.demand]} not published"
+        if math.isinf(miss.over)
+        else f"{f'{demand.quantile} ' if miss.demand == 'time' else ''}{exceeding(miss.over, LIMITS[miss.demand])}"
+        for miss in misses
+    )
+
+
+def changes(plan: Plan, *, verbose: bool) -> Iterator[Block]:
+    """What would make each near miss meet all demands; `verbose` adds what would not be enough."""
+    rows = [*plan.near]
+    if plan.closest is not None and all(plan.closest.topology != candidate.topology for candidate in rows):
+        rows.insert(0, plan.closest)
+    if not rows:
+        return
+    yield Heading("What would have to change, with the same mapping")
+    for row in rows:
+        late = any(miss.demand == "time" for miss in row.misses)
+        remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]
+        yield Note(_needed(row, remedies, plan.currency), row.title)
+        short = [_short(remedy) for remedy in remedies if remedy.needed is None]
+        if verbose and short:
+            yield Note("; ".join(short), "Not enough")
+
+
+def _needed(candidate: Candidate, remedies: Sequence[Remedy], currency: Currency) -> str:
+    """Every limit that has to move; for the time also each number that would do instead."""
+    limits = [(miss.demand, _limit(miss, currency)) for miss in candidate.misses]
+    always = [text for demand, text in limits if demand != "time"]
+    ways = [text for demand, text in limits if demand == "time"]
+    ways += [_remedy(remedy) for remedy in remedies if remedy.needed is not None]
+    choice = [f"one of: {'; '.join(ways)}"] if len(ways) > 1 else ways
+    return " and ".join(filter(None, (", ".join(always), *choice)))
+
+
+def _limit(miss: Miss, currency: Currency) -> str:
+    """The limit at which a machine would meet a demand: "a budget of $1.08M, not $1.00M"."""
+    if miss.found is None:
+        return f"its {FIGURES[miss.demand]}, not published (--prices FILE states it)"
+    value, limit = (_spelled(miss.demand, amount, currency) for amount in (miss.found, miss.limit))
+    return f"a {LIMITS[miss.demand]} of {value}, not {limit}"
+
+
+def _spelled(demand: str, value: float, currency: Currency) -> str:
+    if demand == "budget":
+        return numbers.money(value, currency)
+    return numbers.rate(value, "W") if demand == "power" else numbers.time(value)
+
+
+def _remedy(remedy: Remedy) -> str:
+    """A change that is enough, with what to type."""
+    assert remedy.needed is not None, "those that are not enough are listed apart"
+    if remedy.path == "hosts":
+        return f"{remedy.needed:,.0f} hosts instead of {remedy.present:,.0f}"
+    factor = remedy.needed / remedy.present
+    what = LABELS.get(remedy.path, remedy.path)
+    if what != remedy.path:
+        value, present = numbers.significant(remedy.needed), numbers.significant(remedy.present)
+        return f"{what} {numbers.percent(1 - factor)} faster ({remedy.path}={value}, was {present})"
+    value, present = (numbers.rate(amount, remedy.unit) for amount in (remedy.needed, remedy.present))
+    named = "clock" if remedy.unit == "Hz" else "bandwidth"
+    same = numbers.parted(value)[1] == numbers.parted(present)[1]
+    was = numbers.parted(present)[0] if same else present
+    return f"{numbers.significant(factor)}× {named} ({what}={value}, was {was})"
+
+
+def _short(remedy: Remedy) -> str:
+    """A change that is not enough, with the time that it leaves."""
+    what = LABELS.get(remedy.path, remedy.path)
+    named = "more hosts" if remedy.path == "hosts" else what if what == remedy.path else f"faster {what}"
+    return named if remedy.best is None else f"{named} ({numbers.time(remedy.best)} at best)"

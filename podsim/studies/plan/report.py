@@ -1,0 +1,451 @@
+"""A plan as a document: the machine to take, the others, what would have to change."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from podsim.model.currency import DOLLARS, Currency
+from podsim.model.prediction import AGREE
+from podsim.model.prices import Terms
+from podsim.model.quantity import Grade
+from podsim.model.run_cost import J_PER_KWH, Owned
+from podsim.model.sums import sum_in_order
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+)
+from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, lengths, run_cost
+from podsim.report.views.grades import grade, short_grade
+from podsim.studies.plan import against_report, inventory_report, misses_report, neighbours_report
+from podsim.studies.plan.misses_report import missed
+from podsim.studies.plan.result import Candidate, Demand, Objective, Plan
+from podsim.studies.plan.shortlist import shortlist
+
+MOST_ROWS = 7  # machines on the short screen, competitors included
+MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
+MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
+POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
+LEAST = {
+    Objective.CAPITAL: "the cheapest",
+    Objective.TIME: "the fastest",
+    Objective.COST: "the lowest cost per run",
+    Objective.ENERGY: "the lowest energy per run",
+    Objective.PRICE_PERFORMANCE: "the best price-performance",
+}
+LACKING = {
+    Objective.CAPITAL: "purchase price: none is known (--prices FILE states one)",
+    Objective.TIME: "time",
+    Objective.COST: "cost: no price is known (--prices FILE states one)",
+    Objective.ENERGY: "energy: no power is known (--prices FILE states one)",
+    Objective.PRICE_PERFORMANCE: "price-performance: no price is known (--prices FILE states one)",
+}
+
+
+def answer(plan: Plan) -> str:
+    """The answer in one line: "IPU-POD256: 4.44 min (4.04 – 5.01), 2.15 M USD"."""
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return "no candidate"
+    time = numbers.shown(candidate.time_to_train_s, numbers.TIME)
+    price = "" if candidate.capital_usd is None else f", {numbers.money(candidate.capital_usd, plan.currency)}"
+    line = f"{candidate.title}: {time.text} ({time.interval}){price}"
+    return line if plan.chosen else f"none; nearest candidate {line}, {missed(candidate.misses, plan.demand)}"
+
+
+def watts(power_w: float | None) -> str:
+    """A power."""
+    return numbers.UNKNOWN if power_w is None else numbers.scale(power_w, POWER).text(power_w)
+
+
+def page(plan: Plan, question: Mapping[str, Any]) -> Doc:
+    """The whole answer with where the numbers of all candidates and of the workload come from."""
+    machines = [Used(called=name, topology=name) for name in plan.named]
+    others = [candidate.owned for item in plan.against for candidate in item.sizes]
+    owned = [*(candidate.owned for candidate in plan.candidates), *others]
+    origins = of_page(machines, [question["workload"]], owned)
+    return document(plan, verbose=True, charts=True, extra=origins)
+
+
+def document(
+    plan: Plan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
+) -> Doc:
+    """The recommendation, its figures and the Pareto-optimal machines.
+
+    `verbose` lists every candidate with its grade, where prices and power are from, how mappings were searched, what
+    would have to change and what was assumed; then comes `extra`.
+    """
+    stated = plan.stated_length or lengths.is_count(plan.target)
+    aim = f"a run of {plan.target}" if stated else f"target {plan.target}"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{plan.workload_title}, {aim}"), *_verdict(plan)),
+        tuple(_best(plan)),
+        tuple(_charts(plan)) if charts else (),
+        *_others(plan, verbose=verbose),
+        tuple(misses_report.changes(plan, verbose=verbose)) if verbose or plan.chosen is None else (),
+        (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
+    ]
+    if verbose:
+        groups.append((*_sources(plan), *_searched(plan)))
+        best = plan.chosen or plan.closest
+        groups.append(tuple(run_cost.ownership(best.total, plan.currency)) if best else ())
+        groups.append(tuple(against_report.table(plan)))
+        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in plan.assumptions)))
+    groups += extra
+    groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _verdict(plan: Plan) -> Iterator[Note]:
+    """The recommendation in a sentence, then what was demanded."""
+    demands = question_text(plan.demand, plan.currency)
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        yield Note(f"No candidate meets every demand: {demands}.", "", Tone.STRONG)
+        return
+    name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
+    if plan.chosen is None:
+        nearest = f"the nearest candidate is {name}, {missed(candidate.misses, plan.demand)}"
+        yield Note(f"No candidate meets every demand ({demands}): {nearest}.", "", Tone.STRONG)
+    elif _is_open(plan):
+        better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
+        text = f"{better}; {name} has the least purchase price × time. --within, --budget or --max-power selects one."
+        only = f"{name} is the only candidate."
+        which = only if len(plan.candidates) == 1 else text
+        yield Note(f"No time, budget or power demanded: {which}", "", Tone.STRONG)
+    else:
+        why = f"the quickest; it cannot be ranked by {LACKING[plan.demand.objective]}" if plan.unranked else ""
+        meets = f" of the machines that meet every demand ({demands})" if demands else ""
+        yield Note(f"Recommended: {name}, {why or LEAST[plan.demand.objective] + meets}.", "", Tone.STRONG)
+    yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
+    if plan.contradiction:
+        yield Note(plan.contradiction, "Why", Tone.WARNING)
+
+
+def _is_open(plan: Plan) -> bool:
+    """Whether nothing was demanded, so that no machine is recommended over the others."""
+    return plan.demand.objective is Objective.PRICE_PERFORMANCE and not plan.demand.limited and not plan.unranked
+
+
+def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
+    """The demands in words; "" where there are none."""
+    notes = []
+    if demand.within_s is not None:
+        notes.append(f"{numbers.time(demand.within_s)} of training at {numbers.percent(demand.confidence)} confidence")
+    if demand.budget_usd is not None:
+        notes.append(f"budget {numbers.money(demand.budget_usd, currency)} against the highest quotation")
+    if demand.most_power_w is not None:
+        notes.append(f"at most {watts(demand.most_power_w)} in use at the high end")
+    return ", ".join(notes)
+
+
+def _best(plan: Plan) -> Iterator[Block]:
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return
+    yield Facts(tuple(_facts(plan, candidate)))
+    yield from unpublished_peak(candidate.owned, plan.demand)
+    yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
+    others = [item.nearest.owned for item in plan.against]
+    yield from run_cost.old_prices((*(other.owned for other in plan.candidates), *others))
+    yield from against_report.notes(plan)
+
+
+def _facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
+    unit = numbers.scale(candidate.time_to_train_s.value, numbers.TIME)
+    number, interval = _time(candidate, unit)
+    yield Fact("Time to train", number, unit.unit, f"90 %: {interval}", grade(candidate.time_to_train_s), strong=True)
+    chance = (
+        "" if candidate.chance is None else f"chance of ≤ {numbers.time(_within(plan))}: {_chance(candidate.chance)}"
+    )
+    yield from _interrupted(candidate)
+    yield Fact(plan.demand.quantile, unit.number(candidate.sure_s), unit.unit, chance)
+    if candidate.mapping and plan.chosen is not None:
+        each = candidate.mapping.ipus_per_replica
+        split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
+        inner = f"micro-batch {candidate.mapping.micro_batch} × accumulation {candidate.mapping.accumulation:,}"
+        yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner)
+    hosts = f"{candidate.hosts} host{'' if candidate.hosts == 1 else 's'}" if candidate.hosts else ""
+    currency = plan.currency
+    usd, most_usd = candidate.capital_usd, candidate.most_capital_usd
+    most = f"up to {numbers.money(most_usd, currency)}" if most_usd != usd else ""
+    yield Fact("Purchase price", numbers.money(usd, currency), "", most or (f"with {hosts}" if hosts else ""))
+    drawn = power(candidate.owned)
+    joules = candidate.energy_j
+    kwh = "" if joules is None else f"; {numbers.significant(joules / J_PER_KWH)} kWh per run with cooling"
+    yield replace(drawn, remark=f"{drawn.remark}{kwh}")
+    if candidate.cost_usd is not None:
+        yield Fact("Cost per run", numbers.money(candidate.cost_usd, currency), "", _per_run(plan, candidate))
+    if plan.chosen is not None:
+        yield from run_cost.total_fact(candidate.total, plan.terms, currency)
+    if candidate.rent is not None:
+        yield from run_cost.rents(candidate.rent, plan.terms, currency)
+
+
+def _per_run(plan: Plan, candidate: Candidate) -> str:
+    """Terms behind the cost of a run, and its tokens."""
+    tokens = candidate.million_tokens_usd
+    each = "" if tokens is None else f"{numbers.money(tokens, plan.currency)} per M tokens; "
+    return f"{each}{run_cost.terms(plan.terms, plan.currency)}"
+
+
+def _interrupted(candidate: Candidate) -> Iterator[Fact]:
+    """The mean time to the end of a long run, with what failures make of it."""
+    if candidate.finish_s is None:
+        return
+    count = sum_in_order(report.failures.mean for report in candidate.failures)
+    goodput = numbers.percent(candidate.time_to_train_s.value / candidate.finish_s, 1)
+    finish = numbers.parted(numbers.time(candidate.finish_s))
+    remark = f"goodput {goodput}, {numbers.short(count)} failures per run"
+    yield Fact("With failures", *finish, remark, "failure rates assumed: podsim goodput")
+
+
+def power(ownership: Owned | None) -> Fact:
+    """What a machine draws, and whether that is predicted, typical or its peak."""
+    return (
+        Fact("Power", *run_cost.watts(ownership.draw))
+        if ownership and ownership.draw
+        else Fact("Power", numbers.UNKNOWN, "", "not published")
+    )
+
+
+def unlike_draws(demand: Demand, each: Mapping[str, Owned | None]) -> Iterator[Note]:
+    """A warning where energies are weighed, of some machines at their peak and of others as they typically draw."""
+    drawn = {name: ownership.draw for name, ownership in each.items() if ownership and ownership.draw}
+    at_peak = [name for name, draw in drawn.items() if draw.typical_w is None]
+    if demand.objective is not Objective.ENERGY or not 0 < len(at_peak) < len(drawn):
+        return
+    yield Note(
+        f"Energy is at peak power for {', '.join(at_peak)}, whose typical power is not published, and at power in "
+        "use for the others: the ranking is biased against these machines.",
+        "",
+        Tone.WARNING,
+    )
+
+
+def unpublished_peak(ownership: Owned | None, demand: Demand) -> Iterator[Note]:
+    """A warning where a power limit meets a machine whose power is not predicted, nor its peak known."""
+    draw = ownership.draw if ownership else None
+    if demand.most_power_w is not None and draw is not None and draw.predicted is None and draw.peak_w is None:
+        yield Note("Peak power not published: typical power is compared with the limit.", "", Tone.WARNING)
+
+
+def sources(ownership: Owned | None, terms: Terms, currency: Currency = DOLLARS) -> Iterator[Block]:
+    """Where the price and the power of a recommendation are from, and the terms of use."""
+    if ownership is not None:
+        yield from run_cost.bases(ownership)
+    yield Note(run_cost.terms(terms, currency), "Terms", Tone.QUIET)
+    yield Note("Rack space is not modelled: no source at hand gives it.", "", Tone.QUIET)
+
+
+def _sources(plan: Plan) -> Iterator[Block]:
+    candidate = plan.chosen or plan.closest
+    yield from sources(candidate.owned if candidate else None, plan.terms, plan.currency)
+    yield from run_cost.priced_by(other.owned for other in plan.candidates if other.owned)
+
+
+def _within(plan: Plan) -> float:
+    return plan.demand.within_s or 0.0
+
+
+def _chance(chance: float) -> str:
+    if chance > 0.99:
+        return "> 99 %"
+    return "< 1 %" if chance < 0.01 else numbers.percent(chance)
+
+
+def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
+    """Why not the neighbours, where that was asked, and other candidates; the short screen has one of the two."""
+    best = plan.chosen or plan.closest
+    explained = best is not None and plan.explain
+    if best is not None and explained:
+        yield tuple(neighbours_report.table(plan, best))
+    if verbose or not explained:
+        yield tuple(_candidate_blocks(plan, verbose=verbose))
+
+
+def _candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
+    """The machines nearest to the recommended one; with `verbose` all candidates."""
+    front = {id(candidate) for candidate in plan.frontier}
+    others = [] if verbose else [item.nearest for item in plan.against]
+    most = MOST_ROWS if plan.chosen else MOST_MISSES
+    rows = [*plan.candidates] if verbose else [*shortlist(plan, max(most - len(others), 1)), *others]
+    best = plan.chosen or plan.closest
+    rows.sort(key=lambda candidate: -candidate.time_to_train_s.value)
+    marked = next((at for at, row in enumerate(rows) if row is best), None)
+    unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
+    names = [row.topology for row in rows]
+    several = len({*names}) < len(names)
+    near = (
+        ("Machines to choose from" if _is_open(plan) else "Machines near the recommended one")
+        if plan.chosen
+        else "Nearest candidates"
+    )
+    yield Heading("Candidates" if verbose else near)
+    yield DocTable(
+        _columns(plan, unit, graded=verbose, several=several),
+        tuple((*_row(plan, row, unit, graded=verbose), _remark(plan, row, front)) for row in rows),
+        marked=marked,
+    )
+
+
+def _columns(plan: Plan, unit: numbers.Scale, *, graded: bool, several: bool) -> tuple[Column, ...]:
+    """Columns of what was demanded stay at every width, and hosts where `several` rows are of one machine."""
+    demand = plan.demand
+    within, objective = demand.within_s, demand.objective
+    priced = objective in (Objective.CAPITAL, Objective.COST, Objective.PRICE_PERFORMANCE)
+    return (
+        Column("Machine"),
+        Column("Hosts", number=True, priority=0 if several else 2),
+        Column("Replicas", number=True, priority=8),
+        Column(unit.unit, number=True),
+        Column("90 %", number=True, priority=1),
+        *((Column("Evidence", priority=7),) if graded else ()),
+        Column(demand.quantile, number=True, priority=0 if within is not None else 2),
+        *((Column(f"≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
+        Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
+        Column("Power", number=True, priority=0 if demand.most_power_w is not None else 4),
+        Column("Cost/run", number=True, priority=0 if objective is Objective.COST else 2),
+        Column("kWh per run", number=True, priority=0 if objective is Objective.ENERGY else 6),
+        Column("Remark", wraps=True),
+    )
+
+
+def _time(candidate: Candidate, unit: numbers.Scale) -> tuple[str, str]:
+    """Time to train and its interval, with the same digits wherever a plan shows them."""
+    time = candidate.time_to_train_s
+    if numbers.is_coarse(time):
+        coarse = numbers.spread(time.value, time.low, time.high, unit, coarse=True)
+        return coarse.number, coarse.interval
+    return unit.number(time.value), f"{unit.number(time.low)} – {unit.number(time.high)}"
+
+
+def _remark(plan: Plan, candidate: Candidate, front: Container[int]) -> str:
+    """Demands missed, IPUs that idle, evidence beyond calibration, what is owned, whether another is better in all.
+
+    `front` are the ids of those that no other is better than in all.
+    """
+    notes = [missed(candidate.misses, plan.demand)]
+    if candidate.mapping and candidate.mapping.ipus < candidate.chips:
+        notes.append(f"{candidate.mapping.ipus:,} of {candidate.chips:,} IPUs used")
+    if candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
+        notes.append(short_grade(candidate.time_to_train_s))
+    if (
+        candidate is not plan.chosen
+        and id(candidate) not in front
+        and any(candidate is other for other in plan.candidates)
+    ):
+        notes.append("dominated")
+    notes.append(inventory_report.remark(candidate.reuse))
+    return "; ".join(filter(None, notes))
+
+
+def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool) -> tuple[str, ...]:
+    replicas = (
+        f"{candidate.mapping.replicas:,} × {candidate.mapping.ipus_per_replica}"
+        if candidate.mapping
+        else numbers.UNKNOWN
+    )
+    chance = () if plan.demand.within_s is None or candidate.chance is None else (_chance(candidate.chance),)
+    kwh = numbers.UNKNOWN if candidate.energy_j is None else numbers.significant(candidate.energy_j / J_PER_KWH)
+    return (
+        candidate.topology,
+        f"{candidate.hosts:,}" if candidate.hosts else numbers.UNKNOWN,
+        replicas,
+        *_time(candidate, unit),
+        *((short_grade(candidate.time_to_train_s),) if graded else ()),
+        unit.number(candidate.sure_s),
+        *chance,
+        numbers.money(candidate.capital_usd, plan.currency),
+        watts(candidate.power_w),
+        numbers.money(candidate.cost_usd, plan.currency),
+        kwh,
+    )
+
+
+def _searched(plan: Plan) -> Iterator[Block]:
+    """How many mappings were timed, and how."""
+    counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count)
+    if plan.legal:
+        yield Note(f"{plan.legal:,} legal mappings timed; not timed: {counts or 'none'}", "Search")
+    number, most = plan.settled
+    if number:
+        change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
+        text = "formula and event simulation agree" if most <= AGREE else f"their steps differ {change}"
+        best = "the best" if number == 1 else f"the best {number:,}"
+        yield Note(f"{best} timed by event simulation too: {text}", "Check")
+
+
+def _excluded(plan: Plan) -> Iterator[Block]:
+    for exclusion in plan.excluded:
+        yield Note(exclusion.reason, f"Not {exclusion.topology}", Tone.WARNING)
+
+
+def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
+    """What to ask next."""
+    candidate = plan.chosen or plan.closest
+    if candidate is not None and not verbose:
+        question = f"{plan.workload} --topology {candidate.topology}"
+        yield Note(
+            f"podsim explain {question} (why); -v lists {_every(plan)}sources",
+            "Next",
+            Tone.QUIET,
+        )
+
+
+def _every(plan: Plan) -> str:
+    return f"all {len(plan.candidates):,} candidates and " if len(plan.candidates) > 1 else ""
+
+
+def _evidence(plan: Plan, *, verbose: bool) -> str:
+    """On what the times are based; `verbose` adds how many candidates there are, machines and numbers of hosts."""
+    count = len(plan.candidates)
+    counted = f"{count:,} candidate{'' if count == 1 else 's'}" if verbose else ""
+    return " · ".join(text for text in (counted, plan.calibration, NOT_MLPERF) if text)
+
+
+def _charts(plan: Plan) -> Iterator[Chart]:
+    """Time against capital, where both are known; an axis of ratios has no place for what costs nothing."""
+    others = [size for item in plan.against for size in item.sizes if size.capital_usd]
+    known = [candidate for candidate in (*plan.candidates, *others) if candidate.capital_usd]
+    if len(known) < 2:
+        return
+    of = plan.currency.of
+    money = numbers.scale([of(candidate.capital_usd or 0.0) for candidate in known], MONEY)
+    unit = numbers.scale([min(candidate.time_to_train_s.value for candidate in known)], numbers.TIME)
+
+    def points(rows: Sequence[Candidate]) -> tuple[tuple[float, float], ...]:
+        return tuple(
+            sorted((of(row.capital_usd or 0.0) / money.factor, row.time_to_train_s.value / unit.factor) for row in rows)
+        )
+
+    front = {id(candidate) for candidate in plan.frontier}
+    apart = {*front, *(id(candidate) for candidate in others)}
+    rest = [candidate for candidate in known if id(candidate) not in apart]
+    best = [candidate for candidate in known if candidate is plan.chosen]
+    rows = (
+        ("Pareto-optimal", [candidate for candidate in known if id(candidate) in front]),
+        ("dominated", rest),
+        ("recommended", best),
+        ("competitors", others),
+    )
+    free = any(candidate.capital_usd == 0 for candidate in plan.candidates)
+    left_out = "; owned machines, which cost nothing more, are left out" if free else ""
+    yield Chart(
+        f"Time to train against purchase price, {unit.unit} and {money.unit} {plan.currency.code}{left_out}",
+        ChartAxis(f"Purchase price, {money.unit} {plan.currency.code}", log=True),
+        ChartAxis(unit.unit, log=True),
+        tuple(DocSeries(label, points(some), joined=False) for label, some in rows if some),
+    )

@@ -1,0 +1,430 @@
+"""Machines that serve as a document: which to buy, what they hold, the others, what would have to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+)
+from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, run_cost
+from podsim.studies.plan import inventory_report
+from podsim.studies.plan.misses_report import exceeding
+from podsim.studies.plan.report import MONEY, watts
+from podsim.studies.plan.result import Objective
+from podsim.studies.plan.serving_choice import front
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from podsim.studies.plan.result import Miss
+    from podsim.studies.plan.serving_result import (
+        ServingCandidate,
+        ServingChange,
+        ServingDemand,
+        ServingPlan,
+        Trial,
+    )
+
+LEAST: Final = {
+    Objective.CAPITAL: "the cheapest",
+    Objective.COST: "the lowest cost per request",
+    Objective.ENERGY: "the lowest power",
+}
+LIMITS: Final = {
+    "p99": "P99 limit",
+    "ttft": "limit of the first token",
+    "tpot": "limit of each token",
+    "budget": "budget",
+    "power": "power limit",
+}
+FEWEST: Final = 2  # points of a chart
+PARTLY_FILLED: Final = 0.05  # by which IPUs are busier than the rate alone would have them
+MOST_ROWS: Final = 6  # fewer where the screen says what would have to change
+
+
+def answer(plan: ServingPlan) -> str:
+    """The answer in one line: "1 × IPU-M2000, batch 48: up to 47,400 requests/s, $51.7k"."""
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return "no candidate"
+    holds = f"up to {numbers.significant(candidate.holds_per_s)} requests/s"
+    line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {holds}, {_usd(plan, candidate)}"
+    return line if plan.chosen else f"none; nearest candidate {line}; {missed(candidate.misses)}"
+
+
+def _usd(plan: ServingPlan, candidate: ServingCandidate) -> str:
+    return numbers.money(candidate.capital_usd, plan.currency)
+
+
+def _machines(candidate: ServingCandidate) -> str:
+    return f"{candidate.machines:,} × {candidate.title}"
+
+
+def missed(misses: Iterable[Miss]) -> str:
+    """By how much demands are missed: "2.2× the P99 limit"."""
+    return ", ".join(
+        f"{miss.demand} not published" if miss.found is None else exceeding(miss.over, LIMITS[miss.demand])
+        for miss in misses
+    )
+
+
+def page(plan: ServingPlan, question: Mapping[str, Any]) -> Doc:
+    """The whole answer with where the numbers of all candidates and of the workload come from."""
+    machines = [Used(called=name, topology=name) for name in plan.named]
+    owned = [candidate.owned for candidate in plan.candidates]
+    return document(plan, verbose=True, charts=True, extra=of_page(machines, [question["workload"]], owned))
+
+
+def document(
+    plan: ServingPlan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
+) -> Doc:
+    """The recommendation in a sentence, its figures and the other machines.
+
+    `verbose` lists every machine, what would have to change on those that miss a demand, sources and assumptions; then
+    comes `extra`.
+    """
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_owned(plan)),
+        tuple(_best(plan)),
+        tuple(_charts(plan)) if charts else (),
+        tuple(_candidates(plan, verbose=verbose)),
+        tuple(_changes(plan)) if verbose or plan.chosen is None else (),
+        (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
+    ]
+    if verbose:
+        groups.append(tuple(_bases(plan)))
+        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in plan.assumptions)))
+    groups += extra
+    groups.append(tuple(_closing(plan, verbose=verbose)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _question(demand: ServingDemand) -> str:
+    """What is served, and how soon."""
+    rate = f"{numbers.significant(demand.rate_per_s)} requests/s"
+    if demand.tokens_per_s is not None:
+        rate = f"{numbers.significant(demand.tokens_per_s)} tokens/s ({rate} of {demand.generate:,} tokens)"
+    elif demand.generate:
+        rate = f"{rate} of {demand.generate:,} tokens"
+    return f"{rate}, {_limits(demand)}"
+
+
+def _limits(demand: ServingDemand) -> str:
+    limits = demand.limits
+    pairs = (("P99", limits.p99_s), ("first token P99", limits.ttft_s), ("further tokens", limits.tpot_s))
+    return ", ".join(f"{name} ≤ {numbers.time(limit)}" for name, limit in pairs if limit is not None)
+
+
+def _verdict(plan: ServingPlan) -> Iterator[Note]:
+    """What to buy and what it holds."""
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return
+    if plan.chosen is None:
+        text = f"No machine meets every demand ({_others(plan)}): the nearest is {_machines(candidate)}"
+        yield Note(f"{text}, {missed(candidate.misses)}.", "", Tone.STRONG)
+        return
+    wait = candidate.batch.wait_s
+    size = candidate.batch.service.batch
+    batches = f"batches of up to {size:,}, waiting at most {numbers.time(wait)}" if wait else f"batch {size:,}"
+    replicas = candidate.machines * candidate.replicas
+    several = f"{replicas:,} replica{'s' * (replicas > 1)}, {batches}"
+    rate = f"{numbers.significant(candidate.holds_per_s)} requests/s"
+    holds = f"{'sustain' if candidate.machines > 1 else 'sustains'} {rate} at {_limits(plan.demand)}"
+    spare = f" ({candidate.spares:,} of them to spare)" if candidate.spares else ""
+    buy = "Recommended:" if candidate.reuse else "Buy"
+    yield Note(
+        f"{buy} {_machines(candidate)}{spare}: {several}; {holds}. {_sentence(LEAST[plan.demand.objective])} of the "
+        f"machines that meet every demand ({_others(plan)}).",
+        "",
+        Tone.STRONG,
+    )
+
+
+def _owned(plan: ServingPlan) -> Iterator[Note]:
+    """Which of the machines are owned, and what to buy."""
+    candidate = plan.chosen or plan.closest
+    yield from inventory_report.notes(plan.inventory, candidate.reuse if candidate else None, plan.currency)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _others(plan: ServingPlan) -> str:
+    """What else is demanded."""
+    demand = plan.demand
+    notes = [f"{numbers.percent(demand.confidence)} confidence"]
+    if demand.headroom:
+        notes.append(f"{numbers.percent(demand.headroom)} room to grow")
+    if demand.spares:
+        notes.append(f"{demand.spares:,} spare machine{'s' * (demand.spares > 1)}")
+    if demand.budget_usd is not None:
+        notes.append(f"budget {numbers.money(demand.budget_usd, plan.currency)}")
+    if demand.most_power_w is not None:
+        notes.append(f"at most {watts(demand.most_power_w)} at peak")
+    return ", ".join(notes)
+
+
+def _best(plan: ServingPlan) -> Iterator[Block]:
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return
+    yield Facts(tuple(_facts(plan, candidate)))
+    yield from _at_same_price(plan)
+    yield from run_cost.old_prices([candidate.owned])
+
+
+def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
+    """Machines of the same price that sustain more and draw more, of which the lower power is recommended."""
+    chosen = plan.chosen
+    if chosen is None or plan.demand.objective is not Objective.CAPITAL:
+        return
+    alike = [other for other in plan.candidates if not other.misses and other.capital_usd == chosen.capital_usd]
+    more = max(alike, key=lambda other: other.holds_per_s, default=chosen)
+    if more.holds_per_s <= chosen.holds_per_s:
+        return
+    power = f"{watts(more.power_w)}, not {watts(chosen.power_w)}"
+    rate = f"{numbers.significant(more.holds_per_s)} requests/s"
+    yield Note(
+        f"{_machines(more)} would sustain {rate} for the same price, at {power}; at equal price the lower power is "
+        "chosen.",
+        "Or",
+    )
+
+
+def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
+    demand, service = plan.demand, candidate.batch.service
+    if candidate.each_per_s:
+        room = candidate.holds_per_s / demand.rate_per_s - 1
+        usual = candidate.expected_per_s
+        expected = "" if usual is None else f"expected {numbers.significant(usual)}; "
+        sure = f"{numbers.percent(demand.confidence)} confidence; {expected}room to grow {numbers.percent(room)}"
+        yield Fact("Sustains", numbers.significant(candidate.holds_per_s), "requests/s", sure, strong=True)
+    at = f"at {numbers.significant(demand.rate_per_s)} requests/s" if candidate.each_per_s else "at half its capacity"
+    yield Fact("P99 latency", *numbers.parted(numbers.time(candidate.p99_s)), f"{at}{_load(plan, candidate)}")
+    if candidate.ttft_s is not None:
+        yield Fact("First token P99", *numbers.parted(numbers.time(candidate.ttft_s)), at)
+    if candidate.batch.token_s is not None:
+        yield Fact("Time per token", *numbers.parted(numbers.time(candidate.batch.token_s)), "each after the first")
+    wait = f", waits at most {numbers.time(candidate.batch.wait_s)}" if candidate.batch.wait_s else ", no wait"
+    yield Fact("Batch", f"{service.batch:,}", "", f"takes {numbers.time(service.latency_s)} alone{wait}")
+    ipus = candidate.ipus_per_replica
+    each = f"{candidate.replicas:,} on each machine" if candidate.machines > 1 else "on one machine"
+    spare = f"; rate met with {candidate.spares:,} machine{'s' * (candidate.spares > 1)} less" if demand.spares else ""
+    replicas = f"of {ipus} IPU{'s' * (ipus > 1)}, {each}{spare}"
+    if candidate.machines > 1:  # of one machine the sentence above has them
+        yield Fact("Replicas", f"{candidate.machines * candidate.replicas:,}", "", replicas)
+    yield from _money(plan, candidate)
+
+
+def _load(plan: ServingPlan, candidate: ServingCandidate) -> str:
+    """The rate demanded as a share of what is sustained, how full batches are, and how busy partial ones keep IPUs."""
+    text = f"; mean batch {numbers.short(candidate.filled)} of {candidate.batch.service.batch:,}"
+    if not candidate.holds_per_s:
+        return text
+    share = plan.demand.rate_per_s / candidate.holds_per_s
+    partial = f" (partial batches keep the IPUs {numbers.percent(candidate.busy)} busy)"
+    more = partial if plan.chosen and candidate.busy > share + PARTLY_FILLED else ""
+    return f", {numbers.percent(share)} of sustained{text}{more}"
+
+
+def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
+    currency, cost = plan.currency, candidate.cost
+    most = candidate.most_capital_usd
+    up_to = f"up to {numbers.money(most, currency)}, " if most != candidate.capital_usd else ""
+    hosts = f"{up_to}{candidate.hosts} host{'s' * (candidate.hosts != 1)} per machine"
+    yield Fact("Purchase price", _usd(plan, candidate), "", hosts)
+    draw = candidate.owned.draw
+    if draw and draw.predicted:
+        text = f"up to {watts(candidate.most_power_w)} with every batch full"
+    else:
+        text = "typical, peak power not published" if draw and draw.peak_w is None else "typical"
+    yield Fact("Power", *numbers.parted(watts(candidate.power_w)), text if draw else "not published")
+    if cost is None:
+        return
+    requests = "per million requests"
+    if cost.token is not None:
+        requests += f", {numbers.money(cost.token.value, currency)} per million tokens"
+    terms = plan.terms
+    owned = f"{numbers.short(terms.years)} years at {numbers.percent(terms.use)} use"
+    yield Fact("Cost", numbers.money(cost.request.value, currency), "", requests, owned)
+    if cost.rented is not None:
+        yield Fact("Rented", numbers.money(cost.rented, currency), "", "per million requests")
+
+
+def _candidates(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
+    """The Pareto-optimal machines and the nearest misses; with `verbose` all of them."""
+    best = plan.chosen or plan.closest
+    kept = {id(candidate) for candidate in (*front(plan.candidates), *plan.near, best)}
+    rows = [candidate for candidate in plan.candidates if verbose or id(candidate) in kept]
+    most = MOST_ROWS if plan.chosen else MOST_ROWS - 1 - len(plan.near)
+    if not verbose and len(rows) > most:
+        at = next((at for at, row in enumerate(rows) if row is best), 0)
+        first = max(0, min(at - most // 2, len(rows) - most))
+        rows = rows[first : first + most]
+    some = f"Pareto-optimal machines and near misses, {len(rows)} of {len(plan.candidates)} candidates"
+    yield Heading("Candidates" if verbose else some)
+    marked = next((at for at, row in enumerate(rows) if row is best), None)
+    yield DocTable(_columns(plan), tuple(_row(plan, row) for row in rows), marked=marked)
+
+
+def _columns(plan: ServingPlan) -> tuple[Column, ...]:
+    """Columns of what was demanded stay longest, and what a machine misses at every width."""
+    demand = plan.demand
+    first = (Column("First token", number=True),) if demand.limits.ttft_s is not None else ()
+    token = (Column("Token", number=True),) if demand.limits.tpot_s is not None else ()
+    return (
+        Column("Machines"),
+        Column("Hosts", number=True, priority=3),
+        Column("Replicas", number=True, priority=4),
+        Column("Batch", number=True, priority=2),
+        Column("Wait", number=True, priority=5),
+        Column("Sustains req/s", number=True),
+        Column("P99", number=True, priority=1 if demand.limits.p99_s is not None else 3),
+        *first,
+        *token,
+        Column("Price", number=True, priority=0 if demand.budget_usd is not None else 1),
+        Column("Power", number=True, priority=0 if demand.most_power_w is not None else 3),
+        Column(f"{plan.currency.sign.strip()} per M", number=True, priority=2),
+        Column("Remark" if plan.inventory else "Misses", wraps=True),
+    )
+
+
+def _row(plan: ServingPlan, candidate: ServingCandidate) -> tuple[str, ...]:
+    batch, cost, limits = candidate.batch, candidate.cost, plan.demand.limits
+    first = (_time(candidate.ttft_s),) if limits.ttft_s is not None else ()
+    token = (_time(batch.token_s),) if limits.tpot_s is not None else ()
+    usd = None if cost is None else plan.currency.of(cost.request.value)
+    return (
+        f"{candidate.machines:,} × {candidate.topology}",
+        f"{candidate.machines * candidate.hosts:,}",
+        f"{candidate.machines * candidate.replicas:,}",
+        f"{batch.service.batch:,}",
+        numbers.time(batch.wait_s) if batch.wait_s else "none",
+        numbers.significant(candidate.holds_per_s) if candidate.each_per_s else "none",
+        numbers.time(candidate.p99_s),
+        *first,
+        *token,
+        _usd(plan, candidate),
+        watts(candidate.power_w),
+        numbers.UNKNOWN if usd is None else numbers.significant(usd),
+        "; ".join(filter(None, (missed(candidate.misses), inventory_report.remark(candidate.reuse)))),
+    )
+
+
+def _charts(plan: ServingPlan) -> Iterator[Chart]:
+    """Purchase price of the machines against the P99 of their requests, but of those for which nothing is paid."""
+    known = [candidate for candidate in plan.candidates if candidate.capital_usd]
+    if len(known) < FEWEST:
+        return
+    usd = numbers.scale([plan.currency.of(candidate.capital_usd or 0.0) for candidate in known], MONEY)
+    unit = numbers.scale([min(candidate.p99_s for candidate in known)], numbers.TIME)
+    optimal = {id(candidate) for candidate in front(known)}
+    groups = (
+        ("Pareto-optimal", [candidate for candidate in known if id(candidate) in optimal]),
+        ("dominated or too slow", [candidate for candidate in known if id(candidate) not in optimal]),
+        ("recommended", [candidate for candidate in known if candidate is plan.chosen]),
+    )
+
+    def points(rows: Iterable[ServingCandidate]) -> tuple[tuple[float, float], ...]:
+        pairs = ((row.p99_s / unit.factor, plan.currency.of(row.capital_usd or 0.0) / usd.factor) for row in rows)
+        return tuple(sorted(pairs))
+
+    price, latency = f"Purchase price, {usd.unit} {plan.currency.code}", f"P99 latency, {unit.unit}"
+    yield Chart(
+        f"{price}, against {latency}",
+        ChartAxis(latency, log=True),
+        ChartAxis(price, log=True),
+        tuple(DocSeries(label, points(rows), joined=False) for label, rows in groups if rows),
+    )
+
+
+def _time(seconds: float | None) -> str:
+    return numbers.UNKNOWN if seconds is None else numbers.time(seconds)
+
+
+def _changes(plan: ServingPlan) -> Iterator[Block]:
+    """What would give machines what they lack."""
+    if not plan.near:
+        return
+    yield Heading("What would have to change, one at a time")
+    for candidate in plan.near:
+        lines = [_change(plan, change) for change in plan.changes if change.topology == candidate.topology]
+        yield Note("; ".join(lines) or missed(candidate.misses), _machines(candidate))
+
+
+def _change(plan: ServingPlan, change: ServingChange) -> str:
+    needed, present = change.needed, change.present
+    if change.what == "service time":
+        return f"batches that take {numbers.short(1 / needed)}× less time"
+    if change.what == "budget":
+        return f"a budget of {numbers.money(needed, plan.currency)}"
+    if change.what == "power":
+        return f"a power limit of {watts(needed)}"
+    spelled: Callable[[float], str] = {
+        "rate": lambda value: f"{numbers.significant(value)}/s",
+        "headroom": numbers.percent,
+        "spares": lambda value: f"{value:.0f}",
+    }.get(change.what, numbers.time)
+    return f"--{change.what} {spelled(needed).replace(' ', '')} instead of {spelled(present)}"
+
+
+def _excluded(plan: ServingPlan) -> Iterator[Block]:
+    names: dict[str, list[str]] = {}
+    for exclusion in plan.excluded:
+        names.setdefault(exclusion.reason, []).append(exclusion.topology)
+    for reason, excluded in names.items():
+        yield Note(reason, f"Not {', '.join(excluded)}", Tone.WARNING)
+
+
+def _bases(plan: ServingPlan) -> Iterator[Block]:
+    """Trials just below and above the rate that is held, sources of price and power, and the terms."""
+    for trial in plan.checks:
+        yield Note(_trial(trial), "Check")
+    candidate = plan.chosen or plan.closest
+    if candidate is not None:
+        yield from run_cost.bases(candidate.owned)
+    yield Note(run_cost.terms(plan.terms, plan.currency), "Terms", Tone.QUIET)
+
+
+def _trial(trial: Trial) -> str:
+    """What requests of one machine saw at a rate."""
+    rate = f"{numbers.significant(trial.rate_per_s)} requests/s on one machine"
+    if trial.p99_s is None:
+        return f"{rate} exceed its capacity: the queue would grow without end"
+    first = "" if trial.ttft_s is None else f", first token {numbers.time(trial.ttft_s)}"
+    verdict = "meets" if trial.meets else "misses"
+    return f"{rate}: P99 {numbers.time(trial.p99_s)}{first}, {verdict} the limit ({trial.requests:,} requests)"
+
+
+def _closing(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
+    """What to ask next, and on what it is based."""
+    candidate = plan.chosen or plan.closest
+    if candidate is None:
+        return
+    if not verbose:
+        rate = numbers.significant(plan.demand.rate_per_s / candidate.machines).replace(",", "")
+        wait = f" --wait {1e3 * candidate.batch.wait_s:.3g}ms" if candidate.batch.wait_s else ""
+        wait += f" --hosts {candidate.hosts}" if candidate.other_hosts else ""
+        tokens = f" --generate {plan.demand.generate}" if plan.demand.generate else ""
+        tokens += f" --prompt {plan.demand.prompt}" if plan.demand.prompt else ""
+        infer = f"podsim infer {plan.workload} --topology {candidate.topology} --batch {candidate.batch.service.batch}"
+        yield Note(f"{infer}{wait}{tokens} --rate {rate}/s · -v: all", "Next", Tone.QUIET)
+    grade = f"{candidate.grade}: calibration uses no inference result"
+    yield Note(" · ".join((grade, *([plan.calibration] if verbose else []), NOT_MLPERF)), "", Tone.QUIET)

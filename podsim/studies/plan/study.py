@@ -1,0 +1,161 @@
+"""Sizing as functions: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.errors import InputError
+from podsim.files import catalog
+from podsim.files.mixes import mix
+from podsim.planning import competitors, workload_sequence
+from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
+from podsim.scenario import MachineSpec, RunLength, Scenario, Software
+from podsim.studies.checking import checked, takes_scenario
+from podsim.studies.plan import candidates, demands, serving_choice, serving_demands
+from podsim.studies.plan import choice as planning
+from podsim.studies.plan import mix as mix_planning
+from podsim.studies.plan.inventory import stock
+from podsim.studies.plan.result import Objective
+from podsim.studies.plan.serving_candidates import ServingRequest
+
+if TYPE_CHECKING:
+    from podsim.planning.ownership import OwnershipTerms
+    from podsim.studies.plan.inventory import Stock
+    from podsim.studies.plan.mix_result import MixPlan
+    from podsim.studies.plan.result import Plan
+    from podsim.studies.plan.serving_result import ServingDemand, ServingPlan
+
+Progress = Callable[[int, int], None]
+
+
+Aim = Literal["capital", "time", "cost", "energy", "price-performance"]
+
+
+@takes_scenario
+def plan(
+    scenario: Scenario,
+    *,
+    within: str | None = None,
+    budget: str | float | None = None,
+    max_power: str | None = None,
+    confidence: float | None = None,
+    objective: Aim | None = None,
+    machines: str | Sequence[str] | None = None,
+    against: str | Sequence[str] | None = None,
+    own: str | None = None,
+    explain: bool = False,
+    on_progress: Progress | None = None,
+    **more: Unpack[serving_demands.PlanKeywords],
+) -> Plan | ServingPlan:
+    """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
+
+    With a rate of requests and a latency (`rate`, `p99`) the machines are to serve, and the answer is a ServingPlan.
+    `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
+    machine meets every demand `chosen` is None; `changes` are those of the workload. `own` is a file of machines that
+    are there already; with `explain` the plan says why the neighbours of its machine are not the answer.
+    """
+    terms, named = purse(**serving_demands.money(more)), planning.named(machines)
+    one_rent(more.get("rent_per_hour"), named)
+    owned = None if own is None else stock(own)
+    demanded = serving_demands.Demanded(
+        within=within,
+        budget=budget,
+        max_power=max_power,
+        confidence=confidence,
+        objective=objective,
+        currency=terms.currency,
+    )
+    if serving_demands.stated(more):
+        if explain:
+            raise InputError(
+                "--explain is about machines that train, and --rate asks for machines that serve",
+                code="conflicting-flags",
+                hint="leave out --explain, or --rate",
+            )
+        if against is not None:
+            raise InputError(
+                "--against compares times to train: no inference result of other machines is at hand",
+                code="conflicting-flags",
+                hint="leave out --against, or --rate",
+            )
+        demand_of_rate = serving_demands.demand(scenario, more, **demanded)
+        return _serving(scenario, demand_of_rate, terms, named, on_progress, owned)
+    demand = demands.demand(**demanded)
+    run = workload_sequence.named(scenario.workload, planning.of_models(scenario.what_if.changes))
+    run.check(scenario)
+    run.check_global_batch(scenario.mapping.global_batch)
+    request = candidates.PlanRequest(
+        scenario=planning.by_formula(scenario),
+        demand=demand,
+        terms=terms,
+        models=run.models,
+        own=owned,
+        explain=explain,
+    )
+    return planning.plan(run, request, named, on_progress, competitors.named(against))
+
+
+def _serving(
+    scenario: Scenario,
+    demand: ServingDemand,
+    terms: OwnershipTerms,
+    named: Sequence[str],
+    on_progress: Progress | None,
+    own: Stock | None,
+) -> ServingPlan:
+    """Which machines serve the workload."""
+    workload = catalog.workload(scenario.workload, planning.of_models(scenario.what_if.changes)).value
+    request = ServingRequest(
+        scenario=planning.by_formula(scenario), demand=demand, terms=terms, workload=workload, own=own
+    )
+    return serving_choice.plan(request, named, on_progress)
+
+
+@checked
+def plan_mix(
+    workloads: str,
+    *,
+    budget: str | float | None = None,
+    max_power: str | None = None,
+    confidence: float | None = None,
+    objective: Aim | None = None,
+    machines: str | Sequence[str] | None = None,
+    own: str | None = None,
+    sdk: str | None = None,
+    division: Literal["closed", "open"] = "closed",
+    parameters: str | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+    **money: Unpack[OwnershipKeywords],
+) -> MixPlan:
+    """One machine for the jobs of a file, on partitions side by side: `podsim plan --workloads FILE`.
+
+    `own` is a file of machines that are there already.
+    Raises InputError where the question or the file is malformed.
+    """
+    result = mix(workloads)
+    one_rent(money.get("rent_per_hour"), ("each partition", "the machine"))
+    terms = purse(**money)
+    demand = demands.demand(
+        budget=budget, max_power=max_power, objective=objective or Objective.CAPITAL, currency=terms.currency
+    )
+    if confidence is not None and all(job.within_s is None for job in result.jobs):
+        raise InputError(
+            "--confidence is that of a time, and no job has one",
+            code="conflicting-flags",
+            hint='within = "30 min" of a job, or leave out --confidence',
+        )
+    demand = replace(demand, confidence=demands.sure(confidence))
+    scenario = Scenario(
+        workload="",
+        machine=MachineSpec(parameters=parameters),
+        length=RunLength(division=division),
+        software=Software(sdk=sdk),
+        seed=seed,
+    )
+    request = candidates.PlanRequest(
+        scenario=planning.by_formula(scenario), demand=demand, terms=terms, own=None if own is None else stock(own)
+    )
+    return mix_planning.plan(result, request, planning.named(machines), on_progress)

@@ -1,0 +1,68 @@
+"""How long a training run takes on a machine, what limits it, and what it costs."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.verb import ASK, Command, Verb
+
+COMMANDS: Final = (
+    Command(
+        "predict",
+        "time to train, its bottleneck and its uncertainty",
+        ASK,
+        1,
+        "predict:predict",
+    ),
+)
+VERBS: Final = {
+    "predict": Verb("study", (*a.SCENARIO, a.COMPILE, a.ON_PROGRESS)),
+    "predict_comparator": Verb(
+        "study",
+        (
+            a.WORKLOAD,
+            a.TOPOLOGY._replace(default=REQUIRED),
+            a.CHIPS,
+            a.GLOBAL_BATCH,
+            a.SAMPLES,
+            a.DIVISION,
+        ),
+    ),
+    "priced": Verb(
+        "money",
+        (
+            Argument(
+                name="answer",
+                kind=ArgumentKind.ANSWER,
+                choices=("Prediction", "ComparatorPrediction"),
+                default=REQUIRED,
+            ),
+            a.TOPOLOGY,
+            a.CHIP,
+            a.CHANGES,
+            Argument(name="known", kind=ArgumentKind.ANSWER, choices=("OwnershipTerms",)),
+            *a.MONEY,
+        ),
+    ),
+    "gate": Verb(
+        "gate",
+        (
+            Argument(name="answer", kind=ArgumentKind.ANSWER, choices=("Prediction",), default=REQUIRED),
+            a.texts(
+                "require",
+                'A limit that must hold with a chance, repeatable: "time_to_train<5min@0.9"; also step, throughput, '
+                "tokens_per_s, cost, energy, power. Exit code 1 if one does not hold.",
+                "QUANTITY<LIMIT@CHANCE",
+            )._replace(default=REQUIRED),
+        ),
+    ),
+    "purse": Verb("money", a.MONEY),
+    "read_scenario": Verb("scenario_files", (a.file("file", "A scenario file: docs/formats.md.", default=REQUIRED),)),
+    "write_scenario": Verb(
+        "scenario_files",
+        (
+            Argument(name="scenario", kind=ArgumentKind.ANSWER, choices=("Scenario",), default=REQUIRED),
+            a.file("file", "Where it is written.", default=REQUIRED),
+        ),
+    ),
+}

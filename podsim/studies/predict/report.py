@@ -1,0 +1,297 @@
+"""A prediction as a document."""
+
+from collections.abc import Iterable, Iterator
+
+from podsim.model.mapping import Mapping
+from podsim.model.prediction import Considered, Prediction, StageMemory
+from podsim.model.program import Part
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    Column,
+    Doc,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+    label,
+)
+from podsim.report.views import caveats, events, faults, grades, requirements, run_cost, untimed, wall_clock
+from podsim.report.views.lengths import aim, skewed
+from podsim.studies.predict.summary_report import closing, coarse, evidence, summary_facts
+
+PARTS = {
+    Part.COMPUTE: "compute",
+    Part.EXCHANGE: "on-chip exchange",
+    Part.SYNC: "sync",
+    Part.TRANSFER: "stage transfers",
+    Part.BUBBLE: "pipeline bubble",
+    Part.ALL_REDUCE: "gradient all-reduce",
+    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
+    Part.COLLECTIVE_STEPS: "in-rack collective overhead",
+    Part.RACK_STEPS: "cross-rack collective overhead",
+    Part.WEIGHT_UPDATE: "weight update",
+    Part.STREAMING: "streaming memory",
+    Part.HOST: "host input",
+    Part.SHARDING: "optimizer-state sharding",
+    Part.HOST_STEP: "host round trip",
+    Part.FRAMEWORK: "framework overhead",
+}
+REMARKS = {
+    Part.BUBBLE: "fill and drain",
+    Part.ALL_REDUCE: "exposed, on links",
+    Part.TENSOR_PARALLEL: "inside replicas, on links",
+    Part.COLLECTIVE_STEPS: "software",
+    Part.RACK_STEPS: "software",
+    Part.SHARDING: "order of shards",
+    Part.HOST: "exposed",
+    Part.HOST_STEP: "per step",
+    Part.FRAMEWORK: "input in line",
+    Part.STREAMING: "exposed",
+}
+EXAMPLES_OF_REJECTED = 8
+EXPECTED = "times at the mean samples to converge; the time to train above is the mean of simulated scores"
+
+
+def _fullest(p: Prediction) -> tuple[Note, ...]:
+    """The tiles with the highest SRAM use, and what would reduce it."""
+    return (Note(p.memory_relief, "Peak SRAM", Tone.QUIET),) if p.memory_relief else ()
+
+
+def answer(p: Prediction) -> str:
+    """The answer in one line: "2.5 min (2.1 – 3.1)", or the throughput where no length is stated."""
+    if not p.timed:
+        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        return f"{rate.text} samples/s ({rate.interval})"
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    return f"{time.text} ({time.interval})"
+
+
+def document(
+    p: Prediction,
+    *,
+    verbose: bool = False,
+    charts: tuple[Chart, ...] = (),
+    extra: Iterable[tuple[Block, ...]] = (),
+) -> Doc:
+    """The answer in short, then `charts`; `verbose` adds breakdown, mappings, memory, assumptions and `extra`."""
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{p.workload_title} on {p.topology_title} ({chips(p)}), {aim(p)}"), *_faults(p, verbose)),
+        tuple(requirements.blocks(p.requirements)),
+        (Facts((*summary_facts(p), *_with_faults(p, verbose))), *skewed(p)),
+        charts,
+    ]
+    if verbose:
+        groups += [(Facts((evidence(p),)),), *_details(p), *extra]
+        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else ())
+    else:
+        groups += [tuple(_noisy(p)), tuple(caveats.notes(p.assumptions))]
+    last = () if verbose else (Facts(tuple(closing(p))),)
+    groups.append((*last, *footer(p, verbose=verbose)))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
+    """All that the short screen leaves to `--verbose`."""
+    yield tuple(faults.blocks(p.faults, PARTS, verbose=True)) if p.faults else ()
+    yield Heading("Step time breakdown"), step_bars(p)
+    yield *_fullest(p), *events.notes(p)
+    yield tuple(_noisy(p))
+    yield tuple(wall_clock.blocks(p))
+    yield tuple(_mapping(p))
+    yield tuple(paid(p))
+    for each in (grades.doubts, grades.forms, grades.graded, _rejected, _memory):
+        yield tuple(each(p))
+
+
+def _faults(p: Prediction, verbose: bool) -> Iterator[Note]:
+    if p.faults and not verbose:
+        yield faults.named(p.faults)
+
+
+def _with_faults(p: Prediction, verbose: bool) -> Iterator[Fact]:
+    """What faults cost, in a line; the verbose page has a block on it."""
+    if p.faults and not verbose:
+        yield from faults.in_short(p.faults, PARTS)
+
+
+def _noisy(p: Prediction) -> Iterable[Block]:
+    from podsim.report.views import noise
+
+    return noise.blocks(p.noise, p.run.training_s) if p.noise else ()
+
+
+def paid(p: Prediction) -> Iterable[Block]:
+    """What the machine and the run cost, where that was asked for."""
+    return run_cost.blocks(p.money) if p.money else ()
+
+
+def chips(p: Prediction) -> str:
+    """The chips of the machine, and how many of them the mapping uses where some are idle."""
+    used = "" if p.phases or p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
+    return f"{p.ipus:,} × {p.chip}{used}"
+
+
+def step_bars(p: Prediction) -> Bars:
+    """Parts of a step, the longest first."""
+    parts = {part: seconds for part, seconds in p.breakdown_s.items() if seconds > 0}
+    total_s = sum(parts.values())
+    unit = numbers.scale(total_s, numbers.STEP_TIME)
+    decimals = 0 if coarse(p) else 1
+    places = 0 if total_s / unit.factor >= 100 else 1
+    rows = []
+    longest = sorted(parts.items(), key=lambda item: -item[1])
+    shares = numbers.shares([seconds / total_s for _, seconds in longest], decimals)
+    for (part, seconds), share in zip(longest, shares, strict=True):
+        size = seconds / unit.factor
+        text = numbers.significant(size, 1) if coarse(p) else _small(size, places)
+        rows.append(Bar(label(PARTS[part]), seconds / total_s, share, f"{text} {unit.unit}", REMARKS.get(part, "")))
+    return Bars(tuple(rows))
+
+
+def _small(size: float, places: int) -> str:
+    return f"< {numbers.fixed(10**-places, places)}" if size < 0.5 * 10**-places else numbers.fixed(size, places)
+
+
+def _mapping(p: Prediction) -> Iterator[Block]:
+    mapping, choice = p.mapping, p.choice
+    configuration = mapping.configuration.name.removeprefix("as-")
+    yield Heading(f"Mapping ({'searched' if choice.given == 'search' else choice.given})")
+    yield Facts(
+        (
+            Fact(
+                "Replicas",
+                f"{mapping.replicas:,} × {mapping.ipus_per_replica}",
+                "",
+                "replicas × IPUs per replica",
+                f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
+            ),
+            Fact("Storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}"),
+            Fact("Configuration", "", remark=configuration),
+        )
+    )
+    if choice.reason:
+        yield Note(choice.reason)
+    if choice.considered:
+        yield from _considered(p)
+
+
+def _considered(p: Prediction) -> Iterator[Block]:
+    rows = list(p.choice.considered)
+    chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
+    if chosen is None:
+        chosen = 0
+        rows.insert(0, _as_considered(p))
+    if not p.timed:
+        yield untimed.considered(p, rows, chosen)
+        return
+    figures = 1 if coarse(p) else 3
+    step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
+    time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
+    samples = numbers.scale([row.samples for row in rows], numbers.COUNT)
+    best_s = rows[chosen].time_to_train_s
+
+    def took(row: Considered) -> str:
+        if coarse(p) and row is rows[chosen]:
+            return ""
+        more = numbers.signed_percent(row.time_to_train_s / best_s - 1, 0)
+        return more if coarse(p) else time.number(row.time_to_train_s)
+
+    cells = tuple(
+        (
+            f"{row.mapping.global_batch:,}",
+            f"{row.mapping.replicas:,} × {row.mapping.ipus_per_replica}",
+            f"{row.mapping.micro_batch:,}",
+            f"{row.mapping.accumulation:,}",
+            step.number(row.step_s, figures),
+            samples.number(row.samples),
+            numbers.percent(row.bubble),
+            took(row),
+        )
+        for row in rows
+    )
+    titles = f"Step {step.unit}", f"Time {time.unit}", f"Samples {samples.unit}".rstrip()
+    yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
+    if not coarse(p) and time.number(best_s) != time.number(p.time_to_train_s.value):
+        yield Note(EXPECTED, "", Tone.QUIET)
+    if p.faults:
+        yield Note(f"all times {'on the remaining machine' if p.faults.left else 'with the faults'}", "", Tone.QUIET)
+
+
+def _considered_columns(step: str, time: str, samples: str, *, coarse: bool) -> tuple[Column, ...]:
+    return (
+        Column("Global batch", number=True),
+        Column("Replicas × IPUs", number=True),
+        Column("Micro-batch", number=True),
+        Column("Accumulation", number=True, priority=1),
+        Column(step, number=True, priority=2),
+        Column(samples, number=True, priority=3),
+        Column("Bubble", number=True, priority=4),
+        # with one digit a time may not tell two mappings apart; their ratio is known far better
+        Column("Slower by" if coarse else time, number=True),
+    )
+
+
+def _split(mapping: Mapping) -> tuple[int, ...]:
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation, len(mapping.stages)
+
+
+def _as_considered(p: Prediction) -> Considered:
+    return Considered(
+        mapping=p.mapping,
+        time_to_train_s=p.time_to_train_s.value,
+        step_s=p.step_s.value,
+        samples=p.samples_to_converge.value,
+        bubble=p.breakdown_s.get(Part.BUBBLE, 0.0) / sum(p.breakdown_s.values()),
+        memory=p.memory.fraction,
+    )
+
+
+def _rejected(p: Prediction) -> Iterator[Block]:
+    if not p.choice.rejected:
+        return
+    yield Heading(f"{sum(p.choice.rejected.values()):,} mappings rejected, {p.choice.legal:,} legal")
+    most = sorted(p.choice.rejected.items(), key=lambda item: (-item[1], item[0]))
+    rows = tuple((reason, f"{count:,}") for reason, count in most[:EXAMPLES_OF_REJECTED])
+    yield DocTable((Column("Reason", wraps=True), Column("Mappings", number=True)), rows)
+
+
+def _memory(p: Prediction) -> Iterator[Block]:
+    categories = list(dict.fromkeys(name for share in p.memory.ipus for name in share.by_category))
+    unit = numbers.scale(p.memory.capacity_bytes, numbers.BYTES)
+    yield Heading(f"SRAM by IPU of a replica, {unit.unit} of {unit.number(p.memory.capacity_bytes)}")
+    columns = (
+        Column("IPU", number=True),
+        Column("Stages"),
+        *(Column(label(name.replace("_", " ")), number=True, priority=rank) for rank, name in enumerate(categories, 1)),
+        Column("Used", number=True),
+        Column("Share", number=True),
+    )
+
+    def row(share: StageMemory) -> tuple[str, ...]:
+        texts = (numbers.fixed(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
+        used = numbers.fixed(share.used_bytes / unit.factor, 0)
+        stages = ", ".join(map(str, share.stages))
+        return str(share.ipu), stages, *texts, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
+
+    fullest = p.memory.ipus.index(p.memory.fullest)
+    yield DocTable(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
+
+
+def footer(p: Prediction, *, verbose: bool = False) -> Iterator[Note]:
+    """How far beyond calibration this is, and that it is no MLPerf result; `verbose` adds the event simulation."""
+    if coarse(p):
+        beyond = numbers.short(p.time_to_train_s.beyond, 3)
+        yield Note(
+            f"{beyond}× beyond calibration: expect the trend and a wide interval, not a point estimate",
+            "",
+            Tone.WARNING,
+        )
+    checked = events.agreement((p,)) if verbose else ""
+    yield Note(" · ".join(filter(None, (checked, NOT_MLPERF))), "", Tone.QUIET)

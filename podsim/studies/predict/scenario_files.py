@@ -1,0 +1,27 @@
+"""Scenarios as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podsim.files import scenarios
+from podsim.studies.checking import checked
+
+if TYPE_CHECKING:
+    from podsim.scenario import Scenario
+
+
+@checked
+def read_scenario(file: str | Path) -> Scenario:
+    """The scenario that a TOML file describes (docs/formats.md, podsim.scenario/1).
+
+    Raises InputError with every fault of the file and its line.
+    """
+    return scenarios.scenario(Path(file))
+
+
+@checked
+def write_scenario(scenario: Scenario, file: str | Path) -> None:
+    """Write a scenario as a TOML file that `read_scenario` reads back; InputError where it cannot be written."""
+    scenarios.write(scenario, Path(file))

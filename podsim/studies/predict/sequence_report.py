@@ -1,0 +1,93 @@
+"""A run in phases as a document."""
+
+from collections.abc import Iterable
+
+from podsim.model.prediction import Prediction
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note
+from podsim.report.views import caveats, grades, next_question, requirements, run_cost, wall_clock
+from podsim.studies.predict import report as view
+from podsim.studies.predict import summary_report as summary
+
+
+def batches(p: Prediction) -> str:
+    """The global batch, of each phase where there are several: "65,536, 16,384"."""
+    return ", ".join(f"{phase.mapping.global_batch:,}" for phase in p.phases or (p,))
+
+
+def splits(p: Prediction) -> str:
+    """Replicas and IPUs a replica, of each phase where they differ."""
+    each = (f"{phase.mapping.replicas:,} × {phase.mapping.ipus_per_replica}" for phase in p.phases or (p,))
+    return ", ".join(dict.fromkeys(each))
+
+
+def document(prediction: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """The time of all phases and a row for each; `verbose` adds the mean step, assumptions and doubts, then `extra`."""
+    title = f"{prediction.workload_title}, {len(prediction.phases)} phases, on {prediction.topology_title}"
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"{title} ({prediction.ipus:,} × {prediction.chip})"),),
+        tuple(requirements.blocks(prediction.requirements)),
+        (Facts(tuple(_facts(prediction))),),
+        (_phases(prediction),),
+    ]
+    if verbose:
+        groups += [
+            (Heading("Step time breakdown, mean of all steps"), view.step_bars(prediction)),
+            tuple(wall_clock.blocks(prediction)),
+            tuple(view.paid(prediction)),
+            tuple(grades.doubts(prediction)),
+            tuple(grades.graded(prediction)),
+            *extra,
+            (Heading("Assumptions"), *(Note(line, "·") for line in prediction.assumptions)),
+        ]
+    else:
+        groups.append(tuple(caveats.notes(prediction.assumptions)))
+    phase = f"{next_question.phase(prediction.phases[0].workload)} (one phase in full)"
+    further = Fact("Next", "", remark=f"{phase} · {next_question.DETAILS}")
+    groups += [(Facts((summary.evidence(prediction), further)),), tuple(view.footer(prediction, verbose=verbose))]
+    return Doc(tuple(group for group in groups if group))
+
+
+def _facts(prediction: Prediction) -> Iterable[Fact]:
+    yield summary.time_to_train(prediction)
+    yield from wall_clock.facts(prediction)
+    yield summary.throughput(prediction, f"mean of all phases, MFU {summary.mfu(prediction)}")
+    yield summary.bottleneck(prediction)
+    yield summary.overhead(prediction)
+    if prediction.money:
+        yield from run_cost.summary(prediction.money)
+
+
+def _phases(prediction: Prediction) -> DocTable:
+    columns = (
+        Column("Phase", wraps=True),
+        Column("Time", number=True),
+        Column("Interval", priority=1),
+        Column("Steps", number=True),
+        Column("Global batch", number=True, priority=1),
+        Column("Step", number=True, priority=2),
+        Column("Replicas × IPUs", number=True, priority=4),
+        Column("Micro-batch", number=True, priority=5),
+        Column("Peak SRAM", number=True, priority=3),
+    )
+    rows = []
+    unit = numbers.scale([phase.time_to_train_s.value for phase in prediction.phases], numbers.TIME)
+    of_step = numbers.scale([phase.step_s.value for phase in prediction.phases], numbers.STEP_TIME)
+    for phase in prediction.phases:
+        time, step = phase.time_to_train_s, phase.step_s
+        own = numbers.spread(time.value, time.low, time.high, unit, numbers.is_coarse(time))
+        mapping = phase.mapping
+        rows.append(
+            (
+                phase.workload,
+                own.text,
+                own.interval,
+                f"{phase.run.steps:,}",
+                f"{mapping.global_batch:,}",
+                numbers.spread(step.value, step.low, step.high, of_step, numbers.is_coarse(step)).text,
+                f"{mapping.replicas:,} × {mapping.ipus_per_replica}",
+                f"{mapping.micro_batch:,}",
+                numbers.percent(phase.memory.fraction),
+            )
+        )
+    return DocTable(columns, tuple(rows))

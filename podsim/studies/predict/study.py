@@ -1,0 +1,114 @@
+"""The verb that answers about one machine: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from podsim.errors import InputError
+from podsim.files import failures, start_times
+from podsim.model.caveat import Caveat
+from podsim.model.prediction import Prediction
+from podsim.model.wall_clock import ProgramStart
+from podsim.planning import answering, comparator_runs, near_batches, workload_sequence
+from podsim.predicting import wall_clock
+from podsim.predicting.untimed import untimed
+from podsim.resolve import resolve
+from podsim.studies.checking import takes_scenario
+
+if TYPE_CHECKING:
+    from podsim.model.comparator import ComparatorPrediction
+    from podsim.resolve import Case
+    from podsim.scenario import Scenario
+
+Progress = Callable[[int, int], None]
+FEW_UPDATES: Final = 100
+"""Weight updates below which passes over a data set look like no published fine-tuning: SQuAD takes 690."""
+
+
+@takes_scenario
+def predict(
+    scenario: Scenario,
+    *,
+    compile: Literal["fresh", "cached"] = "fresh",  # noqa: A002  (named after its flag)
+    on_progress: Progress | None = None,
+) -> Prediction | ComparatorPrediction:
+    """Predict a training run: time to train, where a step goes, what limits it, and how sure that is.
+
+    Parameters are a `Scenario`, or a workload and the flags of `podsim predict`. Phases are answered as their sum,
+    machines without IPUs by a scaling law. `compile` is for the wall clock, which the time to train is a part of.
+    Raises InputError for a malformed question, Infeasible where nothing fits.
+    """
+    run, engine = workload_sequence.run(scenario.workload), scenario.engine
+    run.check(scenario)
+    if comparator_runs.has_law(scenario.machine):
+        if compile != "fresh":
+            raise InputError(
+                f"--compile does not apply to {scenario.machine.topology}, which has no IPUs: nothing times its start",
+                code="conflicting-flags",
+                hint="leave out --compile",
+            )
+        return comparator_runs.predicted(scenario, run)
+    comparator_runs.refuse_chips(scenario.machine)
+    answers, clocks = [], []
+    times, rates, program = start_times.times(), failures.failures().value, ProgramStart(compile)
+    for workload in run.workloads:
+        needs_length = bool(engine.steps or scenario.faults)
+        case = resolve(
+            replace(scenario, workload=workload), needs_length=needs_length, also="noise." if engine.steps else ""
+        )
+        prediction, case = answering.answer(case, on_progress)
+        advised = _few_updates(near_batches.advised(prediction, case), case)
+        answers.append(_with_noise(advised, case))
+        clocks.append(wall_clock.wall_clock(answers[-1], case.question, times, rates, program))
+    whole = run.whole(answers)
+    return replace(whole, wall_clock=wall_clock.together(clocks, whole.time_to_train_s))
+
+
+@takes_scenario
+def predict_comparator(scenario: Scenario) -> ComparatorPrediction:
+    """Predict a training run on chips that are no IPUs: `podsim predict --topology dgx-a100`.
+
+    Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
+    """
+    return comparator_runs.answer(scenario)
+
+
+def _few_updates(answer: Prediction, case: Case) -> Prediction:
+    """The answer with a caveat where passes over a data set leave so few weight updates that no recipe takes them."""
+    flags = case.scenario.flags()
+    if "epochs" not in flags or "global_batch" in flags or answer.run.steps >= FEW_UPDATES:
+        return answer
+    line = Caveat(
+        f"only {answer.run.steps:,} weight updates of {answer.mapping.global_batch:,} samples, the batch that trains "
+        "fastest: --global-batch states that of your recipe"
+    )
+    return replace(answer, assumptions=(*answer.assumptions, line))
+
+
+def _with_noise(answer: Prediction, case: Case) -> Prediction:
+    """The answer with simulated steps, if any are wanted; without a length of the run one of its steps alone."""
+    steps, scale = case.scenario.engine.steps, case.scenario.engine.noise_scale
+    if case.missing:
+        return untimed(answer, case.missing)
+    if scale is not None and not steps:
+        raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")
+    if not steps:
+        return answer
+    from podsim.files import noise as noise_file
+    from podsim.predicting import noise
+
+    shipped, changed = noise_file.noise().value, noise_file.noise(case.scenario.what_if.changes).value
+    factor = 1.0 if scale is None else scale
+    return replace(answer, noise=noise.simulate(answer, case.question, changed, shipped, steps=steps, scale=factor))
+
+
+def of_ipus(workload: str, **keywords: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)
+    """`predict`; InputError for a machine without IPUs."""
+    prediction = predict(workload, **keywords)
+    if not isinstance(prediction, Prediction):
+        raise InputError(
+            f"{prediction.topology} has no IPUs", code="no-ipus", hint="podsim compare holds it against others"
+        )
+    return prediction

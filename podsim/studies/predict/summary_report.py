@@ -1,0 +1,184 @@
+"""The answer of a prediction in short: facts in the order of what a reader asks first."""
+
+from collections.abc import Iterator
+
+from podsim.model.prediction import MemoryFit, Prediction
+from podsim.model.training import Schedule
+from podsim.report import numbers
+from podsim.report.doc import Fact, label
+from podsim.report.views import grades, lengths, next_question, run_cost, tokens, untimed, wall_clock
+from podsim.report.views.lengths import skewed
+
+LEAST_SCORED = 0.005
+"""Share of a run from which on the page says how a score differs from it."""
+
+
+def summary_facts(p: Prediction) -> Iterator[Fact]:
+    """Time, throughput, bottleneck, mapping, memory, length and money."""
+    if p.timed:
+        yield time_to_train(p)
+        yield from wall_clock.facts(p)
+        yield throughput(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
+        yield from tokens.rate(p)
+    else:
+        yield from untimed.facts(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
+    yield bottleneck(p)
+    yield from _mapping(p)
+    yield peak_sram(p)
+    if p.timed:
+        yield _length(p)
+        yield _steps(p)
+        yield overhead(p)
+    else:
+        yield untimed.length(p)
+    if p.money:
+        yield from run_cost.summary(p.money)
+
+
+def closing(p: Prediction) -> Iterator[Fact]:
+    """The evidence in words, and the next command."""
+    yield evidence(p)
+    yield Fact("Next", "", remark=next_question.after_prediction())
+
+
+def time_to_train(p: Prediction) -> Fact:
+    """The time to train with its interval."""
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    interval = f"{numbers.level(p.interval)}: {time.interval}"
+    return Fact("Time to train", time.number, time.unit, f"{interval}{_scored(p)}", strong=True)
+
+
+def _scored(p: Prediction) -> str:
+    """By how much the score of several runs differs from the run shown, whose steps and overhead the page lists."""
+    more = p.time_to_train_s.value / p.run.total_s - 1
+    if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skewed(p)):
+        return ""
+    return f"; one run {numbers.time(p.run.total_s)}, mean of several {numbers.signed_percent(more)}"
+
+
+def throughput(p: Prediction, remark: str) -> Fact:
+    """Samples a second while training."""
+    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    return Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), remark)
+
+
+def bottleneck(p: Prediction) -> Fact:
+    """The longest parts of a step."""
+    return Fact("Bottleneck", "", remark=label(p.limited_by))
+
+
+def evidence(p: Prediction) -> Fact:
+    """Shares of the time to train by evidence, in words."""
+    estimate = p.time_to_train_s if p.timed else p.step_s
+    parts = [grades.evidence(p) or grades.grade(estimate)]
+    if p.faults:
+        parts.append("faults modelled, not measured")
+    elif grades.calibrated(p):
+        parts.append(p.calibration)
+    return Fact("Evidence", "", remark="; ".join(parts))
+
+
+def _per_ipu(p: Prediction) -> str:
+    return numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if coarse(p) else 3)
+
+
+def coarse(p: Prediction) -> bool:
+    """Whether what is answered lies so far out that its times show few digits."""
+    return numbers.is_coarse(p.time_to_train_s if p.timed else p.step_s)
+
+
+def mfu(p: Prediction) -> str:
+    """Model FLOP/s over the peak."""
+    return numbers.percent(p.mfu, 0 if p.mfu >= 0.1 else 1)
+
+
+def _mapping(p: Prediction) -> Iterator[Fact]:
+    mapping = p.mapping
+    stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared(p)}"
+    ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
+    replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
+    yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
+    factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
+    if mapping.samples_per_row != 1:
+        factors += f" × {numbers.short(mapping.samples_per_row, 3)} packed sequences per row"
+        if (packed := mapping.samples_per_row * packing(p)) != mapping.samples_per_row:
+            factors += f" ({numbers.short(packed, 3)} on average)"
+    yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
+    yield from tokens.batch(p)
+
+
+def _shared(p: Prediction) -> str:
+    """Which stages lie on one IPU, where a pipeline has more stages than IPUs."""
+    several = [share for share in p.memory.ipus if len(share.stages) > 1]
+    if p.mapping.schedule is Schedule.PHASED or not several or len(p.memory.ipus) == 1:
+        return ""
+    on = " and ".join(f"{stage}" for stage in several[0].stages)
+    return f" ({on} on IPU {several[0].ipu})" if len(several) == 1 and len(several[0].stages) == 2 else ""
+
+
+def packing(p: Prediction) -> float:
+    """Samples of the data over those that the global batch counts: packed rows hold more than their nominal number."""
+    if not p.timed or p.phases:
+        return 1.0
+    return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
+
+
+def peak_sram(p: Prediction) -> Fact:
+    """Peak SRAM over the IPUs of a replica."""
+    fit, count = p.memory, len(p.memory.ipus)
+    parts = [fullest(fit)] if count > 1 else []
+    if fit.streaming_bytes_per_ipu:
+        parts.append(f"and {numbers.amount(fit.streaming_bytes_per_ipu)} per IPU in streaming memory")
+    return Fact("Peak SRAM", numbers.fixed(fit.fraction * 100, 0), "%", ", ".join(parts))
+
+
+def fullest(fit: MemoryFit) -> str:
+    """Which IPU of a replica the peak is that of."""
+    return f"on IPU {fit.fullest.ipu}, the highest of {len(fit.ipus):,} IPUs per replica"
+
+
+def _length(p: Prediction) -> Fact:
+    estimate = p.samples_to_converge
+    samples = numbers.shown(estimate, numbers.COUNT)
+    interval = f"{numbers.level(p.interval)}: {samples.interval}"
+    if estimate.low == estimate.high:
+        interval = "default of the workload" if p.length_default else _given(p)
+    elif p.run.evaluations and p.run.interval_samples:
+        stop = numbers.count(p.run.evaluations * p.run.interval_samples)
+        interval += f"; stops at evaluation {p.run.evaluations:,}, {stop}"
+    title = "Run length" if lengths.is_length(p) else "Samples to converge"
+    return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
+
+
+def _given(p: Prediction) -> str:
+    """The length of a run that a flag states; in tokens too, of a language model."""
+    if p.global_batch_tokens is None:
+        return "given"
+    length = p.global_batch_tokens / p.mapping.global_batch / packing(p) * p.samples_to_converge.value
+    return f"{tokens.amount(length)} tokens, given"
+
+
+def _steps(p: Prediction) -> Fact:
+    step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
+    interval = f"{numbers.level(p.interval)}: {step.interval}"
+    packed = p.mapping.global_batch * packing(p)
+    of = f" of {numbers.significant(packed)} samples on average" if packed != p.mapping.global_batch else ""
+    return Fact("Step time", step.number, step.unit, f"{interval}; {p.run.steps:,} steps{of}")
+
+
+def overhead(p: Prediction) -> Fact:
+    """Start-up, evaluation and checkpoints of a run."""
+    run, figures = p.run, 1 if coarse(p) else 2
+    outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
+    if not outside_s:
+        return Fact("Run overhead", numbers.UNKNOWN, "", "start-up, evaluation, checkpoints: not included")
+    unit = numbers.scale(outside_s, numbers.TIME)
+    parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
+    if run.evaluations:
+        evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
+        parts.append(f"{evaluations} {numbers.time(run.evaluation_s, figures)}")
+    if run.checkpoint_s:
+        parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")
+    share = numbers.percent(outside_s / run.total_s if run.total_s else None)
+    remark = f"{share} of the run: {', '.join(parts)}"
+    return Fact("Run overhead", unit.number(outside_s, figures), unit.unit, remark)

@@ -1,0 +1,101 @@
+"""`podsim sample`: what to say of one run of a sampler."""
+
+from collections.abc import Iterator
+
+from podsim.model.sampler import SamplerReport
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+
+DUST = 0.0005  # of a run: works below it have no line
+
+
+def document(report: SamplerReport, *, verbose: bool = False) -> Doc:
+    """The answer, where the time goes by part, and what is assumed; `verbose` adds each operation."""
+    return Doc(
+        (
+            (Heading(answer(report)),),
+            (Facts(tuple(_facts(report))),),
+            (_parts(report),),
+            *(((_works(report),),) if verbose else ()),
+            tuple(_notes(report)),
+        )
+    )
+
+
+def answer(report: SamplerReport) -> str:
+    """The time in a line."""
+    return (
+        f"{report.sampler.name}, {report.samples:,} {_plural(report)} on {report.topology}: "
+        f"{numbers.time(report.run_s)}, {numbers.rate(report.samples_per_s, 'samples/s')}"
+    )
+
+
+def _plural(report: SamplerReport) -> str:
+    return report.sampler.sample + ("" if report.samples == 1 else "s")
+
+
+def _facts(report: SamplerReport) -> Iterator[Fact]:
+    sampler = report.sampler
+    each = f"{report.rounds:,} × {sampler.steps:,} steps" if report.rounds > 1 else f"{sampler.steps:,} steps"
+    yield Fact("a run", *numbers.parted(numbers.time(report.run_s)), each, strong=True)
+    yield Fact("samples", *numbers.parted(numbers.rate(report.samples_per_s, "samples/s")), sampler.title)
+    yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), "draws not counted")
+    share = (
+        f"{report.ipus:,} × {report.chip}, up to {report.on_a_tile:,} "
+        f"{sampler.sample}{'s' * (report.on_a_tile > 1)} each"
+    )
+    yield Fact("on", f"{report.tiles:,}", "tiles", share)
+    yield Fact("SRAM", *numbers.parted(numbers.amount(report.sram_bytes_per_tile)), "of the fullest tile")
+    yield Fact("fit", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
+    back = f"{numbers.short(100 * sampler.kept)} % return {sampler.returned:,} numbers"
+    yield Fact("to host", *numbers.parted(numbers.amount(report.returned_bytes)), back)
+
+
+def _parts(report: SamplerReport) -> DocTable:
+    parts = report.parts_s
+    unit = numbers.scale(list(parts.values()), numbers.TIME)
+    columns = (Column("part"), Column(unit.unit, number=True), Column("share", number=True))
+    return DocTable(
+        columns,
+        tuple(
+            (name, unit.number(seconds), numbers.percent(seconds / report.run_s))
+            for name, seconds in sorted(parts.items(), key=lambda item: -item[1])
+            if seconds
+        ),
+    )
+
+
+def _works(report: SamplerReport) -> DocTable:
+    unit = numbers.scale([work.time_s for work in report.works], numbers.TIME)
+    columns = (
+        Column("in"),
+        Column("work"),
+        Column("operations", priority=2),
+        Column("elements", number=True, priority=1),
+        Column(unit.unit, number=True),
+        Column("share", number=True),
+    )
+    return DocTable(
+        columns,
+        tuple(
+            (
+                work.part,
+                work.name,
+                " ".join((*work.operations, *(("sum",) if work.sums else ()))),
+                f"{work.elements:,}",
+                unit.number(work.time_s),
+                numbers.percent(work.time_s / report.run_s),
+            )
+            for work in report.works
+            if work.time_s > DUST * report.run_s
+        ),
+    )
+
+
+def _notes(report: SamplerReport) -> Iterator[Block]:
+    yield Note(
+        f"limited by {report.limited_by}; each operation is a superstep of its own, none is fused", "·", Tone.QUIET
+    )
+    yield Note("the speeds published for such samplers name neither machine, so no comparison is made", "·", Tone.QUIET)
+    for text in report.assumed:
+        yield Note(f"assumed: {text}", "·", Tone.QUIET)

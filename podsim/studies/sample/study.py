@@ -1,0 +1,45 @@
+"""Samplers on the IPUs of a machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.files import samplers as files
+from podsim.files import stated_machines
+from podsim.model.quantity import SourceKind
+from podsim.resolve import topology as machine_of
+from podsim.scenario import MachineSpec, spelled
+from podsim.studies.checking import checked
+from podsim.studies.sample import sampler_run as predicting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.sampler import SamplerReport
+
+
+@checked
+def sample(
+    sampler: str,
+    *,
+    samples: int | None = None,
+    rounds: int | None = None,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+) -> SamplerReport:
+    """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
+    document = files.sampler(sampler)
+    machine = machine_of(
+        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
+    ).value
+    stated_machines.refuse(machine, "samplers")
+    report = predicting.report(document.value, samples, machine, rounds)
+    notes = [
+        f"{path}: {provenance.note}"
+        for path, provenance in document.provenance.items()
+        if provenance.kind is SourceKind.ASSUMED
+    ]
+    return replace(report, assumed=(*document.value.notes, *notes))

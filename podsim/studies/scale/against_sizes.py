@@ -1,0 +1,44 @@
+"""Competitors beside machines of growing size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.errors import InputError, MissingParameter
+from podsim.planning import competitors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from podsim.planning.competitors import Competitor
+    from podsim.planning.ownership import OwnershipTerms
+    from podsim.planning.workload_sequence import Named
+    from podsim.scenario import Scenario
+    from podsim.studies.scale.result import ScaleReport
+
+
+def compared(
+    report: ScaleReport, names: Sequence[str], run: Named, scenario: Scenario, terms: OwnershipTerms
+) -> ScaleReport:
+    """The report with competitors at their published sizes between the smallest and the largest machine.
+
+    Where a competitor has none there, at the size that is nearest. One of which nothing is published is a note.
+    """
+    if run.run.phases is not None or not report.timed:
+        why = "no law of other chips knows phases or a run without a length"
+        return replace(report, notes=(*report.notes, f"{', '.join(names)}: {why}"))
+    known: list[Competitor] = []
+    notes = []
+    least, most = (machine.ipus for machine in (report.rows[0], report.rows[-1]))
+    for name in names:
+        try:
+            sizes = competitors.answers(name, run.models[0], scenario, terms)
+        except (MissingParameter, InputError) as no:
+            notes.append(f"{name}: {no.message}")
+            continue
+        inside = [size for size in sizes if least <= size.prediction.chips <= most]
+        middle = math.sqrt(least * most)
+        known += inside or [min(sizes, key=lambda size: abs(math.log(size.prediction.chips / middle)))]
+    return replace(report, against=tuple(known), notes=(*report.notes, *notes))

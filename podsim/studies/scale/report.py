@@ -1,0 +1,428 @@
+"""How a run scales, as a document."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from podsim.model.prediction import Prediction
+from podsim.model.program import Part
+from podsim.model.quantity import Estimate
+from podsim.report import numbers
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Heading,
+    Note,
+    Tone,
+)
+from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, events
+from podsim.report.views.grades import short_grade
+from podsim.report.views.lengths import aim
+from podsim.studies.predict.report import PARTS
+from podsim.studies.predict.sequence_report import batches
+from podsim.studies.scale import competitors_report, cost_report, law_report
+from podsim.studies.scale import untimed_report as untimed_scaling
+from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
+
+BATCH = {
+    Scaling.BEST: "the best for each machine",
+    Scaling.STRONG: "as on the first machine",
+    Scaling.WEAK: "growing with the machine",
+}
+SHOWN_PARTS = 3  # parts of a step named among those that grow
+LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
+EFFICIENCY = "Efficiency: speed-up in time to train per IPU."
+OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
+SAVED = "Saved and extra cost: against the machine before."
+SHARES = "Bubble, all-reduce and rack steps: share of a step."
+OVERHEAD = "Overhead: share of the run before, between and after steps."
+FEWEST = 2  # machines that make a curve
+
+
+def answer(report: ScaleReport) -> str:
+    """The answer in one line: "28.2 min on 16 IPUs to 2.91 min on 1,024: 9.7 × for 64 × the IPUs"."""
+    if not report.timed:
+        return untimed_scaling.answer(report)
+    first, last = report.answered[0], report.answered[-1]
+    times = [
+        f"{numbers.time(prediction.time_to_train_s.value)} on {prediction.ipus:,} IPUs" for prediction in (first, last)
+    ]
+    gain = first.time_to_train_s.value / last.time_to_train_s.value
+    if first is last:
+        return times[0]
+    return f"{' to '.join(times)}: {numbers.short(gain)}× for {numbers.times(last.ipus / first.ipus)} the IPUs"
+
+
+def page(report: ScaleReport, question: Mapping[str, Any]) -> Doc:
+    """The whole answer with where the numbers of the machines and of the workload come from."""
+    machines = [
+        Used(called=row.topology, topology=row.topology, chip=question.get("chip"), changes=question.get("changes", ()))
+        for row in report.rows
+    ]
+    paid = [money.owned for money in cost_report.monies(report)]
+    origins = of_page(machines, [question["workload"]], paid, report.answered)
+    return document(report, verbose=True, extra=origins)
+
+
+def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+    """Where scaling stops paying, each machine, a chart and what limits it.
+
+    `verbose` adds the laws of throughput, shares of a step, each machine's mapping and what limits it, prices and what
+    was assumed; then comes `extra`.
+    """
+    groups: list[tuple[Block, ...]] = [
+        (
+            Heading(f"{report.workload_title}, {aim(report.answered[0])}, global batch {_batch(report)}"),
+            *_verdict(report),
+        ),
+        (_machines(report, verbose=verbose), *_refused(report, verbose=verbose)),
+        tuple(_charts(report)),
+        (
+            *(_grown(report, verbose=verbose) if verbose or not report.against else ()),
+            *caveats.of_several(
+                {prediction.topology: prediction.assumptions for prediction in report.answered}, verbose=verbose
+            ),
+            *competitors_report.line(report, verbose=verbose),
+            *cost_report.age(report),
+            *(_next(report, verbose=verbose) if not report.against else ()),
+        ),
+    ]
+    if verbose:
+        groups += [
+            (Heading("Scaling laws of throughput"), *law_report.laws(report)),
+            tuple(cost_report.terms(report)),
+            tuple(cost_report.ownership(report)),
+            tuple(competitors_report.table(report)),
+            (Heading("Mappings"), _mappings(report)),
+            tuple(_limits(report)),
+            tuple(_assumed(report)),
+        ]
+    groups += extra
+    checked = events.agreement(report.answered) if verbose else ""
+    quiet = f"{checked} · {report.answered[0].calibration} · {NOT_MLPERF}"
+    groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _verdict(report: ScaleReport) -> Iterator[Note]:
+    """Where scaling stops paying, in minutes and money for the doubling that no longer does."""
+    pairs = [*pairwise(report.answered)]
+    if not pairs:
+        return
+    least, last = report.knee_gain, report.answered[-1]
+    doubling = next((pair for pair in pairs if _gain(report, *pair) < least), None)
+    if doubling is None:
+        text = f"Up to {last.ipus:,} IPUs, the largest machine compared, each doubling is at least "
+        yield Note(f"{text}{numbers.short(1 + least, 3)}× as fast.", "", Tone.STRONG)
+        return
+    small, large = doubling
+    speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
+    text = f"Up to {small.ipus:,} IPUs each doubling is at least {limit}× as fast; " if small is not pairs[0][0] else ""
+    text += f"{small.ipus:,} to {large.ipus:,}{'' if text else ' IPUs'} is {speedup}×"
+    text += "" if large.ipus == 2 * small.ipus else " per doubling"
+    text += "" if small is not pairs[0][0] else f", less than {limit}×"
+    yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
+
+
+def _apart(value: float, limit: float) -> tuple[str, str]:
+    """A speed-up and the limit that it falls short of, with digits that tell them apart: ("1.48", "1.5")."""
+    figures = next((n for n in range(3, 9) if numbers.short(value, n) != numbers.short(limit, n)), 9)
+    return numbers.short(value, figures), numbers.short(limit, figures)
+
+
+def _differences(report: ScaleReport, small: Prediction, large: Prediction) -> str:
+    """The change of a run's time and cost on the larger machine: " (−59.5 s, +$2.26/run)"."""
+    if not report.timed:
+        return ""
+    longer_s = large.time_to_train_s.value - small.time_to_train_s.value
+    text = f"{'+' if longer_s >= 0 else '−'}{numbers.time(abs(longer_s))}"
+    extra = cost_report.extra_usd(small, large)
+    if extra is not None:
+        text += f", {cost_report.signed(extra, cost_report.currency(report))}/run"
+    return f" ({text})"
+
+
+def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
+    """What a larger machine gains for each doubling of IPUs: in time to train, or in throughput without a length."""
+    ratio = (
+        small.time_to_train_s.value / large.time_to_train_s.value
+        if report.timed
+        else large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
+    )
+    doublings = math.log2(large.ipus / small.ipus) if large.ipus > small.ipus else 1.0
+    return float(ratio ** (1 / doublings)) - 1
+
+
+def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+    """What to ask next."""
+    if not verbose:
+        name = report.answered[-1].topology
+        yield Note(
+            f"podsim explain {report.answered[-1].workload} --topology {name} (why); -v adds laws, mappings, sources",
+            "Next",
+            Tone.QUIET,
+        )
+
+
+def _batch(report: ScaleReport) -> str:
+    return f"as published ({report.preset})" if report.preset else BATCH[report.scaling]
+
+
+def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
+    """A row a machine; `verbose` adds shares of a step."""
+    if not report.timed:
+        return untimed_scaling.machines(report)
+    unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.answered], numbers.TIME)
+    level = numbers.level(report.interval)
+    columns = (
+        Column("Machine"),
+        Column("IPUs", number=True, priority=10),
+        Column(unit.unit, number=True),
+        Column(level, number=True, priority=1),
+        Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED if verbose else ""),
+        Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
+        Column("Samples/s", number=True, priority=6),
+        Column("Efficiency", number=True, priority=3, note=EFFICIENCY),
+        Column("Cost/run", number=True, priority=2),
+        Column("Extra cost", number=True, priority=5, note=SAVED if verbose else ""),
+        Column("Evidence", priority=1),
+    )
+    details = (
+        Column("per IPU", number=True, priority=9),
+        Column("Throughput efficiency", number=True, priority=7, note=OF_THROUGHPUT),
+        Column("Bubble", number=True, priority=7, note=SHARES),
+        Column("All-reduce", number=True, priority=6, note=SHARES),
+        Column("Rack steps", number=True, priority=6, note=SHARES),
+        Column("Overhead", number=True, priority=8, note=OVERHEAD),
+        Column("Global batch", number=True, priority=8),
+    )
+    before: list[Prediction | None] = [None]
+    for row in report.rows[:-1]:
+        before.append(row.prediction or before[-1])
+    rows = tuple(
+        (
+            *_cells(row, unit, smaller),
+            *cost_report.rent_cells(report, row),
+            *(_details(row) if verbose else ()),
+            *_lasting(report, row, unit),
+        )
+        for row, smaller in zip(report.rows, before, strict=True)
+    )
+    rents = cost_report.rent_columns(report)
+    return DocTable((*columns, *rents, *(details if verbose else ()), *_lasting_columns(report, unit)), rows)
+
+
+def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
+    """What failures make of a run, where they are asked for."""
+    if not any(prediction.goodput for prediction in report.answered):
+        return ()
+    return Column("Goodput", number=True, priority=1), Column(f"Ends in {unit.unit}", number=True, priority=1)
+
+
+def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
+    if not _lasting_columns(report, unit):
+        return ()
+    result = row.prediction.goodput if row.prediction else None
+    return (numbers.percent(result.goodput.mean, 1), unit.number(result.finish_s.mean)) if result else ("", "")
+
+
+def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tuple[str, ...]:
+    """The cells of a machine; minutes saved and money added are against the next smaller one that has an answer."""
+    published = ", ".join(f"{unit.number(time.time_to_train_s)} ({time.round})" for time in row.published[-1:])
+    p = row.prediction
+    if p is None:
+        return row.topology, f"{row.ipus:,}", "no", "", "", published, *([""] * 5)
+    time = _in_unit(p.time_to_train_s, unit)
+    saved = "" if smaller is None else _saved(smaller.time_to_train_s.value - p.time_to_train_s.value, unit, time)
+    extra = None if smaller is None else cost_report.extra_usd(smaller, p)
+    return (
+        row.topology,
+        f"{row.ipus:,}",
+        time.number,
+        time.interval,
+        saved,
+        published,
+        numbers.significant(p.throughput_samples_per_s.value),
+        numbers.percent(row.time_efficiency),
+        cost_report.cell(p),
+        "" if extra is None or p.money is None else cost_report.signed(extra, p.money.currency),
+        short_grade(p.time_to_train_s),
+    )
+
+
+def _saved(shorter_s: float, unit: numbers.Scale, time: numbers.FormattedEstimate) -> str:
+    """A difference of times [s] in the unit of its column, with no more decimals than the time itself has."""
+    text = unit.number(shorter_s)
+    most = len(time.number.partition(".")[2])
+    return text if len(text.partition(".")[2]) <= most else numbers.fixed(shorter_s / unit.factor, most)
+
+
+def _in_unit(estimate: Estimate, unit: numbers.Scale) -> numbers.FormattedEstimate:
+    return numbers.spread(estimate.value, estimate.low, estimate.high, unit, numbers.is_coarse(estimate))
+
+
+def _details(row: ScaleRow) -> tuple[str, ...]:
+    """Where a step goes, and at which batch."""
+    p = row.prediction
+    if p is None:
+        return ("",) * 7
+    outside_s = p.run.startup_s + p.run.evaluation_s + p.run.checkpoint_s
+    return (
+        numbers.significant(p.throughput_samples_per_s.value / p.ipus),
+        numbers.percent(row.efficiency),
+        _share(p, Part.BUBBLE),
+        _share(p, Part.ALL_REDUCE),
+        _share(p, Part.RACK_STEPS),
+        numbers.percent(outside_s / p.run.total_s),
+        batches(p),
+    )
+
+
+def _share(p: Prediction, part: Part) -> str:
+    return numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
+
+
+def _refused(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+    if not report.timed:
+        yield from untimed_scaling.legend(report)
+        yield from _left_out(report, verbose=verbose)
+        return
+    if any(prediction.goodput for prediction in report.answered):
+        yield Note(
+            "Goodput: useful share of the time with failures, checkpoints at the best interval; "
+            f"{caveats.FAILURE_RATES}",
+            "·",
+            Tone.WARNING,
+        )
+    yield from _left_out(report, verbose=verbose)
+
+
+def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+    """IPUs and machines without work, and batches that are not those published."""
+    used = [
+        f"{prediction.mapping.ipus:,} of {prediction.topology}"
+        for prediction in report.answered
+        if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
+    ]
+    if used:
+        yield Note(
+            f"Some IPUs stay idle, since using all would be slower: {', '.join(used)} are used.", "·", Tone.WARNING
+        )
+    for row in report.rows:
+        if row.refused:
+            yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
+    for line in report.notes:
+        yield Note(line, "·", Tone.WARNING)
+    others = _other_batches(report)
+    if others and verbose:
+        yield Note(f"Published with another global batch: {'; '.join(others)}", "·", Tone.QUIET)
+
+
+def _batches_published(report: ScaleReport, *, verbose: bool) -> str:
+    """That published runs used other batches; the verbose screen lists them."""
+    return "Published runs used other batches (-v)." if _other_batches(report) and not verbose else ""
+
+
+def _other_batches(report: ScaleReport) -> list[str]:
+    """The published runs whose global batch is not that of the prediction, with both."""
+    return [
+        f"{row.topology} {time.global_batch:,} in {time.round}, here {row.prediction.mapping.global_batch:,}"
+        for row in report.rows
+        for time in row.published[-1:]
+        if row.prediction and time.global_batch != row.prediction.mapping.global_batch
+    ]
+
+
+def _charts(report: ScaleReport) -> Iterator[Chart]:
+    """Time to train against IPUs, with published runs; throughput and its law."""
+    predictions = report.answered
+    if len(predictions) < FEWEST:
+        return
+    if not report.timed:
+        yield untimed_scaling.chart(report)
+        return
+    unit = numbers.scale([prediction.time_to_train_s.value for prediction in predictions], numbers.TIME)
+    predicted = DocSeries(
+        "predicted",
+        tuple((float(prediction.ipus), prediction.time_to_train_s.value / unit.factor) for prediction in predictions),
+        band=tuple(
+            (prediction.time_to_train_s.low / unit.factor, prediction.time_to_train_s.high / unit.factor)
+            for prediction in predictions
+        ),
+    )
+    runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
+    sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
+    runs += competitors_report.published(report, unit)
+    published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
+    others = competitors_report.series(report, unit)
+    yield Chart(f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others))
+
+
+def _grown(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
+    """Which part of a step stops scaling."""
+    first, last = report.answered[0], report.answered[-1]
+    if first.ipus == last.ipus:
+        return
+    whole = 1 + sum(report.grown.values())
+    more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
+    less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
+    text = f"{numbers.short(whole)}× per sample ({last.ipus:,} against {first.ipus:,} IPUs)"
+    if more:
+        named = [
+            f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[: SHOWN_PARTS if verbose else 2]
+        ]
+        text += f": {', '.join(named)}"
+    if less and verbose:
+        text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
+    yield Note(text, "Extra IPU time", Tone.PLAIN)
+
+
+def _mappings(report: ScaleReport) -> DocTable:
+    columns = (
+        Column("Machine"),
+        Column("Replicas × IPUs", number=True),
+        Column("Micro-batch", number=True),
+        Column("Accumulation", number=True),
+        Column("Step ms", number=True, priority=1),
+        Column("Samples M", number=True, priority=2),
+        Column("MFU", number=True, priority=3),
+        Column("SRAM", number=True, priority=4),
+    )
+    rows = tuple(
+        (
+            row.topology if not row.phases else f"{row.topology} {p.workload}",
+            f"{p.mapping.replicas:,} × {p.mapping.ipus_per_replica}",
+            f"{p.mapping.micro_batch}",
+            f"{p.mapping.accumulation:,}",
+            numbers.significant(1e3 * p.step_s.value),
+            numbers.significant(p.samples_to_converge.value / 1e6) if p.timed else numbers.UNKNOWN,
+            numbers.percent(p.mfu, 1),
+            numbers.percent(p.memory.fraction),
+        )
+        for row in report.answered
+        for p in row.phases or (row,)
+    )
+    return DocTable(columns, rows)
+
+
+def _limits(report: ScaleReport) -> Iterator[Block]:
+    yield Heading("Bottlenecks")
+    for p in report.answered:
+        yield Note(p.limited_by, p.topology)
+
+
+def _assumed(report: ScaleReport) -> Iterator[Block]:
+    """What was assumed of all, and of some."""
+    lines = dict.fromkeys(line for p in report.answered for line in p.assumptions)
+    yield Heading("Assumptions")
+    for line in lines:
+        of = [p.topology for p in report.answered if line in p.assumptions]
+        yield Note(line if len(of) == len(report.answered) else f"{line} ({', '.join(of)})", "·")

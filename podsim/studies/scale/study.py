@@ -1,0 +1,107 @@
+"""The verb that asks one question of machines of growing size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from podsim.files import catalog
+from podsim.files import failures as rates
+from podsim.planning import competitors, workload_sequence
+from podsim.planning.answering import answer
+from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
+from podsim.predicting import goodput
+from podsim.predicting.untimed import untimed
+from podsim.resolve import resolve
+from podsim.studies.checking import takes_scenario
+from podsim.studies.predict.money import on_machine
+from podsim.studies.scale import machines as planning
+from podsim.studies.scale.against_sizes import compared
+from podsim.studies.scale.result import Scaling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from podsim.model.prediction import Prediction
+    from podsim.model.workload import Workload
+    from podsim.planning.workload_sequence import Named
+    from podsim.resolve import Case
+    from podsim.scenario import Scenario
+    from podsim.studies.predict.study import Progress
+    from podsim.studies.scale.result import ScaleReport
+
+
+@takes_scenario
+def scale(
+    scenario: Scenario,
+    *,
+    pods: str | Iterable[int] | None = None,
+    topologies: str | Iterable[str] | None = None,
+    scaling: Literal["best", "strong", "weak"] = "best",
+    knee: float = 0.5,
+    failures: bool = False,
+    against: str | Iterable[str] | None = None,
+    on_progress: Progress | None = None,
+    **money: Unpack[OwnershipKeywords],
+) -> ScaleReport:
+    """Predict a run on machines of growing size; names and defaults are those of the flags of `podsim scale`.
+
+    Raises InputError where the question is malformed, Infeasible where the workload fits none of the machines.
+    """
+    changes = scenario.what_if.changes
+    run = workload_sequence.named(scenario.workload, changes)
+    terms = purse(**money)
+    run.check(scenario, failures=failures, needs_length=failures)
+    machines = planning.machines(scenario, pods, topologies)
+    one_rent(money.get("rent_per_hour"), [machine.ipus for machine in machines])
+
+    def answer(varied: Scenario) -> Prediction:
+        answers = []
+        for model in run.models:
+            prediction, case = _answered(replace(varied, workload=model.name), model, failures=failures)
+            answers.append(prediction)
+        whole = run.run.whole(answers)
+        priced = whole.timed or any(value is not None for value in money.values())
+        return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
+
+    others = competitors.named(against if against is None or isinstance(against, str) else tuple(against))
+    as_published = not changes and (topologies is None or scenario.machine.chip is None)
+    report = planning.report(
+        planning.Series(
+            scenario=scenario,
+            run=run,
+            machines=machines,
+            scaling=Scaling(scaling),
+            knee_gain=knee,
+            points=catalog.points() if as_published else (),
+            preset=_published(run, scenario.mapping.preset),
+            notes=planning.stops(pods) if pods is not None else (),
+            answer=answer,
+            on_progress=on_progress,
+        )
+    )
+    return compared(report, others, run, scenario, terms) if others else report
+
+
+def _published(run: Named, preset: str | None) -> str | None:
+    """The preset where it is a published mapping; a configuration leaves batch and mapping to the search."""
+    large_pods = {large_pod.name for model in run.models for large_pod in model.large_pods}
+    return None if preset in large_pods else preset
+
+
+def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
+    """The prediction for one machine of a workload that was read before; with `failures` what they make of it."""
+    case = resolve(scenario, read=model, also="failures." if failures else "", needs_length=failures)
+    prediction, case = answer(case)
+    if not failures:
+        return untimed(prediction, case.missing), case
+    report = goodput.goodput(
+        prediction,
+        case.question,
+        rates.failures(scenario.what_if.changes).value,
+        work_s=None,
+        interval_s=None,
+        runs=None,
+        spares=0,
+    )
+    return replace(prediction, goodput=report), case

@@ -1,0 +1,97 @@
+"""`podsim stencil`: what to say of one sweep."""
+
+from collections.abc import Iterator
+
+from podsim.model.stencil import StencilReport
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+
+
+def document(report: StencilReport, *, verbose: bool = False) -> Doc:
+    """The answer, where the time goes, and published sweeps of the same stencil beside predictions.
+
+    `verbose` adds how many points a tile has.
+    """
+    groups: list[tuple[Block, ...]] = [
+        (Heading(answer(report)),),
+        (Facts((*_facts(report), *_of_a_tile(report)[: int(verbose)])),),
+        (_parts(report),),
+        (_published(report),) if report.published else (),
+        tuple(_notes(report)),
+    ]
+    return Doc(tuple(group for group in groups if group))
+
+
+def answer(report: StencilReport) -> str:
+    """The time in a line."""
+    grid = " × ".join(f"{edge:,}" for edge in report.grid)
+    return (
+        f"{report.stencil.name} over {grid} on {report.topology}: {numbers.time(report.sweep_s)} a sweep, "
+        f"{numbers.rate(report.flop_per_s, 'FLOP/s')}"
+    )
+
+
+def _facts(report: StencilReport) -> Iterator[Fact]:
+    stencil = report.stencil
+    yield Fact("sweep", *numbers.parted(numbers.time(report.sweep_s)), "one time step", strong=True)
+    yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP a point")
+    yield Fact("points", *numbers.parted(numbers.rate(report.points_per_s, "points/s")), stencil.title)
+    share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
+    yield Fact("on", f"{report.tiles:,}", "tiles", share)
+    kb = numbers.amount(report.sram_bytes_per_tile)
+    yield Fact("SRAM", *numbers.parted(kb), "of the fullest tile", f"{stencil.fields} fields of floats and halos")
+
+
+def _of_a_tile(report: StencilReport) -> tuple[Fact, ...]:
+    mean = report.points / (report.tiles * report.ipus)
+    return (Fact("a tile", numbers.count(mean), "points", "mean of all tiles"),)
+
+
+def _parts(report: StencilReport) -> DocTable:
+    parts = {
+        "compute": report.compute_s,
+        "exchange between tiles": report.exchange_s,
+        "sync": report.sync_s,
+        "halos over IPU-Links": report.links_s,
+    }
+    unit = numbers.scale(list(parts.values()), numbers.TIME)
+    columns = (Column("part"), Column(unit.unit, number=True), Column("share", number=True))
+    rows = tuple(
+        (name, unit.number(seconds), numbers.percent(seconds / report.sweep_s))
+        for name, seconds in parts.items()
+        if seconds
+    )
+    return DocTable(columns, rows)
+
+
+def _published(report: StencilReport) -> DocTable:
+    columns = (
+        Column("published grid"),
+        Column("IPUs", number=True),
+        Column("measured", number=True),
+        Column("predicted", number=True),
+        Column("unit", priority=1),
+        Column("error", number=True),
+        Column("source", priority=2),
+    )
+    return DocTable(
+        columns,
+        tuple(
+            (
+                item.row.shape["grid"],
+                item.row.shape.get("ipus", "1"),
+                numbers.significant(item.row.value, 4),
+                numbers.significant(item.predicted, 4),
+                item.row.unit,
+                numbers.signed_percent(item.error),
+                item.row.source,
+            )
+            for item in report.published
+        ),
+    )
+
+
+def _notes(report: StencilReport) -> Iterator[Block]:
+    yield Note("a compiled loop that waits for its halos; nothing is fitted to the published rows", "·", Tone.QUIET)
+    if report.stencil.divisions:
+        yield Note("operations of a point are counted from the equations, the source states none", "·", Tone.QUIET)

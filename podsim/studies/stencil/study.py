@@ -1,0 +1,43 @@
+"""A sweep of a stencil on the IPUs of a machine, with the published sweeps of the same stencil."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from podsim.calibration import shipped
+from podsim.calibration.microbenchmarks import compare, stencils
+from podsim.files import microbenchmarks as measured
+from podsim.files import stated_machines
+from podsim.predicting import stencils as predicting
+from podsim.resolve import topology as machine_of
+from podsim.scenario import MachineSpec, spelled
+from podsim.studies.checking import checked
+from podsim.topology.fabric import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.stencil import StencilReport
+
+
+@checked
+def stencil(
+    stencil: str,
+    *,
+    grid: str,
+    pod: int | None = None,
+    topology: str | None = None,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+) -> StencilReport:
+    """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
+    known = predicting.known(stencil)
+    edges = predicting.edges(grid, known)
+    machine = machine_of(
+        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
+    ).value
+    stated_machines.refuse(machine, "stencils")
+    report = predicting.report(known, edges, machine, build(machine))
+    rows = [row for row in measured.shipped() if stencils.stencil_of(row) == known]
+    return replace(report, published=compare.compare(rows, shipped.bench(rows)).compared)

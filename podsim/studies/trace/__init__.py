@@ -1,0 +1,43 @@
+"""When everything of a step happens."""
+
+from typing import Final
+
+from podsim.model import arguments as a
+from podsim.model.verb import ASK, Command, Verb
+
+COMMANDS: Final = (
+    Command(
+        "trace",
+        "timeline of a step, for a trace viewer",
+        ASK,
+        7,
+        "trace:trace",
+    ),
+)
+VERBS: Final = {
+    "trace": Verb(
+        "study",
+        (
+            a.WORKLOAD,
+            *a.MAPPED,
+            *a.CONFIGURATION,
+            a.ENGINE,
+            a.FIDELITY._replace(help="Run one of each set of equal replicas, or all; of tiles with --level tile."),
+            a.FAULTS,
+            a.SEED,
+            a.MOST_SPANS,
+            a.ON_PROGRESS,
+            a.choice(
+                "level",
+                "pod tile",
+                "The tasks of a step on all IPUs, or the supersteps of one stage on the tiles of its IPU.",
+                default="pod",
+            ),
+            a.from_zero("stage", "Which stage, with --level tile [default: the one with most arithmetic]."),
+            a.STEPS._replace(low=1, high=100, default=1, help="Steps drawn, one after the other, at most 100."),
+            a.NOISE_SCALE._replace(
+                help="Draw steps with noise, delays X times as long as in published runs [default: no noise]."
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,135 @@
+"""The verbs that hold podsim against what others have measured and claimed: wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import podsim
+from podsim.calibration import coverage as covering
+from podsim.calibration import freeze as freezing
+from podsim.calibration import holdout, shipped
+from podsim.calibration.claims.environment import Environment
+from podsim.calibration.claims.judge import report as claim_report
+from podsim.calibration.microbenchmarks.compare import compare
+from podsim.calibration.published.evaluate import EvaluationContext
+from podsim.calibration.published.fitted import outdated, row_fits
+from podsim.calibration.published.judge import report as published_report
+from podsim.calibration.published.power_rows import held_out as power_held_out
+from podsim.files import applications, catalog, comparators, frameworks, free, frozen, prices, readings
+from podsim.files import claims as claimed
+from podsim.files import microbenchmarks as measured
+from podsim.files.write import check_writable, frozen_text, write_all
+from podsim.model.validation import FreezeReport
+from podsim.studies.checking import checked
+from podsim.studies.predict.study import Progress, of_ipus
+
+if TYPE_CHECKING:
+    from podsim.model.claims import ClaimsReport
+    from podsim.model.comparator import ComparatorReport
+    from podsim.model.microbenchmark import MicrobenchmarkReport
+    from podsim.model.prediction import Prediction
+    from podsim.model.published import PublishedReport
+    from podsim.model.validation import CoverageReport, FrozenPrediction, HoldOuts, Validation
+
+
+@checked
+def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
+    """Hold the tile, exchange and link model against every published microbenchmark."""
+    rows = measured.shipped()
+    return compare(rows, shipped.bench(rows), on_progress)
+
+
+@checked
+def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
+    """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
+    claims = claimed.claims(Path(path) if path is not None else None).value.claims
+    return claim_report(claims, _world(), on_progress)
+
+
+def _world() -> Environment:
+    return Environment(
+        predict=cache(of_ipus),
+        infer=podsim.infer,
+        sample=podsim.sample,
+        predict_comparator=cache(podsim.predict_comparator),
+        chip_of=lambda name: catalog.chip(name).value,
+        topology_of=lambda name: catalog.topology(name).value,
+        points=catalog.points(),
+        rivals=comparators.shipped(),
+        measured={row.id: row for row in measured.published()},
+        prices=prices.prices(),
+    )
+
+
+@checked
+def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
+    """Hold what podsim says against every published row that it can model, as shipped or read as `path` says.
+
+    Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
+    again, without each framework and family in turn. Raises InputError for faults of either file.
+    """
+    file = readings.readings(Path(path) if path is not None else None).value
+    verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
+    rows = measured.shipped()
+    asked_rows = (*measured.published(), *applications.applications())
+    fit = shipped.framework_fit(asked_rows, file, verbs["predict"])
+    context = EvaluationContext(
+        verbs=verbs, environment=_world(), bench=shipped.bench(rows), rows={row.id: row for row in asked_rows}
+    )
+    result = published_report(
+        asked_rows,
+        file,
+        context,
+        on_progress,
+        fits=row_fits(asked_rows, fit, power_held_out(file, context)),
+    )
+    return replace(result, outdated=outdated(frameworks.costs(), fit))
+
+
+@checked
+def validate(*, on_progress: Progress | None = None) -> Validation:
+    """Hold predictions against every published result, also with each machine size, round and workload left out."""
+    ready = shipped.cases()
+    validation = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
+    return replace(validation, convergence=shipped.convergence(ready))
+
+
+@checked
+def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
+    """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
+    return holdout.hold_outs(shipped.cases(), free.free().value, on_progress)
+
+
+@checked
+def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
+    """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
+    ready, parameters, request = shipped.cases(), catalog.parameters(), free.free().value
+    return covering.coverage(
+        ready, parameters, request, without=holdout.by_machine(ready, parameters, request, on_progress)
+    )
+
+
+@checked
+def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
+    """Predict again what is frozen, and write it: `podsim validate --freeze`."""
+
+    def ask(row: FrozenPrediction) -> Prediction:
+        return of_ipus(row.workload, topology=row.topology, preset=row.preset)
+
+    before = frozen.frozen()
+    target = Path(path) if path is not None else frozen.path()
+    check_writable(target if write else None)
+    after = freezing.again(before, ask, on_progress)
+    report = FreezeReport(before=before, after=after, path="")
+    if write:
+        write_all([(target, frozen_text(after))], report)
+    return replace(report, path="" if not write else str(path or target.name))
+
+
+@checked
+def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
+    """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
+    return shipped.comparator_fit(on_progress)[1]

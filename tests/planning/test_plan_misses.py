@@ -1,0 +1,112 @@
+"""What a plan says of machines that miss demands, and of what would have to change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.model.quantity import Grade
+from podsim.report.terminal import Look, render
+from podsim.studies.plan import report as view
+from podsim.studies.plan.misses_report import changes, exceeding, missed
+from podsim.studies.plan.result import Demand, Miss, Plan
+
+
+@pytest.fixture(scope="module")
+def late() -> Plan:
+    """ResNet-50 in a time that POD128 nearly makes, under a budget that pays for POD64."""
+    return podsim.plan("resnet50", within="5min", budget="1M", machines="pod64,pod128")
+
+
+def screen(plan: Plan, width: int = 100, *, verbose: bool = False) -> str:
+    return " ".join(render(view.document(plan, verbose=verbose), Look(width)).split())
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.03, "3 % over the limit"),
+        (0.094, "9 % over the limit"),
+        (0.096, "1.1× the limit"),
+        (0.77, "1.77× the limit"),
+        (1.5, "2.5× the limit"),
+        (16.2, "17× the limit"),
+    ],
+)
+def test_a_multiple_is_that_of_the_limit_and_a_percentage_is_what_is_above_it(share: float, text: str) -> None:
+    assert exceeding(share, "limit") == text
+
+
+def test_the_time_that_is_compared_is_named() -> None:
+    misses = (Miss(demand="time", limit=300.0, found=309.0), Miss(demand="budget", limit=1e6, found=1.12e6))
+    assert missed(misses, Demand(confidence=0.9)) == "P90 3 % over the time limit, 1.12× the budget"
+    assert missed(misses[:1], Demand(confidence=0.95)) == "P95 3 % over the time limit"
+    assert missed((Miss(demand="power", limit=1.0, found=None),), Demand()) == "power not published"
+
+
+def test_where_two_demands_are_missed_both_have_to_move(late: Plan) -> None:
+    text = screen(late)
+    assert "What would have to change, with the same mapping" in text
+    assert "IPU-POD128 a budget of $1.12M, not $1.00M and one of: a time limit of 5.15 min" in text
+    assert "not enough" not in text.lower()
+
+
+def test_every_change_has_the_value_that_it_replaces(late: Plan) -> None:
+    text = screen(late)
+    assert "(ipu-link.bandwidth=20.8 GB/s, was 16.0)" in text
+    stretch = next(remedy for remedy in late.remedies if remedy.path == "program.stretch" and remedy.needed)
+    assert f"programs 4 % faster (program.stretch=0.997, was {stretch.present:.3g})" in text
+
+
+def test_changes_that_are_not_enough_are_listed_apart(late: Plan) -> None:
+    assert any(remedy.needed is None for remedy in late.remedies)
+    titles = [getattr(block, "label", "") for block in changes(late, verbose=True)]
+    assert "Not enough" in titles
+    assert "Not enough" not in [getattr(block, "label", "") for block in changes(late, verbose=False)]
+
+
+def test_a_machine_that_misses_no_time_gets_no_change_for_it(late: Plan) -> None:
+    assert late.closest is not None
+    budget = [miss for miss in late.closest.misses if miss.demand == "budget"]
+    dear = replace(late.closest, misses=tuple(budget))
+    text = screen(replace(late, closest=dear, near=(dear,)))
+    assert "IPU-POD128 a budget of $1.12M, not $1.00M Next" in text
+
+
+def test_rows_of_one_machine_are_told_apart_by_their_hosts(late: Plan) -> None:
+    for width in (60, 100):
+        table = screen(late, width, verbose=True)
+        assert " Machine Hosts min" in table
+    assert " Machine Hosts min" not in screen(late, 60)
+    assert " Machine Hosts min" in screen(late, 100), "one price has the price of its hosts"
+
+
+def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:
+    assert "dominated" not in screen(late)
+    alone = replace(late, frontier=())
+    assert "1.12× the budget; dominated" in screen(alone)
+    closest = late.closest
+    assert closest is not None
+    assert closest.mapping is not None
+    half = replace(closest, chips=2 * closest.mapping.ipus)
+    assert "128 of 256 IPUs used" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))
+
+
+def test_a_row_beyond_calibration_says_so(late: Plan) -> None:
+    assert late.closest is not None
+    assert "extrapolated" not in screen(late)
+    time = replace(late.closest.time_to_train_s, grade=Grade.EXTRAPOLATED, beyond=2.0)
+    far = replace(late.closest, time_to_train_s=time)
+    assert "1.12× the budget; extrapolated 2×" in screen(replace(late, candidates=(far,), frontier=(far,), closest=far))
+
+
+def test_the_interval_and_what_is_missed_stay_at_80_columns(late: Plan) -> None:
+    header = next(line for line in render(view.document(late), Look(80)).splitlines() if "Machine" in line)
+    assert {"90", "P90", "Remark"} <= {*header.split()}
+
+
+def test_a_time_has_the_same_digits_in_the_facts_and_in_the_table(late: Plan) -> None:
+    assert screen(late).count("4.82") == 2
+    assert screen(late).count("4.40 – 5.21") == 2

@@ -1,0 +1,93 @@
+"""A what-if is said on the screen with the value before, and its share of an answer counts as assumed."""
+
+import json
+
+import pytest
+
+import podsim
+from podsim.cli.app import main
+from podsim.model.parameters import PROGRAM
+from podsim.model.program import Part
+from podsim.model.quantity import Grade
+from podsim.predicting.changed_inputs import CARRIED, COLLECTIVES, parts
+from podsim.studies.predict.money import UNCHANGED
+
+QUESTION = {"workload": "bert", "pod": 256, "engine": "analytic"}
+
+
+def shares(**flags):
+    return podsim.predict(**{**QUESTION, **flags}).grades.shares
+
+
+@pytest.mark.parametrize(
+    ("path", "carried"),
+    [
+        ("chip.clock", set(PROGRAM) | {Part.SHARDING}),
+        ("gw-link.bandwidth", {Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.RACK_STEPS}),
+        ("rack.step", {Part.RACK_STEPS}),
+        ("sdk-2.1.program", set(PROGRAM)),
+        ("workload.parameters", set(Part)),
+        ("economics.machine", set()),
+        ("pod.holds", set(COLLECTIVES)),
+    ],
+)
+def test_an_input_carries_the_parts_that_it_decides(path, carried):
+    assert parts([path]) == carried
+
+
+def test_no_path_is_in_two_groups():
+    assert not [a for a in CARRIED for b in CARRIED if a != b and b.startswith(a)]
+
+
+def test_the_share_of_changed_inputs_is_assumed():
+    usual, clock, links = (
+        shares(),
+        shares(changes={"chip.clock": "13 GHz"}),
+        shares(changes={"gw-link.bandwidth": "400 Gbit/s"}),
+    )
+    assert usual.get(Grade.ASSUMED, 0.0) < links[Grade.ASSUMED] < clock[Grade.ASSUMED] < 1
+    assert links[Grade.ASSUMED] < 0.3
+
+
+def test_a_small_share_leaves_the_grade_and_a_large_one_does_not():
+    little = podsim.predict(**QUESTION, changes={"hosts.server_bandwidth": "20 GB/s"})
+    much = podsim.predict(**QUESTION, changes={"chip.clock": "1.5 GHz"})
+    assert little.time_to_train_s.grade is Grade.INTERPOLATED
+    assert much.time_to_train_s.grade is Grade.ASSUMED
+
+
+def test_faults_are_assumed():
+    assert podsim.predict("bert", pod=64, faults=["ipu:17=0.5"]).step_s.grade is Grade.ASSUMED
+
+
+def test_the_screen_names_changes_with_their_values_before(capsys):
+    words = ["predict", "bert", "--pod", "64", "--engine", "analytic", "--schedule", "1f1b"]
+    assert main([*words, "--set", "chip.clock=2x", "--set", "rack.step=1ms"]) == 0
+    lines = " ".join(capsys.readouterr().out.split())
+    assert "What-if chip.clock 2.65 GHz (was 1.325 GHz); rack.step 1ms (was 0.000344 s)" in lines
+    assert "Override --schedule 1f1b" in lines
+
+
+def test_nothing_is_said_where_nothing_was_changed(capsys):
+    assert main(["predict", "bert", "--pod", "64", "--engine", "analytic"]) == 0
+    out = capsys.readouterr().out
+    assert "What-if" not in out
+    assert "Override" not in out
+
+
+def test_pages_say_it_too(tmp_path, capsys):
+    page = tmp_path / "a.html"
+    words = ["predict", "bert", "--pod", "64", "--engine", "analytic", "--set", "chip.clock=1.5GHz", "-o", str(page)]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert "was 1.325 GHz" in page.read_text(encoding="utf-8")
+
+
+def test_price_and_power_of_a_changed_machine_are_of_the_unchanged_one(capsys):
+    words = ["predict", "bert", "--pod", "64", "--engine", "analytic", "--money", "--json"]
+    assert main([*words, "--set", "chip.clock=1.5GHz"]) == 0
+    assert UNCHANGED in json.loads(capsys.readouterr().out)["assumptions"]
+    assert main([*words, "--set", "chip.clock=1.5GHz", "--set", "economics.machine_price=40000 USD"]) == 0
+    assert UNCHANGED not in capsys.readouterr().out
+    assert main([*words, "--set", "rack.step=1ms"]) == 0
+    assert UNCHANGED not in json.loads(capsys.readouterr().out)["assumptions"]

@@ -1,0 +1,106 @@
+"""The screen of machines that serve."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.cli.console import Look
+from podsim.report.terminal import render
+from podsim.studies.plan import serving_json, serving_report
+
+
+@pytest.fixture(scope="module")
+def plans():
+    flags = {"budget": "120k", "machines": "m2000,pod16,bow-pod16", "spares": 1, "headroom": 0.3}
+    return (
+        podsim.plan("resnet50", rate="20k/s", p99="10ms", **flags),
+        podsim.plan("resnet50", rate="200k/s", p99="10ms", **flags),
+    )
+
+
+def screen(plan, width=100, **more):
+    return render(serving_report.document(plan, **more), Look(width=width))
+
+
+def test_the_recommendation_comes_first_as_a_sentence(plans):
+    text = " ".join(screen(plans[0]).split("\n\n")[0].split())
+    assert "Buy 2 × IPU-M2000 (1 of them to spare): 8 replicas, batch" in text
+    assert "sustain 48,800 requests/s at P99 ≤ 10.0 ms" in text
+    assert "The cheapest of the machines that meet every demand (90 % confidence, 30 % room to grow" in text
+    assert "1 spare machine, budget $120k)" in text
+
+
+def test_without_a_machine_the_nearest_is_named_with_what_would_have_to_change(plans):
+    text = " ".join(screen(plans[1]).split())
+    assert "No machine meets every demand" in text
+    assert "× the budget" in text
+    assert "What would have to change" in text
+    assert "a budget of $" in text
+
+
+def test_screens_are_short(plans):
+    for plan in plans:
+        assert len(screen(plan).splitlines()) <= 30
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_what_is_demanded_stays_at_every_width(plans, width):
+    for plan in plans:
+        table = next(line for line in screen(plan, width).splitlines() if "Sustains req/s" in line)
+        assert "P99" in table
+        assert "Price" in table
+    assert "Misses" in next(line for line in screen(plans[1], width).splitlines() if "Sustains req/s" in line)
+
+
+def test_the_load_is_a_share_of_what_is_sustained_and_partial_batches_are_apart(plans):
+    chosen = plans[0].chosen
+    text = " ".join(screen(plans[0]).split())
+    share = f"{100 * 20e3 / chosen.holds_per_s:.0f} %"
+    assert f"at 20,000 requests/s, {share} of sustained; mean batch" in text
+    assert f"(partial batches keep the IPUs {100 * chosen.busy:.0f} % busy)" in text
+    full = replace(plans[0], chosen=replace(chosen, busy=20e3 / chosen.holds_per_s))
+    assert "partial batches" not in " ".join(screen(full).split())
+
+
+def test_a_machine_over_the_budget_says_so_on_a_narrow_screen(plans):
+    rows = [line for line in screen(plans[1], 60).splitlines() if " × " in line and "$" in line]
+    assert any("× the" in row or "over the" in row for row in rows)
+    assert "Misses" in screen(plans[0], 60)
+
+
+def test_a_tie_in_price_is_explained(plans):
+    plan = podsim.plan("resnet50", rate="20k/s", p99="10ms", machines="m2000,bow-2000")
+    text = " ".join(screen(plan).split())
+    (other,) = (candidate for candidate in plan.candidates if candidate is not plan.chosen)
+    assert other.capital_usd == plan.chosen.capital_usd
+    assert other.power_w > plan.chosen.power_w
+    assert "1 × Bow-2000 would sustain" in text
+    assert "at equal price the lower power is chosen" in text
+    assert "for the same price" not in " ".join(screen(plans[0]).split())
+
+
+def test_verbose_shows_the_trials_and_what_is_assumed(plans):
+    text = screen(plans[0], verbose=True)
+    assert text.count("  Check  ") == 2
+    assert "meets the limit" in text
+    assert "split over the machines at random" in text
+
+
+def test_one_line_says_what_to_buy(plans):
+    assert serving_report.answer(plans[0]).startswith("2 × IPU-M2000, batch")
+    assert serving_report.answer(plans[1]).startswith("none; nearest candidate")
+
+
+def test_the_document_has_every_candidate_and_demand(plans):
+    document = json.loads(serving_json.document(plans[0]))
+    assert document["schema"] == "podsim.serving_plan/1"
+    assert document["demand"]["needed_per_s"] == pytest.approx(26e3)
+    assert {row["topology"] for row in document["candidates"]} == {"m2000", "pod16", "bow-pod16"}
+    chosen = document["chosen"]
+    assert chosen["holds_per_s"] < chosen["expected_per_s"]
+    assert [check["meets"] for check in document["checks"]] == [True, False]
+    assert chosen["usd_per_million_requests"]["value"] > 0
