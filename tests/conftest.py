@@ -17,6 +17,7 @@ from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
 from podsim.model.fabric import Economics, Gateway, Hosts, Level, Link, Shape, Topology
 from podsim.model.microbenchmark import MicrobenchmarkReport
+from podsim.model.parameters import FREE
 from podsim.model.published import PublishedReport
 from podsim.model.validation import FitReport, Validation
 
@@ -137,7 +138,7 @@ def _fitted() -> tuple[Validation, ParameterSet, FitReport, dict[str, ParameterS
     from podsim.calibration import holdout
     from podsim.calibration.shipped import cases as _cases
     from podsim.calibration.shipped import convergence
-    from podsim.files import catalog, free
+    from podsim.files import catalog
 
     cases, fits = _cases(), {}
     once = holdout.held_out
@@ -149,8 +150,8 @@ def _fitted() -> tuple[Validation, ParameterSet, FitReport, dict[str, ParameterS
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holdout, "held_out", remembered)
-        parameters, report = holdout.calibrate(cases, free.free().value)
-        validation = holdout.validate(cases, catalog.parameters(), free.free().value)
+        parameters, report = holdout.calibrate(cases, FREE)
+        validation = holdout.validate(cases, catalog.parameters(), FREE)
         return replace(validation, convergence=convergence(cases)), parameters, report, fits["machine"]
 
 

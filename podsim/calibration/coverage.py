@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from podsim.calibration.fit_cases import GROUP_OF, OtherCase
 from podsim.calibration.unexplained import left_out
 from podsim.model.calibration import ParameterSet
-from podsim.model.free import FreeParameters
+from podsim.model.parameters import FreeParameters
 from podsim.model.quantity import Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from podsim.calibration.fit_cases import OtherCase, StepTimes
 from podsim.errors import MissingParameter
 from podsim.model.calibration import FittedParameter, Form, ParameterSet
-from podsim.model.free import FreeParameters
+from podsim.model.parameters import FreeParameters
 
 if TYPE_CHECKING:
     import numpy as np

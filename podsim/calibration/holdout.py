@@ -14,7 +14,7 @@ from podsim.calibration.overheads import apart, outside_error, overheads
 from podsim.calibration.unexplained import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
-from podsim.model.free import FreeParameters
+from podsim.model.parameters import FreeParameters
 from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import (

@@ -11,7 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
-    from podsim.model.free import FreeParameters
+    from podsim.model.parameters import FreeParameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

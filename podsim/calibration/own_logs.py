@@ -15,9 +15,9 @@ from podsim.errors import Infeasible, InputError
 from podsim.files.catalog import points_of
 from podsim.files.mllog import tree
 from podsim.model.calibration import CalibrationPoint, ParameterSet
-from podsim.model.free import FreeParameters
 from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnError, OwnPoint, OwnRun, ParameterAtBound, RunPrediction
+from podsim.model.parameters import FreeParameters
 from podsim.model.quantity import Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import STEP, TIME, FitReport

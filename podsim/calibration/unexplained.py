@@ -14,7 +14,7 @@ from podsim.predicting.uncertainty import sensitivity
 
 if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
-    from podsim.model.free import FreeParameters
+    from podsim.model.parameters import FreeParameters
 
 
 class HoldOutError(NamedTuple):

@@ -17,6 +17,7 @@ from podsim.files import (
     find,
     imports,
     inputs,
+    parameter_forms,
     readers,
     reference_points,
     run_phases,
@@ -29,7 +30,6 @@ from podsim.files.contents import is_folder, is_there
 from podsim.files.families import FamilyFile, member, member_names
 from podsim.files.faults import Fault
 from podsim.files.find import Kind
-from podsim.files.free import form_faults
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
@@ -329,7 +329,7 @@ def parameters(path: Path | None = None) -> ParameterSet:
     shipped = parameters_path()
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
-    parameters = read(path or shipped, ParameterSet, "parameters", form_faults).value
+    parameters = read(path or shipped, ParameterSet, "parameters", parameter_forms.faults).value
     inputs.fitted({name: parameter.value for name, parameter in parameters.fitted.items()})
     return parameters
 
@@ -379,7 +379,7 @@ _READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
     "family": lambda loaded: document(loaded, FamilyFile),
     "convergence": lambda loaded: document(loaded, Convergence),
-    "parameters": lambda loaded: document(loaded, ParameterSet, form_faults),
+    "parameters": lambda loaded: document(loaded, ParameterSet, parameter_forms.faults),
     "workload": lambda loaded: _built(_workload_file(loaded)),
     "points": _points,
     "sources": _sources,

@@ -25,7 +25,6 @@ SCHEMAS: Final = {
     "convergence": "podsim.convergence/1",
     "points": "podsim.points/1",
     "parameters": "podsim.parameters/1",
-    "free": "podsim.free/1",
     "frameworks": "podsim.frameworks/1",
     "compile-times": "podsim.compile_times/1",
     "sdk": "podsim.sdk/1",

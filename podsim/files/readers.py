@@ -9,7 +9,6 @@ from podsim.files.read import Document
 
 READERS: Final[Mapping[str, str]] = {
     "fabric": "fabrics:of_file",
-    "free": "free:of_loaded",
     "frameworks": "frameworks:of_loaded",
     "compile-times": "start_times:of_loaded",
     "sdk": "releases:of_loaded",

@@ -14,7 +14,8 @@ from podsim.calibration.fit import blank, fit
 from podsim.calibration.fit_cases import steps_s
 from podsim.calibration.shipped import cases as _cases
 from podsim.errors import Infeasible
-from podsim.files import catalog, free
+from podsim.files import catalog
+from podsim.model.parameters import FREE
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
 
 QUANTITIES = (STEP, TIME, TIME_PREDICTED_SAMPLES)
@@ -50,7 +51,7 @@ def test_step_and_time_by_the_shipped_parameters(in_sample):
 
 def test_a_fit_that_begins_at_the_shipped_parameters_stays_there():
     shipped = {name: item.value for name, item in catalog.parameters().fitted.items()}
-    assert fit(_cases(), free.free().value, shipped).values == pytest.approx(shipped, rel=1e-4)
+    assert fit(_cases(), FREE, shipped).values == pytest.approx(shipped, rel=1e-4)
 
 
 def test_the_shipped_summary_is_that_of_the_validation(validation, in_sample):
@@ -101,7 +102,7 @@ def test_step_time_with_each_group_held_out(validation, by, bar):
 def test_without_a_round_its_release_is_at_its_prior(fitted):
     """The maturity of a release that no log tells of is a guess, and the held-out error has to bear it."""
     cases = [case for case in _cases() if case.point.round != "v1.0"]
-    result = fit(cases, free.free().value, {name: item.value for name, item in fitted.parameters.fitted.items()})
+    result = fit(cases, FREE, {name: item.value for name, item in fitted.parameters.fitted.items()})
     item = result.fitted["sdk-2.1.program"]
     assert (item.value, item.error) == pytest.approx((item.prior, item.prior_error), rel=1e-4)
 
@@ -150,7 +151,7 @@ def test_one_workload_predicts_the_other(told):
     """No parameter belongs to a workload: steps of the one that the fit has not seen are met within 15 % on average."""
     known = [case for case in _cases() if case.point.workload == told]
     others = [case for case in _cases() if case.point.workload != told]
-    values = steps_s(others, blank(fit(known, free.free().value).fitted))
+    values = steps_s(others, blank(fit(known, FREE).fitted))
     errors = [abs(step_s / case.point.step_s - 1) for step_s, case in zip(values, others, strict=True)]
     assert len(errors) == 28 - len(known)
     assert sum(errors) / len(errors) <= 0.15

@@ -22,7 +22,6 @@ from podsim.model.comparator import ComparatorChip, Laws
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.family import GeneralConfiguration, WorkloadFile
 from podsim.model.framework_costs import FrameworkCosts
-from podsim.model.free import FreeParameters
 from podsim.model.goodput import Failures
 from podsim.model.inventory import Inventory
 from podsim.model.loss_laws import LossLaws
@@ -52,7 +51,6 @@ ROOTS: dict[str, type] = {
     "convergence": Convergence,
     "points": PointsFile,
     "parameters": ParameterSet,
-    "free": FreeParameters,
     "sdk": Releases,
     "frozen": FrozenFile,
     "noise": Noise,

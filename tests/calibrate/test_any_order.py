@@ -5,7 +5,8 @@ import pytest
 import podsim
 from podsim.caches.tables import TABLES
 from podsim.calibration import fit, holdout, shipped
-from podsim.files import catalog, free
+from podsim.files import catalog
+from podsim.model.parameters import FREE
 from podsim.studies.predict import to_json as predict_json
 
 
@@ -18,7 +19,7 @@ def predicted():
 def verbs():
     """The three verbs over some results of a rack: each takes a moment."""
     cases = [case for case in shipped.cases() if case.point.topology == "pod16"][:4]
-    form = free.free().value.forms[0]
+    form = FREE.forms[0]
 
     def calibrated():
         return repr(fit.fit(cases, form)).encode()

@@ -10,13 +10,13 @@ from podsim.calibration.coverage import LEVELS, coverage
 from podsim.calibration.fit_cases import GROUP_OF, StepTimes, steps_s
 from podsim.calibration.holdout import held_out
 from podsim.calibration.shipped import cases as _cases
-from podsim.files import catalog, free
+from podsim.files import catalog
+from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.validation import LEAST_COVERAGE, MOST_COVERAGE, MOST_WIDTH, STEP, TIME, TIME_PREDICTED_SAMPLES
 
 CASES = _cases()
 PARAMETERS = catalog.parameters()
-FREE = free.free().value
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,9 @@ from podsim.calibration.fit import best, blank, error, fit, fitted, rounded
 from podsim.calibration.fit_cases import StepTimes, groups, steps_s
 from podsim.calibration.shipped import cases as _cases
 from podsim.errors import MissingParameter
-from podsim.files import free as free_file
+from podsim.model.parameters import FREE
 
 CASES = _cases()
-FREE = free_file.free().value
 TIMES = StepTimes()
 TRUE = {
     "program.stretch": 1.2,

@@ -10,14 +10,13 @@ from slow_cases import slow_but
 from podsim.calibration import holdout
 from podsim.calibration.fit_cases import GROUP_OF, StepTimes, groups
 from podsim.calibration.shipped import cases as _cases
-from podsim.files import free as free_file
+from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED
 from podsim.predicting.assemble import step, step_doubt
 from podsim.studies.validate import hold_outs_json as json_hold_outs
 from podsim.studies.validate import hold_outs_report as view
 
-FREE = free_file.free().value
 FEW = {
     "bert/pod16/v1.0-closed",
     "bert/pod64/v1.1-closed",

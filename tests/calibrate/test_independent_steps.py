@@ -13,13 +13,13 @@ from podsim.calibration.fit import blank, fit
 from podsim.calibration.shipped import cases
 from podsim.engines import analytic
 from podsim.files import catalog
-from podsim.files import free as free_file
 from podsim.lowering import collective_choice, weight_update
 from podsim.lowering.collective_parts import CollectiveContext
 from podsim.lowering.groups import Group
 from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Collective
 from podsim.model.machine import Machine
+from podsim.model.parameters import FREE
 from podsim.model.training import Division, StatePlace
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.planning import choose
@@ -102,7 +102,7 @@ def test_the_fixed_part_of_bert_large_outside_mlperf(pair: tuple[dict[str, str],
 def test_the_form_of_the_fit_is_the_one_that_independent_steps_choose() -> None:
     """The weights of an IPU, rather than those of a replica whose IPUs take turns, or a constant a step."""
     errors = {}
-    for form in free_file.free().value.forms:
+    for form in FREE.forms:
         parameters = blank(fit(cases(), form).fitted)
         errors[form.form] = sum(abs(left_over(pair, parameters)) for pair in PAIRS) / len(PAIRS)
     assert errors["sharding.weight"] < 0.006

@@ -13,11 +13,10 @@ from podsim.calibration.fit_cases import StepTimes, steps_s
 from podsim.calibration.next_point import NextPoint, with_point
 from podsim.calibration.shipped import cases, ready
 from podsim.files import catalog
-from podsim.files import free as free_file
+from podsim.model.parameters import FREE
 from podsim.predicting.assemble import step
 from podsim.predicting.uncertainty import sensitivity
 
-FREE = free_file.free().value
 SHIPPED = catalog.parameters()
 RUNS = 3
 

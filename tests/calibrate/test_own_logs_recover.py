@@ -13,11 +13,10 @@ from podsim.calibration.own_mapping import LogOptions
 from podsim.calibration.shipped import cases as _cases
 from podsim.calibration.shipped import known_files as _catalog
 from podsim.calibration.shipped import ready as _ready
-from podsim.files import free as free_file
 from podsim.files.mllog import tree
+from podsim.model.parameters import FREE
 
 CASES = _cases()
-FREE = free_file.free().value
 PUBLISHED = {case.point.id: case.point for case in CASES}
 LOGGED = log_writer.published()
 TIMES = {"startup": 14.0, "evaluation": 3.0, "switch": 6.0, "checkpoint": 2.4}

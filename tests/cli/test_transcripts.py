@@ -13,8 +13,9 @@ import podsim
 from podsim.calibration.coverage import coverage
 from podsim.calibration.shipped import cases
 from podsim.cli.app import main
-from podsim.files import catalog, free
+from podsim.files import catalog
 from podsim.model.calibration import ParameterSet
+from podsim.model.parameters import FREE
 from podsim.model.validation import CoverageReport
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def replay(text: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def _coverage(without: Mapping[str, ParameterSet]) -> CoverageReport:
-    return coverage(cases(), catalog.parameters(), free.free().value, without=without)
+    return coverage(cases(), catalog.parameters(), FREE, without=without)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from samples_of_results import fit_report
 
 from podsim.calibration.own_logs import at_bounds
 from podsim.files import catalog
-from podsim.files import free as free_file
 from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint
+from podsim.model.parameters import FREE
 from podsim.model.validation import STEP, TIME
 from podsim.studies.calibrate import own_logs_report as view
 from podsim.studies.calibrate import own_verdict
@@ -147,7 +147,7 @@ def test_a_fit_that_misses_its_own_runs_says_so_and_what_to_measure(report):
 
 
 def test_a_parameter_within_a_hundredth_of_a_bound_ran_to_it():
-    free = free_file.free().value
+    free = FREE
     fitted = dict(catalog.parameters().fitted)
     (rack,) = [each for each in free.parameters if each.name == "rack.step"]
     assert at_bounds(catalog.parameters(), free) == ()

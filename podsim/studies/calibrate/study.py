@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.calibration import holdout, noise_fit, own_logs, shipped, start_times
 from podsim.calibration.own_mapping import LogOptions
 from podsim.errors import InputError
-from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, free, readings
+from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, readings
 from podsim.files import frameworks as framework_file
 from podsim.files import microbenchmarks as measured
 from podsim.files import noise as noise_file
@@ -25,6 +25,7 @@ from podsim.files.write import (
     write_all,
 )
 from podsim.model.own_logs import OwnLogsReport
+from podsim.model.parameters import FREE
 from podsim.studies.checking import checked
 from podsim.studies.predict.study import Progress, of_ipus
 
@@ -58,7 +59,7 @@ def calibrate(
     write = write and hold_out != "none"
     target = Path(path) if path is not None else catalog.parameters_path()
     check_writable(target if write else None)
-    parameters, report = holdout.calibrate(shipped.cases(), free.free().value, hold_out, on_progress)
+    parameters, report = holdout.calibrate(shipped.cases(), FREE, hold_out, on_progress)
     if not write:
         return report
     write_all([(target, parameters_text(parameters))], report)
@@ -91,7 +92,7 @@ def calibrate_own(
     read = own_logs.read(Path(logs or points or "."), options, shipped.known_files(), from_points=logs is None)
     own = shipped.ready([item.point for item in read.points])
     published = () if alone else shipped.cases()
-    shipped_parameters, bounds = catalog.parameters(), free.free().value
+    shipped_parameters, bounds = catalog.parameters(), FREE
     parameters, report, errors = own_logs.fitted(own, published, shipped_parameters, bounds, on_progress)
     at_bounds = own_logs.at_bounds(parameters, bounds)
     result = OwnLogsReport(

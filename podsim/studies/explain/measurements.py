@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.calibration.next_point import NextPoint, with_point
 from podsim.errors import InputError, PodsimError
-from podsim.files import free
-from podsim.model.parameters import sensitivities
+from podsim.model.parameters import FREE, sensitivities
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
 from podsim.predicting import assemble, intervals, untimed
@@ -94,7 +93,7 @@ def _measurement(candidate: Scenario, prediction: Prediction, case: Case) -> Mea
         runs=RUNS,
         slopes=_slopes(known, other),
     )
-    after = with_point(case.question.machine.parameters, point, free.free().value)
+    after = with_point(case.question.machine.parameters, point, FREE)
     shares = _taken(prediction, case, replace(case.question.machine, parameters=after))
     left = math.sqrt(max(0.0, 1 - math.fsum(shares.values())))
     estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s

@@ -18,10 +18,11 @@ from podsim.calibration.published.evaluate import EvaluationContext
 from podsim.calibration.published.fitted import outdated, row_fits
 from podsim.calibration.published.judge import report as published_report
 from podsim.calibration.published.power_rows import held_out as power_held_out
-from podsim.files import applications, catalog, comparators, frameworks, free, frozen, prices, readings
+from podsim.files import applications, catalog, comparators, frameworks, frozen, prices, readings
 from podsim.files import claims as claimed
 from podsim.files import microbenchmarks as measured
 from podsim.files.write import check_writable, frozen_text, write_all
+from podsim.model.parameters import FREE
 from podsim.model.validation import FreezeReport
 from podsim.studies.checking import checked
 from podsim.studies.predict.study import Progress, of_ipus
@@ -93,20 +94,20 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size, round and workload left out."""
     ready = shipped.cases()
-    validation = holdout.validate(ready, catalog.parameters(), free.free().value, on_progress)
+    validation = holdout.validate(ready, catalog.parameters(), FREE, on_progress)
     return replace(validation, convergence=shipped.convergence(ready))
 
 
 @checked
 def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
     """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
-    return holdout.hold_outs(shipped.cases(), free.free().value, on_progress)
+    return holdout.hold_outs(shipped.cases(), FREE, on_progress)
 
 
 @checked
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
-    ready, parameters, request = shipped.cases(), catalog.parameters(), free.free().value
+    ready, parameters, request = shipped.cases(), catalog.parameters(), FREE
     return covering.coverage(
         ready, parameters, request, without=holdout.by_machine(ready, parameters, request, on_progress)
     )
