@@ -66,11 +66,7 @@ class CollectiveContext:
     @cached_property
     def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike and that is wanted."""
-        if not self.folded or isinstance(self.network, Fabric) or not self.even:
-            return None
-        from podsim.topology.generic import GenericNetwork  # no weight update needs what a generic fabric takes
-
-        return self.network.folded if isinstance(self.network, GenericNetwork) else None
+        return self.network.folded if self.folded and self.even else None
 
     @cached_property
     def followed(self) -> frozenset[int] | None:
