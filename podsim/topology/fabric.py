@@ -126,10 +126,11 @@ class Fabric(Network):
         return [*self._in_rack(a, a - a % size + b % size), *gateways, wiring.ipu(b)]
 
     def gateway_route(self, machine: int, from_rack: int, to_rack: int) -> Route:
-        """GW-Links between the gateways of machine `machine` of two racks; ValueError where there is none.
+        """GW-Links between the gateways of machine `machine` of two racks, with their latency [s]; ValueError if none.
 
-        On a ring the shorter way, a latency each hop; through the switches up and down, one latency in all. Where a
-        GW-Link is down, the other way round or over IPU-Links to the GW-Links of other machines.
+        Equation: on a ring the shorter way, a latency each hop; through the switches up and down, one latency in all
+        (Eq. 6). Where a GW-Link is down, the other way round or over IPU-Links to the GW-Links of other machines.
+        Validity: racks wired machine by machine. Source: the file of the machine, which names that of its latency.
         """
         racks, machines = self.topology.racks, self.topology.machines_per_rack
         if not (0 <= machine < machines and 0 <= from_rack < racks and 0 <= to_rack < racks):
