@@ -98,10 +98,13 @@ class Fabric(Network):
         return number
 
     def route(self, a: int, b: int) -> Route:
-        """The route from IPU `a` to IPU `b` (Eq. 6); ValueError where none leads there.
+        """The route from IPU `a` to IPU `b`; ValueError where none leads there.
 
         In a rack over IPU-Links. To another rack over IPU-Links to the IPU in the place of `b`, then up to its gateway,
-        over GW-Links and down.
+        over GW-Links and down. Result: links by number, whose rates [B/s] are `capacities`, and the latency [s].
+
+        Equation: a run of IPU-Links pays its latency once, GW-Links one for each hop on a ring and one in all through
+        switches, each link its hop time (Eq. 6). Validity: static routes. Source: jia-2019, section 2.1 and figure 4.4.
         """
         if (known := self._routes.get((a, b))) is not None:
             return known

@@ -203,7 +203,7 @@ def test_one_broken_rack_among_a_thousand(build_pod):
     assert rack_classes(build(build_pod(16))) == ((0, 1),)
 
 
-# --- generic fabrics ------------------------------------------------------------------------------------------------
+# --- stated fabrics  ------------------------------------------------------------------------------------------------
 
 
 def test_a_ring_without_one_link_is_gone_the_other_way():
@@ -336,7 +336,7 @@ def test_a_fault_that_names_nothing(build_pod, text, says):
         ("uplink:rank0-rank1=0.5", "is of kind wire"),
     ],
 )
-def test_a_fault_that_names_nothing_of_a_generic_fabric(text, says):
+def test_a_fault_that_names_nothing_of_a_stated_fabric(text, says):
     error = refused(InputError, with_faults, generic(Shape.RING, 8), text)
     assert error.code == "unknown-part"
     assert says in error.message
