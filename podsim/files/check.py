@@ -14,7 +14,7 @@ from podsim.model.fabric import Duplex, Topology
 from podsim.model.family import FAMILIES, WorkloadFile
 from podsim.model.given import GivenUnit
 from podsim.model.limits import IPUS, LAYERS, LEVELS, OPERATORS, TILES, WIDTH, layers
-from podsim.topology.measure import connection_faults
+from podsim.topology.wiring import connection_faults
 
 SAMPLES_APART: Final = 0.05
 """Relative: packed rows hold up to 2 % more samples than the nominal global batch, an epoch may end inside a step."""

@@ -16,8 +16,8 @@ from podsim.model.fabric import Shape
 from podsim.model.sums import sum_in_order
 from podsim.topology.axes import DOWN, HUB, UP
 from podsim.topology.fabric import Fabric
-from podsim.topology.generic import GenericNetwork
 from podsim.topology.measure import bisection_bytes_per_s
+from podsim.topology.stated import RankNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,8 +114,8 @@ class _BoundCase:
         self._network, self._along = context.network, along
         self._quotient = context.quotient
         self._dimensions = context.network.dimensions
-        self.even = not getattr(context.network, "damage", None) and (
-            not isinstance(context.network, GenericNetwork) or context.network.folded is not None
+        self.even = not context.network.damage and (
+            not isinstance(context.network, RankNetwork) or context.network.folded is not None
         )
         whole = context.rack if context.rack and self.even else context.endpoints
         self._members = range(whole) if whole * self._peers() <= MOST_ASKED * 4 else range(0)
@@ -196,7 +196,7 @@ class _BoundCase:
 def _cut_bytes_per_s(context: CollectiveContext, side: GroupDimension) -> float:
     """Rate of all links from the lower half of a dimension to the upper [B/s]; 0 where it is not known."""
     network, dimension = context.network, context.network.dimensions[side.index]
-    if isinstance(network, GenericNetwork):
+    if isinstance(network, RankNetwork):
         if context.endpoints > MOST_ASKED or (dimension.shape is Shape.FULL and dimension.size > 64):
             return 0.0
         keys = set(_cut(network.axes[side.index], context.endpoints))

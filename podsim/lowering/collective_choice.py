@@ -104,8 +104,12 @@ def soonest(
 ) -> CollectivePlan:
     """The soonest of several algorithms in one phase, the first named of equals; ValueError where none serves.
 
-    Weighed by the most loaded link of each step, which on symmetric groups is never idle; folded whatever is to be run,
-    so that the choice is the same.
+    Parameters: where the collective runs, its groups, what it does and the algorithms to weigh. Result: the plan of the
+    soonest, whose `leg_s(0)` is its time [s].
+
+    Equation: each is weighed by `CollectivePlan.least_s` [s], every step at its most loaded link, which on symmetric
+    groups is never idle; folded whatever is to be run, so that the choice is the same. Validity: static routes, no
+    other traffic meanwhile. Source: patarasuk-2009, thakur-2005 for the steps (`physics.collectives`).
     """
     given, context = context, replace(context, folded=True)
     best: tuple[float, CollectivePlan] | None = None

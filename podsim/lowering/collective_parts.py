@@ -32,9 +32,11 @@ class TooManyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SoftwareOverhead:
-    """What software adds: a share of the links inside a rack, and a cost a step [s], there and between racks.
+    """What software adds to a collective.
 
-    Equal `buffers` follow one another, each with steps of its own.
+    `efficiency` is the share of links inside a rack that it reaches (of 1), `step_s` and `rack_step_s` what each step
+    costs in a rack and between racks [s]; equal `buffers` follow one another, each with steps of its own (Eq. 10).
+    Source: `collective.efficiency` and `rack.step` are fitted, a step in a rack is measured (docs/model.md).
     """
 
     efficiency: float = 1.0
@@ -66,11 +68,7 @@ class CollectiveContext:
     @cached_property
     def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike and that is wanted."""
-        if not self.folded or isinstance(self.network, Fabric) or not self.even:
-            return None
-        from podsim.topology.generic import GenericNetwork  # no weight update needs what a generic fabric takes
-
-        return self.network.folded if isinstance(self.network, GenericNetwork) else None
+        return self.network.folded if self.folded and self.even else None
 
     @cached_property
     def followed(self) -> frozenset[int] | None:
@@ -179,7 +177,14 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectivePlan:
-    """A collective by one algorithm: its phases and their moves, whose flows number the links of `roads`."""
+    """A collective by one algorithm: its phases and their moves, whose flows number the links of `roads`.
+
+    `moves` has for each phase its steps, each with flows in bytes over links. What it costs is `lockstep_s`, the sum of
+    `leg_s` over its phases [s].
+
+    Equation: leg_s = Σ over steps of (software + latency of the farthest message + time of its flows alone on the
+    links), by Eq. 6 and 10. Validity: every step waits for the one before; no other traffic on the links meanwhile.
+    """
 
     context: CollectiveContext
     algorithm: Algorithm

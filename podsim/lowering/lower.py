@@ -33,7 +33,10 @@ def lower(
 ) -> StepProgram:
     """The step program: micro-batches through the pipeline, then the weight update.
 
-    `tiles` runs the supersteps of each stage as events; without it their closed form is taken.
+    Parameters: a workload, its mapping, the machine and the fabric that joins its IPUs; `optimizer` by name; `folded`
+    lets one replica stand for all that are equal; `tiles` runs the supersteps of each stage as events, without it their
+    closed form is taken. Result: tasks with times [s] and flows [B]. Stages are timed in `stage_work`, collectives over
+    IPU-Links and GW-Links in `weight_update.blocks` (Eq. 9; `weight_update.all_reduce_over_gw_links`).
 
     Raises InputError where nothing is to be folded and that is too much.
     """

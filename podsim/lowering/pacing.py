@@ -14,12 +14,13 @@ from podsim.lowering.moves import messages
 from podsim.model.collective import Collective, Pace
 from podsim.model.program import Flow, Part, Task, TaskKind, TimeByPart
 from podsim.physics.links import max_min_rates
+from podsim.topology.fabric import Fabric
+from podsim.topology.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from podsim.lowering.collective_parts import CollectivePlan, Move, Phase
-    from podsim.topology.network import Network
 
 MOST_TASKS: Final = 30_000
 """Messages that are simulated one by one, and steps of parts: ten seconds of event simulation."""
@@ -41,11 +42,10 @@ def tasks(plan: CollectivePlan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]
         plan = _staged(plan)
     if pace is Pace.LOCKSTEP:
         return _by_step(plan, chunks, together=True)
-    from podsim.topology.generic import GenericNetwork  # no weight update needs what a generic fabric takes
-
-    if not isinstance(plan.roads, GenericNetwork) or _alike(plan) or _one_is_slowest(plan):
+    roads = plan.roads
+    if isinstance(roads, Fabric) or not isinstance(roads, Network) or _alike(plan) or _one_is_slowest(plan):
         return _by_step(plan, chunks, together=False)
-    return _by_message(plan, plan.roads, chunks)
+    return _by_message(plan, roads, chunks)
 
 
 def _staged(plan: CollectivePlan) -> CollectivePlan:

@@ -28,7 +28,7 @@ from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import COLLECTIVE_STEP_S, machine_sync_s
 from podsim.tiles.cost import Rates
 from podsim.topology.fabric import Fabric
-from podsim.topology.measure import MOST_IPUS_PER_RACK
+from podsim.topology.wiring import MOST_IPUS_PER_RACK
 
 BETWEEN_RACKS = "rack all-reduce"  # the block of it
 NORM_OPTIMIZERS = ("lars", "lamb")  # need the norm of every weight tensor, summed over its shards
@@ -234,7 +234,7 @@ def _collectives(update: Update, reduced: bool) -> Around:
         _, gather = update.in_rack(Collective.ALL_GATHER, only=algorithm)
         after.append(_block("all-gather", gather, update))
     if update.racks > 1:
-        before.append(_block(BETWEEN_RACKS, _tasks(_between_racks(update)), update))
+        before.append(_block(BETWEEN_RACKS, _tasks(all_reduce_over_gw_links(update)), update))
     if update.shards > 1 and update.optimizer in NORM_OPTIMIZERS:
         before.append(_block("norms", update.norms()[1], update))
     return tuple(before), tuple(after)
@@ -269,8 +269,16 @@ def _tasks(plan: CollectivePlan) -> tuple[Task, ...]:
     return pacing.tasks(plan, Pace.LOCKSTEP)
 
 
-def _between_racks(update: Update) -> CollectivePlan:
-    """All-reduce of the reduced shards over GW-Links: by halves or round a ring, whichever is sooner."""
+def all_reduce_over_gw_links(update: Update) -> CollectivePlan:
+    """All-reduce between racks of the shards that each rack has reduced, over GW-Links: the soonest documented method.
+
+    Parameters: `update`, whose fabric has the rates [B/s] and latencies [s] of GW-Links; each IPU brings its gradients
+    [B] over the replicas of its rack. Result: the plan, whose `leg_s(0)` is what it costs [s].
+
+    Equation: collectives × steps × `rack.step` + steps × latency + bytes over the most loaded link (Eq. 7 to 10).
+    Validity: two racks or more; static routes; machines of a rack share no GW-Link. `rack.step` is fitted to results on
+    128 and 256 IPUs. Source: docs/model.md, "Gradients over racks", names those of the methods.
+    """
     size = update.pipeline.mapping.ipus_per_replica
     group = Group(update.racks, size * update.local)
     return collective_choice.soonest(

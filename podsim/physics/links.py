@@ -27,8 +27,12 @@ SCANNED: Final = 256  # links up to which looking at all of them is quicker than
 def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequence[float]) -> list[float]:
     """Rate of a single flow of each entry [B/s]; infinite where the route is empty.
 
-    An entry is (route, count): link numbers, and how many equal flows take them (at least 1). A link that a route
-    crosses more than once is loaded as often. One solve reads each entry once, so classes would save nothing here.
+    Parameters: `flows`, entries (route, count) of link numbers and how many equal flows take them (at least 1);
+    `capacities`, rate of each link by number [B/s], all above 0. Result: one rate for each entry, in their order.
+
+    Equation: max-min fair (Eq. 6); a link that a route crosses more than once is loaded as often. Validity: long
+    transfers on fixed routes. Source: bertsekas-1992, section 6.5.2. One solve reads each entry once, so classes would
+    save nothing here.
     """
     users: dict[int, list[int]] = {}
     load: dict[int, int] = {}
@@ -135,7 +139,10 @@ def _queued(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple
 def alone_s(flows: Sequence[Flow], capacities: Sequence[float]) -> float:
     """Time until the last of `flows`, which start together and have the links to themselves, is through [s].
 
-    Rates are max-min fair and solved again whenever a flow finishes. Latency is not counted.
+    Parameters: `flows` with their volumes [B], counts and routes; `capacities`, rate of each link by number [B/s].
+
+    Equation: rates are max-min fair and solved again whenever a flow finishes (Eq. 6). Validity: latency is not
+    counted, nor what messages too small for the full rate lose. Source: bertsekas-1992, section 6.5.2.
     """
     moving = [flow for flow in flows if flow.route and flow.volume_bytes > 0]
     if not moving:

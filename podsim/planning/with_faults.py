@@ -12,9 +12,8 @@ from podsim.planning.choose import Chosen, choose
 from podsim.predicting import assemble, fault_cost, maturity
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
-from podsim.topology.cut import ranges
-from podsim.topology.fabric_faults import check, damaged
 from podsim.topology.fault_text import parse
+from podsim.topology.faults import check, damaged, ranges
 from podsim.topology.remaining import largest, part, whole_machines
 
 if TYPE_CHECKING:

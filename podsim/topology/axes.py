@@ -1,4 +1,4 @@
-"""The dimensions of a generic fabric: which links each has, and which of them a move along it crosses."""
+"""The dimensions of a stated fabric: which links each has, which of them a move along it crosses, what they join."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.model.fabric import RANK, WITH_MIDDLE, Attach, Duplex, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from podsim.model.fabric import GenericFabric, Link
 
@@ -21,6 +21,14 @@ Key = tuple[int, int, int]
 Ports of a ring, line or torus are UP and DOWN; from a node to a middle it is UP, back DOWN, and through the middle HUB;
 of a full mesh the offset of the other end.
 """
+Node = tuple[str, int, int]
+"""A place of the graph: its kind, its axis or level, its number.
+
+A middle has a side that is entered ("in") and one that is left ("out"), with the hub between them. A group has a way
+out ("up") and a way in ("down"), so that nothing passes from member to member through it.
+"""
+Step = tuple[Node, Key | None]
+"""A node that is reached over a link, or free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +209,146 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
             axis.append(Axis(len(axis), name, at, shape, size, stride, unit, kind, hub, inner, level.name, spread))
             stride *= size
     return tuple(axis)
+
+
+def way_out(axes: Sequence[Axis], level: int) -> list[Axis]:
+    """Axes with a middle that lie between an endpoint and the way out of its group inside `level`, innermost first.
+
+    A level in which every endpoint has its own links is reached without those inside it.
+    """
+    way: list[Axis] = []
+    for axis in axes:
+        if axis.level < level:
+            way = [*way, axis] if axis.grouped else [axis]
+    return [axis for axis in way if axis.middled]
+
+
+class RankGraph:
+    """Steps from node to node over the axes of a fabric; a step without a link is free."""
+
+    def __init__(self, fabric: GenericFabric, axes: Sequence[Axis]) -> None:
+        self.axes = axes
+        self.endpoints = fabric.endpoints
+        self._levels = [[axis for axis in axes if axis.level == at] for at in range(len(fabric.levels))]
+        grouped = [at for at, level in enumerate(fabric.levels) if level.attach is Attach.GROUP and at]
+        self._left = {at - 1 for at in grouped}
+        self._span = [max(axis.stride * axis.size for axis in level) for level in self._levels]
+
+    @property
+    def last_is_link(self) -> bool:
+        """Whether no rank is entered for free: none from a shared medium or from the way into a group."""
+        return not self._left and all(axis.shape is not Shape.SHARED for axis in self.axes)
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node: ranks, both sides of middles, the ways out of and into groups."""
+        yield from ((RANK, 0, rank) for rank in range(self.endpoints))
+        for axis in self.axes:
+            middles = self.endpoints // (axis.stride * axis.size) * axis.copies if axis.middled else 0
+            yield from ((side, axis.index, middle) for side in ("in", "out") for middle in range(middles))
+        for at in self._left:
+            groups = range(self.endpoints // self._span[at])
+            yield from ((side, at, group) for side in ("up", "down") for group in groups)
+
+    def steps(self, node: Node) -> Iterator[Step]:
+        """What leaves a node."""
+        kind, at, number = node
+        if kind == RANK:
+            yield from self._from_member(-1, number)
+        elif kind == "up":
+            yield from self._from_member(at, number * self._span[at])
+        elif kind == "down":
+            yield from self._into_group(at, number)
+        elif kind == "in":
+            yield ("out", at, number), (at, number, HUB) if self.axes[at].hub is not None else None
+        else:
+            yield from self._from_middle(self.axes[at], number)
+
+    def _from_member(self, inside: int, endpoint: int) -> Iterator[Step]:
+        """From a rank (`inside` is -1) or from the way out of a group of level `inside`."""
+        for axis in self.axes:
+            owner = self.axes[axis.index - 1] if axis.spread else axis
+            if owner.grouped == (inside >= 0) and (inside < 0 or owner.level == inside + 1):
+                yield from self._over(axis, owner, endpoint) if axis.spread else self._along(axis, endpoint)
+        for at in self._left:
+            axes = self._levels[at]
+            direct = axes[0].grouped == (inside >= 0) and (inside < 0 or at == inside + 1)
+            if direct and not axes[0].middled:
+                yield ("up", at, endpoint // self._span[at]), None
+
+    def _along(self, axis: Axis, endpoint: int) -> Iterator[Step]:
+        if axis.size == 1 and not axis.middled:
+            return
+        if axis.middled:
+            key = None if axis.shape is Shape.SHARED else axis.key(endpoint, UP)
+            yield ("in", axis.index, axis.middle(endpoint)), key
+            return
+        yield from ((self._member(axis, there), axis.key(endpoint, port)) for port, there in axis.beside(endpoint))
+
+    def _over(self, axis: Axis, inside: Axis, endpoint: int) -> Iterator[Step]:
+        """Links between groups that a member inside has, where they are spread over members."""
+        here, group = inside.coordinate(endpoint), axis.coordinate(endpoint)
+        for offset in range(1, axis.size):
+            if axis.leaves_at(offset) == here:
+                there = axis.moved(endpoint, (group + offset) % axis.size)
+                into = inside.moved(there, axis.leaves_at(axis.size - offset))
+                yield self._member(inside, into), axis.key(endpoint, offset)
+
+    def _source(self, axis: Axis, endpoint: int) -> Node:
+        """Where a link of an axis leaves."""
+        return ("up", axis.level - 1, endpoint // axis.unit) if axis.grouped else (RANK, 0, endpoint)
+
+    def _member(self, axis: Axis, endpoint: int) -> Node:
+        """Where a link of an axis arrives."""
+        return ("down", axis.level - 1, endpoint // axis.unit) if axis.grouped else (RANK, 0, endpoint)
+
+    def _from_middle(self, axis: Axis, middle: int) -> Iterator[Step]:
+        group, copy = divmod(middle, axis.copies)
+        first = group * axis.stride * axis.size + copy * axis.unit
+        for member in range(axis.size):
+            endpoint = first + member * axis.stride
+            key = None if axis.shape is Shape.SHARED else axis.key(endpoint, DOWN)
+            yield self._member(axis, endpoint), key
+        if axis.level in self._left:
+            yield ("up", axis.level, group), None
+
+    def _into_group(self, level: int, group: int) -> Iterator[Step]:
+        yield ("up", level, group), None
+        axes, first = self._levels[level], group * self._span[level]
+        if axes[0].middled:
+            axis = axes[0]
+            yield from ((("in", axis.index, group * axis.copies + copy), None) for copy in range(axis.copies))
+        else:
+            unit = axes[0].unit
+            ends = range(first, first + self._span[level], unit)
+            yield from ((self._member(axes[0], endpoint), None) for endpoint in ends)
+
+    def arcs(self, key: Key) -> Iterator[tuple[Node, Node]]:
+        """The nodes that a link joins, one pair for each direction that it carries; of spread links none."""
+        axis, (_, at, port) = self.axes[key[0]], key
+        endpoint = at * axis.unit
+        if axis.spread:
+            return
+        if not axis.middled:
+            there = axis.beyond(endpoint, port)
+            yield self._source(axis, endpoint), self._member(axis, there)
+            if axis.half:
+                yield self._source(axis, there), self._member(axis, endpoint)
+        elif port == HUB:
+            yield ("in", axis.index, at), ("out", axis.index, at)
+        else:
+            middle = axis.middle(endpoint)
+            if port == UP:
+                yield self._source(axis, endpoint), ("in", axis.index, middle)
+            if port == DOWN or axis.half:
+                yield ("out", axis.index, middle), self._member(axis, endpoint)
+
+    def of_rank(self, rank: int) -> Iterator[Key]:
+        """Every link that leaves or reaches a rank."""
+        for axis in self.axes:
+            if axis.grouped or axis.shape is Shape.SHARED:
+                continue
+            if axis.middled:
+                yield from (axis.key(rank, UP), axis.key(rank, DOWN))
+                continue
+            for port, there in axis.beside(rank):
+                yield from (axis.key(rank, port), axis.key(there, axis.opposite(port)))

@@ -1,7 +1,9 @@
-"""Links of a generic fabric by the names of their ends."""
+"""Links of networks by the names that faults and overrides use; of stated fabrics by the names of their ends."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.fabric import RANK, Shape
@@ -12,9 +14,42 @@ if TYPE_CHECKING:
 
     from podsim.model.fabric import GenericFabric
     from podsim.topology.axes import Axis, Key
+    from podsim.topology.network import Network
 
-MOST_LISTED: Final = 8
+MOST_NEIGHBOURS: Final = 8
 """Neighbours that a message names."""
+MOST_LISTED: Final = 1024
+"""Links of a stated fabric that are listed; those of a machine are those of one rack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedLink:
+    """One link: "a-b" where there is one each way or both share it, "a->b" where it goes one way only."""
+
+    name: str
+    kind: str
+    links: int
+    bytes_per_s: float
+
+
+def links(network: Network) -> tuple[NamedLink, ...]:
+    """The links of the first rack of a machine with those that leave it, or the first of a stated fabric."""
+    rows = ((name, network.joint(key), network.rate(key)) for name, key in islice(network.listed(), MOST_LISTED))
+    return tuple(
+        NamedLink(name=name, kind=joint.name, links=joint.links, bytes_per_s=rate.bytes_per_s)
+        for name, joint, rate in rows
+    )
+
+
+def every_link(fabric: GenericFabric) -> Iterator[Key]:
+    """The links of a stated fabric, axis by axis; upwards alone where members meet in a middle, then its hubs."""
+    for axis in axes(fabric):
+        for endpoint in range(0, fabric.endpoints, axis.unit) if axis.shape is not Shape.SHARED else ():
+            ports = [UP] if axis.middled else [port for port, _ in axis.beside(endpoint)]
+            yield from (axis.key(endpoint, port) for port in ports)
+        if axis.hub is not None:
+            middles = fabric.endpoints // (axis.size * axis.unit)
+            yield from ((axis.index, middle, HUB) for middle in range(middles))
 
 
 def link_keys(fabric: GenericFabric, text: str) -> tuple[Key, ...]:
@@ -87,7 +122,7 @@ def _nothing(fabric: GenericFabric, axis: Sequence[Axis], ends: Sequence[tuple[s
     for source, target in ends:
         if source in known and target in known:
             near = [other for axis in axis for key in _leaving(fabric, axis, source) for other in axis.ends(key)]
-            joined = [name for name in dict.fromkeys(near) if name != source][:MOST_LISTED]
+            joined = [name for name in dict.fromkeys(near) if name != source][:MOST_NEIGHBOURS]
             return f"no link joins {source} and {target}; {source} is joined to {', '.join(joined) or 'nothing'}"
     return f"no such link; nodes are {nodes(fabric)}; a link is named by its ends, as {_example(fabric, axis)}"
 

@@ -8,43 +8,41 @@ from typing import TYPE_CHECKING, Final
 from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
+from podsim.model.fault import FaultyPart
 from podsim.model.sums import sum_in_order
 from podsim.topology import wiring
-from podsim.topology.damage import Damage
-from podsim.topology.detour import detour
-from podsim.topology.joints import Joints
-from podsim.topology.measure import connection_faults
-from podsim.topology.network import Dimension, FabricLink, Route
+from podsim.topology.network import Damage, Dimension, FabricLink, Joint, LinkKey, Network, Node, Rate, Route
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from podsim.model.fabric import Topology
-    from podsim.topology.joints import Ends, Joint
+    from podsim.topology.graph import FabricGraph
+    from podsim.topology.wiring import Ends
 
-FREE: Final = Link(bandwidth_bytes_per_s=float("inf"))
-"""The kind of a link whose latency is not counted by runs."""
+_ONLY_WAY: Final = {wiring.NETWORK, wiring.HOST, wiring.DDR, wiring.SRAM}
+"""Ends of links that nothing leads round."""
 
 
-class Fabric:
+class Fabric(Network):
     """The IPU-Links of the first rack, and every other link that was asked for so far.
 
-    IPUs are numbered over the whole machine. A link keeps its number once it has one. Routes go round what is down.
+    IPUs are numbered over the whole machine. A link is known by its two ends. Routes go round what is down.
     """
 
-    def __init__(self, topology: Topology, damage: Damage[Ends] | None = None) -> None:
+    word = wiring.IPU
+    called = "IPU"
+
+    def __init__(self, topology: Topology, damage: Damage | None = None) -> None:
+        super().__init__(damage)
         self.topology = topology
-        self.joints = Joints(topology)
-        self.damage: Damage[Ends] = damage or Damage()
+        self.joints = wiring.Joints(topology)
         self._loops = wiring.loops(topology)
-        self._links: list[FabricLink] = []
-        self._capacities: list[float] = []
-        self._kinds: list[Link] = []
-        self._leaves: list[str] = []  # the kind of node that each link leaves
-        self._numbers: dict[Ends, int] = {}
+        self._kinds: dict[int, Link] = {}
+        self._leaves: dict[int, str] = {}  # the kind of node that each link leaves
         self._routes: dict[tuple[int, int], Route] = {}
         for (number, other), joint in self.joints.rack.items():
-            self._add((wiring.ipu(number), wiring.ipu(other)), joint)
+            self._added((wiring.ipu(number), wiring.ipu(other)), joint)
 
     @property
     def name(self) -> str:
@@ -68,48 +66,45 @@ class Fabric:
         )
         return tuple(dimension for dimension in dimensions if dimension.size > 1)
 
-    @property
-    def capacities(self) -> Sequence[float]:
-        """Rate of each link by number [B/s]; a live view that grows as links are asked for."""
-        return self._capacities
-
     def link(self, number: int) -> FabricLink:
         """The link of that number."""
-        return self._links[number]
+        source, target = self._keys[number]
+        return FabricLink(f"{source}->{target}", source, target, self._capacities[number])
 
     def kind(self, number: int) -> str:
         """What files call links like that one: ipu-link, gw-link, pcie."""
-        joint = self.joints.between(self._links[number].source, self._links[number].target)
-        assert joint is not None, "a link has a number because it joins its ends"
-        return joint.name
+        return self.joint(self._keys[number]).name
 
-    def number(self, ends: Ends) -> int:
-        """The number of a link by its two ends, from now on; ValueError where the machine has no such link."""
-        if (known := self._numbers.get(ends)) is not None:
-            return known
-        joint = self.joints.between(*ends)
+    def joint(self, key: LinkKey) -> Joint:
+        """The parallel links between two ends; ValueError where the machine has none."""
+        source, target = key
+        joint = self.joints.between(source, target)
         if joint is None:
-            raise ValueError(f"{self.name} has no link from {ends[0]} to {ends[1]}")
-        self._add(ends, joint)
-        return self._numbers[ends]
+            raise ValueError(f"{self.name} has no link from {source} to {target}")
+        return joint
 
-    def _add(self, ends: Ends, joint: Joint) -> None:
-        rate = joint.bytes_per_s * self.damage.rates.get(ends, 1.0)
-        self._numbers[ends] = self._appended(FabricLink(f"{ends[0]}->{ends[1]}", *ends, rate), joint.kind)
+    def rate(self, key: LinkKey) -> Rate:
+        """What the links between two ends carry, faults counted; ValueError where the machine has none."""
+        joint = self.joint(key)
+        return Rate(joint.bytes_per_s * self.damage.rates.get(key, 1.0), joint.kind.latency_s + joint.kind.hop_s)
 
-    def _appended(self, link: FabricLink, kind: Link = FREE) -> int:
-        """The number of a new link."""
-        self._links.append(link)
-        self._capacities.append(link.bytes_per_s)
-        self._kinds.append(kind)
-        self._leaves.append(link.source.rstrip("0123456789"))
-        return len(self._links) - 1
+    def _numbered(self, key: LinkKey) -> int:
+        return self._added(key, self.joint(key))
+
+    def _added(self, ends: LinkKey, joint: Joint) -> int:
+        number = self._appended(ends, joint.bytes_per_s * self.damage.rates.get(ends, 1.0))
+        self._kinds[number] = joint.kind
+        self._leaves[number] = ends[0].rstrip("0123456789")
+        return number
 
     def route(self, a: int, b: int) -> Route:
-        """The route from IPU `a` to IPU `b` (Eq. 6); ValueError where none leads there.
+        """The route from IPU `a` to IPU `b`; ValueError where none leads there.
 
         In a rack over IPU-Links. To another rack over IPU-Links to the IPU in the place of `b`, then up to its gateway,
-        over GW-Links and down.
+        over GW-Links and down. Result: links by number, whose rates [B/s] are `capacities`, and the latency [s].
+
+        Equation: a run of IPU-Links pays its latency once, GW-Links one for each hop on a ring and one in all through
+        switches, each link its hop time (Eq. 6). Validity: static routes. Source: jia-2019, section 2.1 and figure 4.4.
         """
         if (known := self._routes.get((a, b))) is not None:
             return known
@@ -134,10 +129,11 @@ class Fabric:
         return [*self._in_rack(a, a - a % size + b % size), *gateways, wiring.ipu(b)]
 
     def gateway_route(self, machine: int, from_rack: int, to_rack: int) -> Route:
-        """GW-Links between the gateways of machine `machine` of two racks; ValueError where there is none.
+        """GW-Links between the gateways of machine `machine` of two racks, with their latency [s]; ValueError if none.
 
-        On a ring the shorter way, a latency each hop; through the switches up and down, one latency in all. Where a
-        GW-Link is down, the other way round or over IPU-Links to the GW-Links of other machines.
+        Equation: on a ring the shorter way, a latency each hop; through the switches up and down, one latency in all
+        (Eq. 6). Where a GW-Link is down, the other way round or over IPU-Links to the GW-Links of other machines.
+        Validity: racks wired machine by machine. Source: the file of the machine, which names that of its latency.
         """
         racks, machines = self.topology.racks, self.topology.machines_per_rack
         if not (0 <= machine < machines and 0 <= from_rack < racks and 0 <= to_rack < racks):
@@ -189,25 +185,14 @@ class Fabric:
         return self._route(nodes)
 
     def _left(self, nodes: Sequence[str], *, across: bool) -> Route:
-        """The route over these nodes, or the way round where a link of it is down."""
+        """The route over these nodes, or the way round where a link of it is down: where not `across`, in the rack."""
         if self.damage.down and not self.damage.down.isdisjoint(pairwise(nodes)):
-            detours = detour(
-                nodes[0],
-                nodes[-1],
-                lambda node: self.steps(node, across=across),
-                lambda ends: self._capacities[self.number(ends)],
-                paid=lambda _: True,
-            )
+            graph = self.graph if across else self.graph.between(wiring.IPU)
+            detours = graph.detour(nodes[0], nodes[-1])
             if detours is None:
                 raise ValueError(f"{nodes[-1]} cannot be reached from {nodes[0]}: links are down")
             nodes = [nodes[0], *(target for _, target in detours)]
         return self._route(nodes)
-
-    def steps(self, node: str, *, across: bool) -> Iterator[tuple[Ends, str]]:
-        """Links that leave a node and are not down: IPU-Links, and where a route goes `across` racks all others too."""
-        for there in self.joints.beyond(node, across=across):
-            if (node, there) not in self.damage.down:
-                yield (node, there), there
 
     def _route(self, nodes: Sequence[str]) -> Route:
         """The route over these nodes.
@@ -223,6 +208,104 @@ class Fabric:
             elif source == wiring.GATEWAY:
                 latency_s += sum_in_order(kind.latency_s for kind in kinds)
         return Route(numbers, len(numbers), latency_s)
+
+    # --- the graph, names and faults ---
+
+    def node(self, endpoint: int) -> Node:
+        """The name of an IPU."""
+        return wiring.ipu(endpoint)
+
+    def nodes(self) -> Iterator[Node]:
+        """IPUs, gateways, the switch, hosts with their network, both ends of streaming memory."""
+        return self.joints.nodes()
+
+    def arcs(self, node: Node) -> Iterator[tuple[Node, LinkKey | None]]:
+        """What lies one link beyond a node, those that are down left out."""
+        down = self.damage.down
+        return ((there, ends) for there in self.joints.beyond(node) if (ends := (node, there)) not in down)
+
+    def named(self, text: str) -> tuple[Ends, ...]:
+        """The links between two ends, such as "ipu4-ipu6" or "gateway3->switch0"; ValueError says what there is."""
+        return self.joints.named(text)
+
+    def listed(self) -> Iterator[tuple[str, Ends]]:
+        """The links of the first rack with those that leave it, and of the servers."""
+        hosts = ((wiring.host(server), wiring.NETWORK) for server in range(self.topology.hosts.servers))
+        seen: set[Ends] = set()
+        for source, target in (*self.joints.of_rack(0), *hosts):
+            if self.joints.between(source, target) and not seen & {(source, target), (target, source)}:
+                seen.add((source, target))
+                yield f"{source}{'-' if self.joints.between(target, source) else '->'}{target}", (source, target)
+
+    @property
+    def parts(self) -> Mapping[FaultyPart, int]:
+        """IPUs, machines and racks, with the IPUs of each."""
+        topology = self.topology
+        return {
+            FaultyPart.IPU: 1,
+            FaultyPart.MACHINE: topology.ipus_per_machine,
+            FaultyPart.RACK: topology.ipus_per_rack,
+        }
+
+    def refuse_faults(self) -> None:
+        """Raise InputError where IPUs stand at the ranks of a stated fabric."""
+        if self.topology.fabric:
+            raise InputError(
+                f"{self.name}: faults of a stated fabric that trains are not known",
+                code="not-on-stated-fabric",
+                hint="podsim collective takes --fault on stated fabrics",
+            )
+
+    def with_damage(self, damage: Damage) -> Fabric:
+        """The machine with this damage in place of its own."""
+        return Fabric(self.topology, damage)
+
+    def links_of(self, endpoint: int, part: FaultyPart) -> Iterator[Ends]:
+        """Links of an IPU, and with the first of a machine that is lost as a whole those of its gateway."""
+        yield from self.joints.of_node(wiring.ipu(endpoint))
+        machine, at = divmod(endpoint, self.topology.ipus_per_machine)
+        if part in (FaultyPart.MACHINE, FaultyPart.RACK) and at == 0:
+            yield from self.joints.of_node(wiring.gateway(machine))
+
+    def arcs_of(self, key: LinkKey) -> Iterator[tuple[Node, Node]]:
+        """The two ends of a link, where routes between IPUs may pass."""
+        source, target = key
+        if _ONLY_WAY.isdisjoint(_kinds(source, target)):
+            yield source, target
+
+    def lost_nodes(self) -> set[Node]:
+        """IPUs that are lost, and gateways all of whose IPUs are, with their memory."""
+        lost, each = self.damage.lost, self.topology.ipus_per_machine
+        nodes: set[Node] = {node for number in lost for node in (wiring.ipu(number), wiring.sram(number))}
+        for machine in {number // each for number in lost}:
+            if lost.issuperset(range(machine * each, (machine + 1) * each)):
+                nodes |= {wiring.gateway(machine), wiring.ddr(machine)}
+        return nodes
+
+    def only_ways(self) -> Iterator[Ends]:
+        """Links to hosts and memory, and between IPUs and gateways."""
+        for ends in sorted(self.damage.down):
+            if (kinds := _kinds(*ends)) & _ONLY_WAY or kinds == {wiring.IPU, wiring.GATEWAY}:
+                yield ends
+
+    def domains(self) -> Iterator[tuple[range, FabricGraph, list[Ends]]]:
+        """Racks in which an IPU-Link is down, whose IPUs reach each other over IPU-Links; then all IPUs over all."""
+        size = self.topology.ipus_per_rack
+        inside: dict[int, list[Ends]] = {}
+        across: list[Ends] = []
+        for ends in sorted(self.damage.down):
+            if _kinds(*ends) == {wiring.IPU}:
+                inside.setdefault(int(ends[0].removeprefix(wiring.IPU)) // size, []).append(ends)
+            else:
+                across.append(ends)
+        for rack, down in inside.items():
+            yield range(rack * size, (rack + 1) * size), self.graph.between(wiring.IPU), down
+        if self.topology.racks > 1 and across:
+            yield range(self.endpoints), self.graph, across
+
+
+def _kinds(source: str, target: str) -> set[str]:
+    return {source.rstrip("0123456789"), target.rstrip("0123456789")}
 
 
 _KNOWN: Final = TABLES.add("fabrics", Table[object, Fabric](8))
@@ -248,7 +331,7 @@ def build(topology: Topology) -> Fabric:
         from podsim.topology.stated import StatedFabric  # no pod needs it
 
         return StatedFabric(topology, stated)
-    if faults := connection_faults(topology):
+    if faults := wiring.connection_faults(topology):
         raise InputError(
             f"{topology.name} is not connected",
             code="not-connected",

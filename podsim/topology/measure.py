@@ -1,84 +1,32 @@
-"""What a topology amounts to: its graph, bisection, diameter, and what is left unconnected."""
+"""What a network amounts to: its bisection and diameter, and what an endpoint can send.
+
+Closed forms, so that any size is answered at once; tests hold them against networkx.
+"""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING
 
-from podsim.errors import InputError
-from podsim.model.fabric import Shape
+from podsim.model.fabric import GenericFabric, Shape
 from podsim.topology import wiring
+from podsim.topology.axes import axes, way_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import networkx as nx
-
     from podsim.model.fabric import Level, Topology
-
-LEVELS: Final = ("machine", "rack", "pod")
-# A complete IPU-Link domain is 16 machines of four IPUs. Source: popart, commgroup.hpp; IPU-POD64 datasheet.
-MOST_IPUS_PER_RACK: Final = 64
-MOST_IPUS_DRAWN: Final = 256
+    from podsim.topology.axes import Axis
 
 
-def connection_faults(topology: Topology) -> tuple[str, ...]:
-    """Why parts of the machine cannot reach each other, one line a fault; empty where all can."""
-    return (*_level_faults(topology), *_link_faults(topology), *_shape_faults(topology))
-
-
-def _level_faults(topology: Topology) -> Iterator[str]:
-    names = [level.name for level in topology.levels]
-    for name in dict.fromkeys(names):
-        if name not in LEVELS:
-            yield f"level {name}: not a level{_did_you_mean(name, LEVELS)}"
-        elif names.count(name) > 1:
-            yield f"level {name}: given {names.count(name)} times"
-    known = [name for name in names if name in LEVELS]
-    if any(LEVELS.index(inner) > LEVELS.index(outer) for inner, outer in pairwise(known)):
-        yield f"levels: {', '.join(known)} are out of order; innermost first is {', '.join(LEVELS)}"
-    if "machine" not in names:
-        yield "level machine: missing; it holds the IPUs behind one gateway"
-    if topology.ipus_per_rack > MOST_IPUS_PER_RACK:
-        yield (
-            f"level rack: IPU-Links would join {topology.ipus_per_rack} IPUs; "
-            f"an IPU-Link domain has at most {MOST_IPUS_PER_RACK} IPUs"
-        )
-
-
-def _link_faults(topology: Topology) -> Iterator[str]:
-    for level in topology.levels:
-        if level.link not in topology.links:
-            yield f'level {level.name}: no link "{level.link}" in [link]{_did_you_mean(level.link, topology.links)}'
-
-
-def _shape_faults(topology: Topology) -> Iterator[str]:
-    for level in topology.levels:
-        if level.name == "pod" and level.shape is Shape.LADDER:
-            yield "level pod: a ladder joins IPUs; GW-Links join racks as a ring or by a switch"
-        if level.name in ("machine", "rack") and level.shape is not Shape.LADDER:
-            yield f"level {level.name}: IPU-Links join IPUs as a ladder, not as a {level.shape}"
-        if level.closed and level.name != "rack":
-            yield f"level {level.name}: closed joins the ends of a rack's ladder; here it joins nothing"
-        if level.shape is Shape.RING and level.holds > 2 and (level.links_each or 0) % 2:
-            yield (
-                f"level {level.name}: a ring of {level.holds} needs an even number of links each, "
-                f"half each way, not {level.links_each}"
-            )
-
-
-def _did_you_mean(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, tuple(known), n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
-
-
-def bisection_bytes_per_s(topology: Topology) -> dict[str, float]:
+def bisection_bytes_per_s(described: Topology | GenericFabric) -> dict[str, float]:
     """Least nominal bandwidth, one direction, cut by any even split of the members of each level [B/s].
 
-    Members stay whole: a rack is split by machines, a pod by racks. A level of one member has no entry. The host
-    network does not count.
+    Members stay whole: a rack is split by machines, a pod by racks, a torus across one of its sides; of an odd number
+    one half has one more. A level of one member has no entry. Hosts and overrides do not count.
     """
+    return _stated_cuts(described) if isinstance(described, GenericFabric) else _machine_cuts(described)
+
+
+def _machine_cuts(topology: Topology) -> dict[str, float]:
     cuts: dict[str, float] = {}
     for level in topology.levels:
         if level.holds < 2:
@@ -102,71 +50,88 @@ def _ladder_cut_links(level: Level, ipus_each: int) -> int:
     return min(across, along) if level.holds > 2 else along
 
 
-def diameter_hops(topology: Topology) -> int:
-    """IPU-Link hops between the farthest IPUs of a rack, plus GW-Link hops between the farthest racks."""
-    pairs = topology.ipus_per_rack // 2
-    along = pairs // 2 if wiring.loops(topology) else max(pairs - 1, 0)
-    pod = topology.level("pod")
+def _stated_cuts(fabric: GenericFabric) -> dict[str, float]:
+    table = {}
+    for at, level in enumerate(fabric.levels):
+        of_level = [axis for axis in axes(fabric) if axis.level == at]
+        sides = [axis for axis in of_level if axis.size > 1]
+        if sides:
+            copies = of_level[0].copies if level.shape is Shape.TORUS else sides[0].copies
+            table[level.name] = copies * min(_cut_bytes_per_s(fabric, axis, level.members) for axis in sides)
+    return table
+
+
+def _cut_bytes_per_s(fabric: GenericFabric, axis: Axis, members: int) -> float:
+    """Bandwidth across the middle of one axis, of all its rows where it is the side of a torus."""
+    value, half = axis.kind.bandwidth_bytes_per_s, axis.size // 2
+    if axis.shape is Shape.SHARED:
+        return value
+    if axis.shape is Shape.FULL:
+        return half * (axis.size - half) * value
+    if axis.middled:
+        hub = axis.hub.bandwidth_bytes_per_s if axis.hub else math.inf
+        return min(half * value, hub)
+    ways = 1 if axis.shape is Shape.LINE or axis.size == 2 else 2
+    rows = members // axis.size if fabric.levels[axis.level].shape is Shape.TORUS else 1
+    return rows * ways * value
+
+
+def diameter_hops(described: Topology | GenericFabric) -> int:
+    """Links on the longest of the shortest ways between endpoints of each level, added up.
+
+    Of a machine IPU-Link hops between the farthest IPUs of a rack, plus GW-Link hops between the farthest racks; of a
+    stated fabric the longest route between two ranks.
+    """
+    if isinstance(described, GenericFabric):
+        return _longest_route_hops(described)
+    pairs = described.ipus_per_rack // 2
+    along = pairs // 2 if wiring.loops(described) else max(pairs - 1, 0)
+    pod = described.level("pod")
     racks = 0 if pod is None or pod.holds < 2 else 2 if pod.shape is Shape.SWITCH else pod.holds // 2
     return along + min(pairs, 1) + racks
 
 
-def graph(topology: Topology) -> nx.Graph:
-    """Every IPU, gateway, switch and host in use as a node, parallel links as one edge; at most 256 IPUs.
+def _longest_route_hops(fabric: GenericFabric) -> int:
+    every = axes(fabric)
+    grouped = {axis.level for axis in every if axis.grouped}
+    within = {at: sum(_most_hops(axis) for axis in every if axis.level == at) for at in range(len(fabric.levels))}
+    longest = sum(hops for at, hops in within.items() if at not in grouped)
+    for top in grouped:
+        if within[top]:
+            ways = 2 * sum(1 for axis in way_out(every, top) for _ in axis.way_in(0))
+            if every[-1].spread and top == every[-1].level:
+                ways += 2 * within[top - 1]  # to the member that has the link, and from the one that it reaches
+            above = sum(hops for at, hops in within.items() if at > top and at not in grouped)
+            longest = max(longest, ways + within[top] + above)
+    return longest
 
-    Nodes have `kind` (ipu, gateway, switch, host). Edges have `kind` (the link's name, pcie or host-link), `links` and
-    `bandwidth_bytes_per_s` (nominal, one direction, all parallel links). InputError above the limit or where the
-    machine is not connected.
+
+def _most_hops(axis: Axis) -> int:
+    if axis.size == 1:
+        return 0
+    if axis.shape is Shape.SWITCH:
+        return 2
+    if axis.shape is Shape.STAR:
+        return 3 if axis.hub else 2
+    if axis.shape in (Shape.FULL, Shape.SHARED):
+        return 1
+    return axis.size - 1 if axis.shape is Shape.LINE else axis.size // 2
+
+
+def per_rank_bytes_per_s(fabric: GenericFabric, level: int) -> float | None:
+    """What one rank can send at once over the links of a level, nominal; None where nothing is joined [B/s].
+
+    Links of a group and a shared medium are split between those who share them.
     """
-    import networkx as nx
-
-    if faults := connection_faults(topology):
-        raise InputError(f"{topology.name} is not connected", code="not-connected", context=faults)
-    if topology.ipus > MOST_IPUS_DRAWN:
-        raise InputError(
-            f"{topology.name} has {topology.ipus:,} IPUs; its graph is drawn up to {MOST_IPUS_DRAWN}",
-            code="too-large-to-draw",
-        )
-    drawn = nx.Graph()
-    for text, other, kind, links, each_bytes_per_s in _edges(topology):
-        if not drawn.has_edge(text, other):
-            drawn.add_edge(text, other, kind=kind, links=0, bandwidth_bytes_per_s=0.0)
-        drawn.edges[text, other]["links"] += links
-        drawn.edges[text, other]["bandwidth_bytes_per_s"] += links * each_bytes_per_s
-    nx.set_node_attributes(drawn, {node: node.rstrip("0123456789") for node in drawn}, "kind")
-    return drawn
-
-
-_EdgeRow = tuple[str, str, str, int, float]
-
-
-def _edges(topology: Topology) -> Iterator[_EdgeRow]:
-    """Both ends, kind, links and nominal rate of one link [B/s]."""
-    for rack in range(topology.racks):
-        first = rack * topology.ipus_per_rack
-        for edge in wiring.rack_edges(topology):
-            rate = topology.links[edge.link].bandwidth_bytes_per_s
-            yield wiring.ipu(first + edge.end), wiring.ipu(first + edge.other), edge.link, edge.links, rate
-    for number in range(topology.ipus):
-        gateway = wiring.gateway(number // topology.ipus_per_machine)
-        yield wiring.ipu(number), gateway, "pcie", 1, topology.gateway.pcie_bytes_per_s
-    for machine in range(topology.machines):
-        host = wiring.host(machine * topology.hosts.servers // topology.machines)
-        yield wiring.gateway(machine), host, "host-link", 1, topology.gateway.host_bytes_per_s
-    yield from _gateway_edges(topology)
-
-
-def _gateway_edges(topology: Topology) -> Iterator[_EdgeRow]:
-    """GW-Links: link k of every gateway goes to switch k, or to the gateway of the same machine in the next rack."""
-    pod, machines = topology.level("pod"), topology.machines_per_rack
-    if pod is None or pod.holds < 2:
-        return
-    rate = topology.links[pod.link].bandwidth_bytes_per_s
-    for number in range(topology.machines):
-        rack, machine = divmod(number, machines)
-        if pod.shape is Shape.SWITCH:
-            for link in range(wiring.gateway_links(pod)):
-                yield wiring.gateway(number), wiring.switch(link), pod.link, 1, rate
-        elif pod.holds > 2 or rack == 0:  # two racks have one set of cables between them
-            following = wiring.gateway((rack + 1) % pod.holds * machines + machine)
-            yield wiring.gateway(number), following, pod.link, wiring.gateway_links(pod), rate
+    total = 0.0
+    for axis in axes(fabric):
+        if axis.level != level or axis.size == 1:
+            continue
+        if axis.shape is Shape.SHARED:
+            links = 1 / axis.size
+        elif axis.shape is Shape.FULL:
+            links = axis.size - 1
+        else:
+            links = 1 if axis.middled or axis.size == 2 else 2
+        total += links * axis.kind.bandwidth_bytes_per_s / axis.unit
+    return total or None

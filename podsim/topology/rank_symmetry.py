@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from podsim.topology.axes import Axis
-    from podsim.topology.generic import GenericNetwork
+    from podsim.topology.stated import RankNetwork
 
 
 class Quotient:
@@ -23,7 +23,7 @@ class Quotient:
     links, whose capacity is that of one link x links / ranks, exactly as all flows load the whole fabric.
     """
 
-    def __init__(self, network: GenericNetwork) -> None:
+    def __init__(self, network: RankNetwork) -> None:
         self.network = network
         self._numbers: dict[tuple[int, int], int] = {}
         self._links: list[FabricLink] = []

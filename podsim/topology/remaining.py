@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.topology import wiring
-from podsim.topology.damage import Damage
 from podsim.topology.fabric import Fabric
-from podsim.topology.fabric_faults import check
+from podsim.topology.faults import check
+from podsim.topology.network import Damage
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
-    from podsim.topology.joints import Ends
+    from podsim.topology.wiring import Ends
 
 
 def largest(fabric: Fabric) -> range | None:

@@ -15,7 +15,7 @@ from podsim.files import catalog, fabrics, find
 from podsim.model.fabric import GenericFabric, Shape, Topology
 from podsim.model.quantity import SourceKind
 from podsim.topology.build import network
-from podsim.topology.generic import GenericNetwork
+from podsim.topology.stated import RankNetwork
 
 RING = """schema = "podsim.fabric/1"
 name   = "mine"
@@ -54,7 +54,7 @@ def test_every_fabric_shipped_can_be_built_in_any_size(name):
     assert document.value.name == name
     assert document.warnings == ()
     built = network(document.value)
-    assert isinstance(built, GenericNetwork)
+    assert isinstance(built, RankNetwork)
     assert built.route(0, built.endpoints - 1).hops > 0
     outer = document.value.levels[-1]
     times = 2 ** len(outer.extents)

@@ -7,8 +7,8 @@ from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.lowering.replica_symmetry import unlike
 from podsim.model.training import StatePlace
-from podsim.topology.fabric_faults import damaged
 from podsim.topology.fault_text import parse
+from podsim.topology.faults import damaged
 
 
 def replicas_of(*texts, racks=1, ipus=2, **changes):

@@ -5,7 +5,7 @@ import pytest
 from podsim.errors import InputError
 from podsim.studies.collective.arguments import collective
 from podsim.topology.fabric import Fabric
-from podsim.topology.generic import GenericNetwork
+from podsim.topology.stated import RankNetwork
 
 
 def question(**flags):
@@ -26,7 +26,7 @@ def question(**flags):
 def test_a_pod_is_a_machine_and_a_name_any_network():
     machine, ring = question(pod=16), question(topology="ring-16")
     assert isinstance(machine.network, Fabric)
-    assert isinstance(ring.network, GenericNetwork)
+    assert isinstance(ring.network, RankNetwork)
     assert (machine.network.endpoints, ring.network.endpoints) == (16, 16)
     assert machine.volume_bytes == ring.volume_bytes == 2e6
 

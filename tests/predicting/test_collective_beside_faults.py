@@ -1,7 +1,7 @@
 """A collective with faults beside the healthy one: what is kept of it, and what it cannot do without."""
 
 import pytest
-from topology.generic_worlds import fabric, level
+from topology.stated_worlds import fabric, level
 
 from podsim.engines import analytic
 from podsim.errors import Infeasible
@@ -9,14 +9,14 @@ from podsim.files import catalog
 from podsim.model.fabric import Shape
 from podsim.studies.collective.broken_links import IDLE, compared
 from podsim.studies.collective.simulation import CollectiveArguments, resolved_case
-from podsim.topology.generic import GenericNetwork
+from podsim.topology.stated import RankNetwork
 
 ENGINE = (analytic.run, "analytic")
 
 
 @pytest.fixture(scope="module")
 def case():
-    network = GenericNetwork(fabric(level("ring", Shape.RING, 4)))
+    network = RankNetwork(fabric(level("ring", Shape.RING, 4)))
     meant = CollectiveArguments(1e6, "all", 1, "ring", 1, None, "folded")
     return resolved_case("all-reduce", network, meant, catalog.parameters())
 

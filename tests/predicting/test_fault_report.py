@@ -11,8 +11,8 @@ from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.predicting import assemble
 from podsim.predicting.fault_cost import compared, detours
-from podsim.topology.fabric_faults import damaged
 from podsim.topology.fault_text import parse
+from podsim.topology.faults import damaged
 
 SETUP = world(model(unit("a0", boundary=64), unit("a1")), pod(), replicas=8, ipus_per_replica=2, accumulation=4)
 

@@ -7,7 +7,7 @@ from parts_of_documents import facts, headings, notes, tables
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
 from podsim.model.quantity import Provenance, SourceKind
 from podsim.studies.look_up import fabric_report as view
-from podsim.topology.every_link import MOST_LISTED, NamedLink
+from podsim.topology.edges import MOST_LISTED, NamedLink
 
 FABRIC = GenericFabric(
     name="mine",

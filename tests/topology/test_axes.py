@@ -1,7 +1,7 @@
 """Dimensions of a fabric: strides, where ports lead, the links that a move crosses, and the names of their ends."""
 
 import pytest
-from topology.generic_worlds import fabric, level
+from topology.stated_worlds import fabric, level
 
 from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP, axes

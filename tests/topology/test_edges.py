@@ -1,7 +1,7 @@
 """Links by the names of their ends: both ways, one way, hubs; what there is instead of one that is not."""
 
 import pytest
-from topology.generic_worlds import fabric, level
+from topology.stated_worlds import fabric, level
 
 from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.build import network
-from podsim.topology.cut import ranges
 from podsim.topology.fabric import build
 from podsim.topology.fault_text import EXAMPLES, parse
-from podsim.topology.faults import broken
+from podsim.topology.faults import broken, ranges
 from podsim.topology.rack_symmetry import rack_classes
 
 RAIL, RUNG, GW_LINK = 2 * 16e9 * 0.866, 6 * 16e9 * 0.866, 12.5e9 * 0.9
@@ -204,7 +203,7 @@ def test_one_broken_rack_among_a_thousand(build_pod):
     assert rack_classes(build(build_pod(16))) == ((0, 1),)
 
 
-# --- generic fabrics ------------------------------------------------------------------------------------------------
+# --- stated fabrics  ------------------------------------------------------------------------------------------------
 
 
 def test_a_ring_without_one_link_is_gone_the_other_way():
@@ -241,7 +240,7 @@ def test_a_torus_is_cut_exactly_when_its_graph_is(data):
         {
             tuple(sorted(int(end[4:]) for end in ends))
             for rank in range(torus.endpoints)
-            for key, _ in torus.graph.steps(("rank", 0, rank))
+            for _, key in torus.arcs(torus.node(rank))
             for ends in [torus.axes[key[0]].ends(key)]
         }
     )
@@ -332,12 +331,12 @@ def test_a_fault_that_names_nothing(build_pod, text, says):
         ("link:rank3-rank5=down", "rank3 is joined to rank4, rank2"),
         ("link:rank3-rank99=down", "nodes are rank0 to rank7"),
         ("link:rnk=down", "named by its ends, as rank0-rank1"),
-        ("rank:8=lost", "ranks are 0 to 7"),
+        ("rank:8=lost", "has ranks 0 to 7"),
         ("ipu:1=0.5", "has ranks, no ipu"),
         ("uplink:rank0-rank1=0.5", "is of kind wire"),
     ],
 )
-def test_a_fault_that_names_nothing_of_a_generic_fabric(text, says):
+def test_a_fault_that_names_nothing_of_a_stated_fabric(text, says):
     error = refused(InputError, with_faults, generic(Shape.RING, 8), text)
     assert error.code == "unknown-part"
     assert says in error.message

@@ -1,15 +1,15 @@
 """One rank that stands for all: its share of each kind of link, and the route that it takes."""
 
 import pytest
-from topology.generic_worlds import fabric, level
+from topology.stated_worlds import fabric, level
 
 from podsim.model.fabric import Attach, Shape
-from podsim.topology.generic import GenericNetwork
 from podsim.topology.rank_symmetry import Quotient
+from podsim.topology.stated import RankNetwork
 
 
 def quotient(*levels):
-    return Quotient(GenericNetwork(fabric(*levels)))
+    return Quotient(RankNetwork(fabric(*levels)))
 
 
 def names_of(part, *offsets):

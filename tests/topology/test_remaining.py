@@ -4,8 +4,8 @@ import pytest
 
 from podsim.files import catalog
 from podsim.topology.fabric import build
-from podsim.topology.fabric_faults import damaged
 from podsim.topology.fault_text import parse
+from podsim.topology.faults import damaged
 from podsim.topology.remaining import largest, part
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from topology.generic_worlds import KINDS, level
+from topology.stated_worlds import KINDS, level
 
 from podsim.model.fabric import Shape
 from podsim.topology.stated import StatedFabric

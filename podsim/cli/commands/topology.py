@@ -23,10 +23,9 @@ from podsim.studies.look_up import to_json as look_up_json
 from podsim.studies.look_up import topology_report as view
 from podsim.studies.predict import comparator_json as json_comparators
 from podsim.studies.predict import comparator_report as comparator_view
-from podsim.topology import generic_measure, measure
+from podsim.topology import measure
 from podsim.topology.build import network
-from podsim.topology.every_link import links as every_link
-from podsim.topology.generic import GenericNetwork
+from podsim.topology.edges import links as every_link
 
 if TYPE_CHECKING:
     from podsim.files.comparator_machines import Placed
@@ -131,9 +130,8 @@ def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: b
 
 
 def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    built = GenericNetwork(fabric)
-    cuts, hops = generic_measure.bisection_bytes_per_s(built), generic_measure.diameter_hops(built)
-    each = {level.name: generic_measure.per_rank_bytes_per_s(built, at) for at, level in enumerate(fabric.levels)}
+    cuts, hops = measure.bisection_bytes_per_s(fabric), measure.diameter_hops(fabric)
+    each = {level.name: measure.per_rank_bytes_per_s(fabric, at) for at, level in enumerate(fabric.levels)}
     screen = partial(
         fabric_view.document,
         fabric,

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible
 from podsim.model.collective import WithFaults
 from podsim.studies.collective.simulation import answer
-from podsim.topology.cut import ranges
-from podsim.topology.fabric import Fabric
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken
+from podsim.topology.faults import broken, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +30,10 @@ def compared(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[s
     hurt = broken(case.network, parse(texts))
     lost = sorted(hurt.damage.lost)
     if lost:
-        word = "ipu" if isinstance(hurt, Fabric) else "rank"
         raise Infeasible(
             f"{len(lost):,} of {hurt.endpoints:,} members are lost, and the collective needs all",
             code="parts-lost",
-            context=[ranges(lost, word)],
+            context=[ranges(lost, hurt.word)],
             hint="a smaller machine or fabric without them",
         )
     healthy = answer(case, *engine)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.program import StepProgram, StepTimeline
     from podsim.topology.fabric import Fabric
-    from podsim.topology.generic import GenericNetwork
+    from podsim.topology.stated import RankNetwork
 
 MOST_LINKS: Final = 5
 
@@ -60,7 +60,7 @@ class CollectiveCase:
     """
 
     collective: Collective
-    network: Fabric | GenericNetwork
+    network: Fabric | RankNetwork
     group: str
     ipus_per_replica: int
     volume_bytes: float
@@ -73,7 +73,7 @@ class CollectiveCase:
 
 
 def resolved_case(
-    collective: str, network: Fabric | GenericNetwork, flags: CollectiveArguments, parameters: ParameterSet
+    collective: str, network: Fabric | RankNetwork, flags: CollectiveArguments, parameters: ParameterSet
 ) -> CollectiveCase:
     """What flags mean; InputError where one of them does not suit the network."""
     machine = rack_ipus(network) is not None

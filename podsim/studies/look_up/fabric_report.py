@@ -8,7 +8,7 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import provenance as origins
 from podsim.studies.look_up.topology_report import GIGABYTES_PER_S, MICROSECONDS
-from podsim.topology.every_link import MOST_LISTED, NamedLink
+from podsim.topology.edges import MOST_LISTED, NamedLink
 
 
 def document(

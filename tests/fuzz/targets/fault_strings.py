@@ -8,7 +8,7 @@ from fuzz.mutate import LETTERS
 
 from podsim.files import catalog
 from podsim.topology import fault_text
-from podsim.topology.every_link import links
+from podsim.topology.edges import links
 from podsim.topology.fabric import Fabric, build
 from podsim.topology.faults import broken
 

@@ -6,7 +6,7 @@ import pytest
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.build import network
-from podsim.topology.every_link import MOST_LISTED, links
+from podsim.topology.edges import MOST_LISTED, links
 from podsim.topology.fabric import build
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken

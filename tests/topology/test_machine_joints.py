@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from podsim.model.fabric import Shape
-from podsim.topology.joints import Joints
+from podsim.topology.wiring import Joints
 
 IPU_LINK = 16e9 * 0.866
 
@@ -37,7 +37,7 @@ def test_two_machines_joined_at_both_ends_have_parallel_edges_added_up(topology_
     """Ends 2 and 0 of a closed ladder of four: the rail inside and the closing one join the same IPUs."""
     loop = Joints(topology_of(ladder_of("machine", 2), ladder_of("rack", 2, closed=True)))
     assert joint(loop, "ipu0", "ipu2") == ("ipu-link", 4)
-    assert Counter(loop.beyond("ipu0", across=False)) == {"ipu1": 1, "ipu2": 1}
+    assert Counter(loop.beyond("ipu0")) == {"ipu1": 1, "ipu2": 1, "gateway0": 1, "sram0": 1}
 
 
 def test_ipus_of_different_racks_are_not_joined(ring):
@@ -86,8 +86,8 @@ def test_switched_racks_are_joined_to_the_switch_with_all_their_links(build_pod)
     switched = Joints(build_pod(256, Shape.SWITCH))
     assert joint(switched, "gateway3", "switch0") == joint(switched, "switch0", "gateway3") == ("gw-link", 2)
     assert switched.between("gateway3", "gateway19") is None
-    assert list(switched.beyond("switch0", across=True)) == [f"gateway{at}" for at in range(64)]
-    assert switched.nodes().endswith("host0 to host15, switch0, network")
+    assert list(switched.beyond("switch0")) == [f"gateway{at}" for at in range(64)]
+    assert switched.in_words().endswith("host0 to host15, switch0, network")
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_what_is_no_node_joins_nothing(one, name):
 
 
 def test_nodes_beside_an_ipu_and_its_gateway(one, ring):
-    assert set(one.beyond("ipu4", across=False)) == {"ipu5", "ipu2", "ipu6"}
+    assert set(one.beyond("ipu4")) == {"ipu5", "ipu2", "ipu6", "gateway1", "sram4"}
     assert set(one.around("ipu4")) == {"ipu5", "ipu2", "ipu6", "gateway1", "sram4"}
-    assert list(one.beyond("gateway1", across=False)) == []
+    assert list(one.beyond("gateway1")) == ["ipu4", "ipu5", "ipu6", "ipu7"]
     assert list(one.around("gateway1")) == ["ipu4", "ipu5", "ipu6", "ipu7", "network", "ddr1"]
-    assert [node for node in ring.beyond("gateway3", across=True) if node.startswith("gate")] == [
+    assert [node for node in ring.beyond("gateway3") if node.startswith("gate")] == [
         "gateway19",
         "gateway51",
     ]
@@ -116,7 +116,9 @@ def test_nodes_beside_what_lies_at_the_edge(one):
 
 
 def test_every_node_in_words(one):
-    assert one.nodes() == "ipu0 to ipu15, sram0 to sram15, gateway0 to gateway3, ddr0 to ddr3, host0 to host15, network"
+    assert (
+        one.in_words() == "ipu0 to ipu15, sram0 to sram15, gateway0 to gateway3, ddr0 to ddr3, host0 to host15, network"
+    )
 
 
 def test_every_link_of_a_rack_is_a_link(ring):

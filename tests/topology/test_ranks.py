@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
-from podsim.topology.detour import detour
-from podsim.topology.generic import GenericNetwork
+from podsim.topology.stated import RankNetwork
 
 RATE, LATENCY = 50e9, 0.5e-6
 KINDS = {
@@ -29,7 +28,7 @@ def fabric(*levels, overrides=()):
 
 
 def network(*levels, **more):
-    return GenericNetwork(fabric(*levels, **more))
+    return RankNetwork(fabric(*levels, **more))
 
 
 def names(result, route):
@@ -152,7 +151,7 @@ def beyond_free(some, place):
     """Nodes, and those that steps without a link add."""
     free = list(place)
     while free:
-        more = {there for key, there in some.graph.steps(free.pop()) if key is None} - place
+        more = {there for there, key in some.arcs(free.pop()) if key is None} - place
         place |= more
         free += more
     return place
@@ -168,7 +167,7 @@ def test_routes_lead_where_they_should_and_stay_there_over_distinct_links(found,
     keys = some.crossed(a, b)
     place = beyond_free(some, {("rank", 0, a)})
     for crossed in keys:  # every node of the graph that these links in this order can lead to
-        place = beyond_free(some, {there for node in place for key, there in some.graph.steps(node) if key == crossed})
+        place = beyond_free(some, {there for node in place for there, key in some.arcs(node) if key == crossed})
     assert ("rank", 0, b) in place
     halves = any(axis.half or axis.hub for axis in some.axes)
     assert halves or len(set(keys)) == len(keys)
@@ -179,13 +178,7 @@ def test_routes_lead_where_they_should_and_stay_there_over_distinct_links(found,
 def test_no_way_through_the_graph_is_shorter_than_its_widest_shortest(found, data):
     some = network(*found)
     a, b = (data.draw(st.integers(0, some.endpoints - 1)) for _ in range(2))
-    best = detour(
-        ("rank", 0, a),
-        ("rank", 0, b),
-        some.graph.steps,
-        lambda key: some.rate(key).bytes_per_s,
-        lambda node: node[0] == "rank",
-    )
+    best = some.graph.detour(some.node(a), some.node(b))
     assert best is not None
     assert len(best) <= len(some.crossed(a, b))
     if len(found) == 1 and found[0].shape is not Shape.SHARED:
@@ -196,8 +189,7 @@ def test_groups_are_passed_through_without_touching_what_is_inside():
     result = network(level("bus", Shape.SHARED, 3), level("top", Shape.RING, 6, "slow", attach=Attach.GROUP))
     usual = result.crossed(0, 9)
     assert names(result, result.route(0, 9)) == ["bus0", "bus0->bus1", "bus1->bus2", "bus2->bus3", "bus3"]
-    ends = ("rank", 0, 0), ("rank", 0, 9)
-    way = detour(*ends, result.graph.steps, lambda key: result.rate(key).bytes_per_s, lambda _: False)
+    way = result.graph.detour(result.node(0), result.node(9))
     assert len(way or ()) == len(usual) == 5
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.fault import FaultyPart, PartFault
-from podsim.topology.damage import Damage, Gathered
+from podsim.topology.faults import Gathered
+from podsim.topology.network import Damage
 
 DOWN = PartFault("link 0-1 down", FaultyPart.LINK, "0-1", 0.0)
 SLOW = PartFault("link 0-1 at 50%", FaultyPart.LINK, "0-1", 0.5)

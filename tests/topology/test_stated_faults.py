@@ -1,20 +1,20 @@
 """Faults of stated fabrics: rates and losses by link and rank; what is refused, and when ranks are cut off."""
 
 import pytest
-from topology.generic_worlds import fabric, level
+from topology.stated_worlds import fabric, level
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP
 from podsim.topology.fault_text import parse
-from podsim.topology.generic import GenericNetwork
-from podsim.topology.generic_faults import broken
+from podsim.topology.faults import broken
+from podsim.topology.stated import RankNetwork
 
 RING = (level("ring", Shape.RING, 4),)
 
 
 def with_faults(*texts, levels=RING):
-    return broken(GenericNetwork(fabric(*levels)), parse(texts))
+    return broken(RankNetwork(fabric(*levels)), parse(texts))
 
 
 def test_a_slow_link_keeps_its_share_of_the_rate_both_ways():
@@ -44,7 +44,7 @@ def test_a_kind_of_link_is_checked_against_the_level():
     with pytest.raises(InputError, match="pod0 is of kind slow") as refusal:
         with_faults("wire:pod0=0.5", levels=star)
     assert refusal.value.code == "unknown-part"
-    assert refusal.value.hint == "link:pod0 names a link of any kind"
+    assert refusal.value.hint == "slow:pod0, or link: for any kind"
     with pytest.raises(InputError, match="rank0-pod0 is of kind wire"):
         with_faults("slow:rank0-pod0=0.5", levels=star)
 
@@ -55,7 +55,7 @@ def test_a_kind_of_link_is_checked_against_the_level():
         ("link:rank0-rank2=down", "no link joins rank0 and rank2"),
         ("ipu:1=0.5", "some has ranks, no ipu"),
         ("machine:0=lost", "some has ranks, no machine"),
-        ("rank:4=lost", "ranks are 0 to 3"),
+        ("rank:4=lost", "has ranks 0 to 3"),
     ],
 )
 def test_what_is_not_there_is_refused_with_the_text_of_the_fault(text, message):
