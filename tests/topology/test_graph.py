@@ -11,6 +11,7 @@ from podsim.topology.build import network
 from podsim.topology.fabric import build
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
+from podsim.topology.graph import FabricGraph
 from podsim.topology.network import Damage
 from podsim.topology.stated import RankNetwork
 
@@ -58,6 +59,13 @@ def test_what_leads_to_a_node_is_what_leads_from_its_predecessors(build_pod):
 def test_a_graph_is_a_view_that_nobody_changes(build_pod):
     with pytest.raises(nx.NetworkXError, match="Frozen"):
         build(build_pod(4)).graph.add_edge("ipu0", "ipu3")
+
+
+def test_the_graph_of_some_nodes_is_a_graph_of_the_same_kind(build_pod):
+    part = build(build_pod(16)).graph.between("ipu")
+    assert isinstance(part, FabricGraph)
+    assert set(part["ipu4"]) == {"ipu5", "ipu2", "ipu6"}
+    assert len(part) == 16
 
 
 def test_what_is_no_node_has_no_edges(build_pod):
