@@ -8,19 +8,20 @@ from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.doc import Doc
 from podsim.report.terminal import render
+from podsim.report.written import Written
 
 
 def give(
     output: OutputFlags,
     *,
     screen: Callable[[], Doc],
-    json_text: Callable[[], str],
+    written: Written,
     line: Callable[[], str | tuple[str, ...]],
 ) -> None:
     """Write the JSON document, the answer line (a list has one for each name) or the screen to stdout."""
     shape = look(sys.stdout, output.color)
     if output.json:
-        put(json_text(), sys.stdout)
+        put(written.json(), sys.stdout)
     elif output.quiet:
         result = line()
         for text in (result,) if isinstance(result, str) else result:

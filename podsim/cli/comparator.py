@@ -5,7 +5,7 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.cli.saving import ReportFlags, save
 from podsim.model.comparator import ComparatorPrediction
-from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies import documents
 from podsim.studies.predict import comparator_report as view
 
 
@@ -14,13 +14,13 @@ def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: Outp
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: json_comparators.prediction(answer),
+        written=documents.written(answer),
         line=lambda: view.answer(answer),
     )
     save(
         report,
         output,
         report=lambda: view.page(answer, {}),
-        json_text=lambda: json_comparators.prediction(answer),
+        written=documents.written(answer),
     )
     return ExitCode.ANSWERED

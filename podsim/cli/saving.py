@@ -16,6 +16,7 @@ from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
+from podsim.report.written import Written
 
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
@@ -64,13 +65,9 @@ def save(
     output: OutputFlags,
     *,
     report: "Callable[[], Doc]",
-    json_text: Callable[[], str],
-    rows: str = "",
-    parquet: Callable[[], bytes] | None = None,
+    written: Written,
 ) -> None:
-    """Write the answer where `--out` says, if it does, and say so on stderr; `rows` is the JSON's list that CSV takes.
-
-    `parquet` makes that kind of file, for the command that knows it.
+    """Write the answer where `--out` says, if it does, and say so on stderr.
 
     Raises InputError where the file cannot be written, or a picture is wanted of an answer without charts; what it held
     before is then still there.
@@ -78,10 +75,7 @@ def save(
     if flags.out is None:
         return
     path = Path(flags.out)
-    if parquet is not None and path.suffix.lower() == ".parquet":
-        write.write_atomic(path, parquet())
-    else:
-        command = shlex.join(["podsim", *COMMAND.get()])
-        write.write_atomic(path, answer_file.content(path.suffix.lower(), report, json_text, rows, command))
+    command = shlex.join(["podsim", *COMMAND.get()])
+    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, command))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)

@@ -16,15 +16,11 @@ from podsim.cli.saving import ReportFlags, answered, save
 from podsim.errors import InputError
 from podsim.report import answer_file
 from podsim.report.views import noise as noise_view
-from podsim.studies import notebook
-from podsim.studies.calibrate import frameworks_json as json_frameworks
+from podsim.studies import documents, notebook
 from podsim.studies.calibrate import frameworks_report as framework_view
 from podsim.studies.calibrate import own_logs_report as own_view
 from podsim.studies.calibrate import report as view
-from podsim.studies.calibrate import start_json
 from podsim.studies.calibrate import start_report as start_view
-from podsim.studies.calibrate import to_json as calibrate_json
-from podsim.studies.predict import comparator_json as json_comparators
 from podsim.studies.predict import comparator_report as law_view
 
 OWN = Group("your own runs", sort_key=1)
@@ -142,10 +138,10 @@ def _published(hold_out: str, output: OutputFlags, path: Path | None, page: Repo
     give(
         output,
         screen=lambda: view.document(report),
-        json_text=lambda: calibrate_json.fit(report),
+        written=documents.written(report),
         line=lambda: view.answer(report),
     )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: calibrate_json.fit(report))
+    save(page, output, report=lambda: notebook.page(report, {}), written=documents.written(report))
     return ExitCode.ANSWERED
 
 
@@ -154,10 +150,10 @@ def _noise(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: 
     give(
         output,
         screen=lambda: noise_view.document(fit),
-        json_text=lambda: calibrate_json.noise_fit(fit),
+        written=documents.written(fit),
         line=lambda: noise_view.answer(fit),
     )
-    save(page, output, report=lambda: notebook.page(fit, {}), json_text=lambda: calibrate_json.noise_fit(fit))
+    save(page, output, report=lambda: notebook.page(fit, {}), written=documents.written(fit))
     return ExitCode.ANSWERED
 
 
@@ -167,10 +163,10 @@ def _comparators(output: OutputFlags, path: Path | None, page: ReportFlags, *, w
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
-        json_text=lambda: json_comparators.report(report),
+        written=documents.written(report),
         line=lambda: law_view.line(report),
     )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_comparators.report(report))
+    save(page, output, report=lambda: notebook.page(report, {}), written=documents.written(report))
     return ExitCode.ANSWERED
 
 
@@ -180,10 +176,10 @@ def _frameworks(output: OutputFlags, path: Path | None, page: ReportFlags, *, wr
     give(
         output,
         screen=lambda: framework_view.document(report),
-        json_text=lambda: json_frameworks.report(report),
+        written=documents.written(report),
         line=lambda: framework_view.answer(report),
     )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_frameworks.report(report))
+    save(page, output, report=lambda: notebook.page(report, {}), written=documents.written(report))
     return ExitCode.ANSWERED
 
 
@@ -192,10 +188,10 @@ def _compile_times(output: OutputFlags, path: Path | None, page: ReportFlags, *,
     give(
         output,
         screen=lambda: start_view.document(report),
-        json_text=lambda: start_json.report(report),
+        written=documents.written(report),
         line=lambda: start_view.answer(report),
     )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: start_json.report(report))
+    save(page, output, report=lambda: notebook.page(report, {}), written=documents.written(report))
     return ExitCode.ANSWERED
 
 
@@ -219,14 +215,13 @@ def _own(own: OwnFlags, out: Path | None, page: ReportFlags, output: OutputFlags
     give(
         output,
         screen=lambda: own_view.document(report, verbose=output.verbose),
-        json_text=lambda: calibrate_json.own_logs(report),
+        written=documents.written(report),
         line=lambda: own_view.answer(report),
     )
     save(
         page,
         output,
         report=lambda: notebook.page(report, {}),
-        json_text=lambda: calibrate_json.own_logs(report),
-        rows="predictions",
+        written=documents.written(report),
     )
     return ExitCode.ANSWERED

@@ -20,8 +20,8 @@ from podsim.cli.options import (
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
+from podsim.studies import documents
 from podsim.studies.collective import report as view
-from podsim.studies.collective import to_json as collective_json
 
 HOW = Group("collective", sort_key=0)
 
@@ -113,7 +113,7 @@ def collective(
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: collective_json.collective(answer),
+        written=documents.written(answer),
         line=lambda: view.answer(answer),
     )
     return ExitCode.ANSWERED

@@ -29,11 +29,10 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+from podsim.studies import documents
 from podsim.studies.explain import measurements_report as measurements_view
 from podsim.studies.explain import ranking_report as ranking_view
 from podsim.studies.explain import report as explanation_view
-from podsim.studies.explain import to_json as explain_json
-from podsim.studies.explain import to_json as json_explanation
 
 
 def explain(
@@ -82,21 +81,18 @@ def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: Re
     with progress("asking what if", output) as on_progress:
         explanation = podsim.explain(workload, on_progress=on_progress, **table)
 
-    def written() -> str:
-        return json_explanation.explanation(explanation)
-
+    written = documents.written(explanation)
     give(
         output,
         screen=lambda: explanation_view.document(explanation, verbose=output.verbose),
-        json_text=written,
+        written=written,
         line=lambda: explanation_view.answer(explanation),
     )
     save(
         report,
         output,
         report=lambda: explanation_view.page(explanation, {"workload": workload, **keywords(machine)}),
-        json_text=written,
-        rows="influences",
+        written=written,
     )
     return ExitCode.ANSWERED
 
@@ -133,15 +129,14 @@ def _operators(
     give(
         output,
         screen=lambda: ranking_view.document(ranking, verbose=output.verbose),
-        json_text=lambda: explain_json.ranking(ranking),
+        written=documents.written(ranking),
         line=lambda: ranking_view.answer(ranking),
     )
     save(
         report,
         output,
         report=lambda: ranking_view.document(ranking, verbose=True, charts=True),
-        json_text=lambda: explain_json.ranking(ranking),
-        rows="operators",
+        written=documents.written(ranking),
     )
     return ExitCode.ANSWERED
 
@@ -152,14 +147,13 @@ def _measurements(workload: str, table: dict[str, Any], report: ReportFlags, out
     give(
         output,
         screen=lambda: measurements_view.document(ranking, verbose=output.verbose),
-        json_text=lambda: explain_json.measurements(ranking),
+        written=documents.written(ranking),
         line=lambda: measurements_view.answer(ranking),
     )
     save(
         report,
         output,
         report=lambda: measurements_view.document(ranking, verbose=True, charts=True),
-        json_text=lambda: explain_json.measurements(ranking),
-        rows="measurements",
+        written=documents.written(ranking),
     )
     return ExitCode.ANSWERED

@@ -9,8 +9,8 @@ import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
+from podsim.studies import documents
 from podsim.studies.op import report as view
-from podsim.studies.op import to_json as op_json
 
 TILES = Group("chip", sort_key=1)
 app = App(
@@ -68,7 +68,7 @@ def _give(
     give(
         output,
         screen=lambda: view.document(report, verbose=output.verbose),
-        json_text=lambda: op_json.op(report),
+        written=documents.written(report),
         line=lambda: view.answer(report),
     )
     return ExitCode.ANSWERED

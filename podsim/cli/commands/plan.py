@@ -29,11 +29,10 @@ from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
 from podsim.report.doc import Doc
+from podsim.studies import documents
 from podsim.studies.plan import mix_report as mix_view
 from podsim.studies.plan import report as plan_view
-from podsim.studies.plan import serving_json
 from podsim.studies.plan import serving_report as serving_view
-from podsim.studies.plan import to_json as json_plan
 from podsim.studies.plan.serving_result import ServingPlan
 
 DEMAND = Group("demands", sort_key=0)
@@ -191,18 +190,18 @@ def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: O
     question = {"workload": workload}
     if isinstance(plan, ServingPlan):
         screen: Callable[..., Doc] = partial(serving_view.document, plan)
-        json_text, line = partial(serving_json.document, plan), partial(serving_view.answer, plan)
+        line = partial(serving_view.answer, plan)
         page = partial(serving_view.page, plan, question)
     else:
         screen = partial(plan_view.document, plan)
-        json_text, line = partial(json_plan.plan, plan), partial(plan_view.answer, plan)
+        line = partial(plan_view.answer, plan)
         page = partial(plan_view.page, plan, question)
-    give(output, screen=lambda: screen(verbose=output.verbose), json_text=json_text, line=line)
+    written = documents.written(plan)
+    give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=line)
     save(
         report,
         output,
-        json_text=json_text,
-        rows="candidates",
+        written=written,
         report=page,
     )
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
@@ -224,14 +223,13 @@ def _mix(
     give(
         output,
         screen=lambda: mix_view.document(plan, verbose=output.verbose),
-        json_text=lambda: json_plan.mix(plan),
+        written=documents.written(plan),
         line=lambda: mix_view.answer(plan),
     )
     save(
         report,
         output,
         report=lambda: mix_view.page(plan, {}),
-        json_text=lambda: json_plan.mix(plan),
-        rows="candidates",
+        written=documents.written(plan),
     )
     return ExitCode.ANSWERED if plan.chosen or plan.split else ExitCode.NO

@@ -17,8 +17,9 @@ from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
 from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
 from podsim.errors import InputError, PodsimError
+from podsim.report import parquet
+from podsim.studies import documents
 from podsim.studies.sweep import report as view
-from podsim.studies.sweep import table as sweep_text
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -70,21 +71,19 @@ def sweep(
     swept = _swept(file, where, output)
     _say(swept, output)
     if csv:
-        put(sweep_text.table(swept), sys.stdout)
+        put(documents.written(swept).csv(), sys.stdout)
     else:
         give(
             output,
             screen=lambda: view.document(swept, verbose=output.verbose),
-            json_text=lambda: sweep_text.document(swept),
+            written=documents.written(swept),
             line=lambda: view.answer(swept),
         )
     save(
         report,
         output,
         report=lambda: view.document(swept, verbose=True, charts=True),
-        json_text=lambda: sweep_text.document(swept),
-        rows="points",
-        parquet=lambda: sweep_text.parquet(swept),
+        written=documents.written(swept),
     )
     return ExitCode.ANSWERED
 
@@ -113,7 +112,7 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
         )
     report.check(also=(".parquet",))
     if report.out is not None and report.out.lower().endswith(".parquet"):
-        sweep_text.check_parquet()
+        parquet.check()
 
 
 class _SweepProgress:

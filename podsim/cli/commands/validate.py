@@ -11,19 +11,14 @@ from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.model.published_bars import missed
 from podsim.report.views import validation as view
-from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies import documents
 from podsim.studies.predict import comparator_report as law_view
-from podsim.studies.validate import claims_json as json_claims
 from podsim.studies.validate import claims_report as claims_view
 from podsim.studies.validate import coverage_report as coverage_view
 from podsim.studies.validate import frozen_report as frozen
-from podsim.studies.validate import hold_outs_json as json_hold_outs
 from podsim.studies.validate import hold_outs_report as hold_outs_view
-from podsim.studies.validate import microbenchmarks_json as json_microbenchmarks
 from podsim.studies.validate import microbenchmarks_report as microbenchmark_view
-from podsim.studies.validate import published_json as json_published
 from podsim.studies.validate import published_report as published_view
-from podsim.studies.validate import to_json as validate_json
 
 
 def validate(
@@ -73,7 +68,7 @@ def _results(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: view.document(result, verbose=output.verbose),
-        json_text=lambda: validate_json.validation(result),
+        written=documents.written(result),
         line=lambda: view.answer(result),
     )
     return ExitCode.NO if result.misses else ExitCode.ANSWERED
@@ -85,7 +80,7 @@ def _microbenchmarks(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_microbenchmarks.microbenchmarks(report),
+        written=documents.written(report),
         line=lambda: microbenchmark_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
@@ -97,7 +92,7 @@ def _comparators(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: law_view.report(report, verbose=output.verbose),
-        json_text=lambda: json_comparators.report(report),
+        written=documents.written(report),
         line=lambda: law_view.line(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
@@ -109,7 +104,7 @@ def _claims(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: claims_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_claims.claims(report),
+        written=documents.written(report),
         line=lambda: claims_view.answer(report),
     )
     return ExitCode.ANSWERED
@@ -121,7 +116,7 @@ def _published(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: published_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_published.published(report),
+        written=documents.written(report),
         line=lambda: published_view.answer(report),
     )
     return ExitCode.NO if missed(report) else ExitCode.ANSWERED
@@ -133,7 +128,7 @@ def _coverage(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: coverage_view.document(report, verbose=output.verbose),
-        json_text=lambda: validate_json.coverage(report),
+        written=documents.written(report),
         line=lambda: coverage_view.answer(report),
     )
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
@@ -145,7 +140,7 @@ def _hold_outs(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: hold_outs_view.document(report),
-        json_text=lambda: json_hold_outs.hold_outs(report),
+        written=documents.written(report),
         line=lambda: hold_outs_view.answer(report),
     )
     return ExitCode.ANSWERED
@@ -157,7 +152,7 @@ def _freeze(output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: frozen.document(report),
-        json_text=lambda: validate_json.frozen(report),
+        written=documents.written(report),
         line=lambda: frozen.answer(report),
     )
     return ExitCode.ANSWERED
