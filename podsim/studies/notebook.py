@@ -10,7 +10,6 @@ from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.write import check_writable, write_atomic
 from podsim.model.displayable import Displayable, Forms, forms, ledger
-from podsim.studies import documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from podsim.files.inputs import Ledger
     from podsim.report.doc import Doc
+    from podsim.report.written import Written
 
 FAULTS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
 """What a view raises over an answer that somebody made by hand; Python shows it all the same."""
@@ -116,12 +116,12 @@ class AnswerForms:
     def tree(self, answer: object) -> dict[str, Any]:
         """The JSON document as Python has it, with the inputs of the answer."""
         with inputs.of(ledger(answer)):
-            return documents.written(answer).tree()
+            return _written(answer).tree()
 
     def records(self, answer: object) -> list[dict[str, Any]]:
         """The table of the answer, the rows and columns of its CSV file."""
         with inputs.of(ledger(answer)):
-            return documents.written(answer).records()
+            return _written(answer).records()
 
     def save(self, answer: object, path: Path) -> None:
         """Write what `-o` writes; a trace is that of a viewer."""
@@ -137,7 +137,7 @@ class AnswerForms:
             content = answer_file.content(
                 suffix,
                 lambda: page(answer, record.question if record else None),
-                documents.written(answer),
+                _written(answer),
                 shlex.join([*command, "-o", path.name]),
             )
         write_atomic(path, content)
@@ -146,6 +146,11 @@ class AnswerForms:
 def _part(module: str) -> ModuleType:
     """A module of a study or of the report, loaded when it is needed: most answers are asked for their numbers."""
     return import_module(module if module.startswith("podsim.") else f"podsim.studies.{module}")
+
+
+def _written(answer: object) -> Written:
+    written: Written = _part("podsim.studies.documents").written(answer)
+    return written
 
 
 def _registered(answer: object) -> _View:
