@@ -10,7 +10,7 @@ from functools import reduce
 from importlib import import_module
 from operator import or_
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from podsim.report.json_document import ALL, JsonDocument, JsonKey
 from podsim.report.json_text import Tree
@@ -26,13 +26,13 @@ SIMPLE: Final[Mapping[Any, Tree]] = {
 }
 
 
-def schema(document: JsonDocument, answer: type) -> Tree:
-    """The schema of a document whose answer is of this type.
+def schema(document: JsonDocument, answer: Any) -> Tree:  # noqa: ANN401  (a type)
+    """The schema of a document whose answer is of this type, or has parts of these types by key.
 
     Raises TypeError for a key that no attribute of its type has.
     """
     writer = _SchemaWriter(document)
-    table = writer.object(answer)
+    table = writer.parts(answer) if isinstance(answer, Mapping) else writer.object(answer)
     head: Tree = {
         "schema": {"const": f"podsim.{document.schema}/1"},
         "podsim": {"type": "string"},
@@ -58,8 +58,17 @@ class _SchemaWriter:
         self.hints: dict[object, dict[str, Any]] = {}
         self.imports: dict[str, dict[str, Any]] = {}
 
-    def object(self, cls: type) -> Tree:
+    def parts(self, types: Mapping[str, Any]) -> Tree:
+        """The object of parts by key."""
+        return {
+            "type": "object",
+            "properties": {name: self.of(annotation) for name, annotation in types.items()},
+            "required": list(types),
+        }
+
+    def object(self, annotation: Any) -> Tree:  # noqa: ANN401
         """The object of a dataclass: its keys, and which of them are always there."""
+        cls = get_origin(annotation) or annotation
         table: Tree = {}
         needed: list[str] = []
         keys = self.types.get(cls.__name__)
@@ -69,12 +78,12 @@ class _SchemaWriter:
                 table |= {name: self.of(self._attribute(cls, name)) for name in names}
                 needed += names
             elif key.spread:
-                self._spread(key, cls, table, needed)
+                self._spread(key, annotation, table, needed)
             else:
-                self._add(key, cls, table, needed)
+                self._add(key, annotation, table, needed)
         return {"type": "object", "properties": table, "required": list(dict.fromkeys(needed))}
 
-    def _spread(self, key: JsonKey, cls: type, table: Tree, needed: list[str]) -> None:
+    def _spread(self, key: JsonKey, cls: Any, table: Tree, needed: list[str]) -> None:  # noqa: ANN401
         parts = _members(self._follow(cls, key.path))
         optional = NoneType in parts
         inner = [self.object(part) for part in parts if part is not NoneType]
@@ -85,7 +94,7 @@ class _SchemaWriter:
         if not optional:
             needed += [name for name in inner[0]["required"] if all(name in each["required"] for each in inner)]
 
-    def _add(self, key: JsonKey, cls: type, table: Tree, needed: list[str]) -> None:
+    def _add(self, key: JsonKey, cls: Any, table: Tree, needed: list[str]) -> None:  # noqa: ANN401
         value = self._value(key, cls)
         if key.given:
             value = {"anyOf": [value, NULL]}
@@ -98,7 +107,7 @@ class _SchemaWriter:
         if key.where is None:
             needed.append(last)
 
-    def _value(self, key: JsonKey, cls: type) -> Tree:
+    def _value(self, key: JsonKey, cls: Any) -> Tree:  # noqa: ANN401
         if key.constant:
             (constant,) = key.constant
             return {"const": constant}
@@ -157,16 +166,18 @@ class _SchemaWriter:
             if inspect.isclass(origin) and issubclass(origin, Mapping):
                 annotation = arguments[1] | None
             else:
-                annotation = self._attribute(origin or annotation, name)
+                annotation = self._attribute(annotation, name)
         return annotation
 
-    def _attribute(self, cls: type, name: str) -> Any:  # noqa: ANN401
+    def _attribute(self, annotation: Any, name: str) -> Any:  # noqa: ANN401
         """The type of a field, of a property or of what a method or a function returns."""
+        cls = get_origin(annotation) or annotation
         derived = self.derived.get(f"{cls.__name__}.{name}")
         if derived is not None:
             return self._hints(derived).get("return", Any)
         if name in getattr(cls, "__dataclass_fields__", {}):
-            return self._hints(cls)[name]
+            hint = self._hints(cls)[name]
+            return get_args(annotation)[0] if isinstance(hint, TypeVar) else hint
         member = inspect.getattr_static(cls, name, None)
         function = getattr(member, "fget", None) or getattr(member, "func", None) or member
         if not inspect.isfunction(function):

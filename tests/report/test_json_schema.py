@@ -1,5 +1,6 @@
 """The keys that studies declare: what they write, what they refuse, and the schemas that follow from them."""
 
+import json
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 from samples_of_results import fit_report, prediction, validation
 
 import podsim
+from podsim.cli.app import main
 from podsim.report import json_schema
 from podsim.report.json_document import JsonDocument
 from podsim.report.json_text import tree
@@ -24,6 +26,7 @@ from podsim.studies.documents import written
 from podsim.studies.explain import json_keys as explain
 from podsim.studies.goodput import json_keys as goodput
 from podsim.studies.infer import json_keys as infer
+from podsim.studies.look_up import json_keys as look_up
 from podsim.studies.mappings import json_keys as mappings
 from podsim.studies.op import json_keys as op
 from podsim.studies.plan import json_keys as plan
@@ -58,6 +61,18 @@ ANSWERS = {
 }
 
 
+LOOK_UPS = (
+    "chip list",
+    "chip show gc200",
+    "topology list",
+    "topology show pod16 --links",
+    "topology show torus-2d-4x4",
+    "topology show dgx-a100",
+    "workload list",
+    "workload show resnet50",
+    "check topologies/pod128.toml",
+    "config show predict",
+)
 STUDIES = (
     calibrate,
     collective,
@@ -66,6 +81,7 @@ STUDIES = (
     explain,
     goodput,
     infer,
+    look_up,
     mappings,
     op,
     plan,
@@ -114,6 +130,15 @@ def test_an_answer_has_the_keys_and_types_of_its_schema(name: str) -> None:
     assert faults(document) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", LOOK_UPS)
+def test_what_is_looked_up_has_the_keys_and_types_of_its_schema(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--json"]) == 0
+    assert faults(json.loads(capsys.readouterr().out)) == []
+
+
 def test_a_prediction_has_the_keys_and_types_of_its_schema_and_no_others() -> None:
     document = written(prediction()).tree()
     assert faults(document) == []
@@ -130,7 +155,8 @@ def test_every_schema_is_one() -> None:
 
 
 def test_every_document_of_a_study_belongs_to_a_type() -> None:
-    of_types = [documents.declared(name) for name in (*documents.DOCUMENTS.values(), documents.IN_PHASES)]
+    names = (*documents.DOCUMENTS.values(), documents.IN_PHASES, *schemas.LOOK_UPS)
+    of_types = [documents.declared(name) for name in names]
     for study in STUDIES:
         for document in vars(study).values():
             assert not isinstance(document, JsonDocument) or any(document is other for other in of_types)
