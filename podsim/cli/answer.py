@@ -9,6 +9,7 @@ from podsim.report import evidence
 from podsim.report.doc import Doc
 from podsim.report.terminal import render
 from podsim.report.written import Written
+from podsim.studies import documents, notebook
 
 
 def give(
@@ -29,6 +30,16 @@ def give(
     else:
         text = render(_footed(evidence.with_changes(screen())), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
+
+
+def give_answer(output: OutputFlags, answer: object) -> None:
+    """Write the answer of a study as its view and its document have it."""
+    give(
+        output,
+        screen=lambda: notebook.screen(answer, verbose=output.verbose),
+        written=documents.written(answer),
+        line=lambda: notebook.line(answer),
+    )
 
 
 def _footed(doc: Doc) -> Doc:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from cyclopts import Parameter
 
@@ -17,6 +17,7 @@ from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
 from podsim.report.written import Written
+from podsim.studies import documents, notebook
 
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
@@ -79,3 +80,11 @@ def save(
     write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, command))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
+
+
+def save_answer(flags: ReportFlags, output: OutputFlags, answer: object, question: "dict[str, Any] | None") -> None:
+    """Write the answer of a study where `--out` says, its page with the sources that the question names.
+
+    Raises InputError as `save` does.
+    """
+    save(flags, output, report=lambda: notebook.page(answer, question), written=documents.written(answer))

@@ -159,6 +159,20 @@ def _registered(answer: object) -> _View:
     return view
 
 
+def screen(answer: object, *, verbose: bool) -> Doc:
+    """The screen of an answer of a study, without charts."""
+    view = _registered(answer)
+    document: Doc = getattr(_part(view.module), view.function)(answer, **({"verbose": verbose} if view.verbose else {}))
+    return document
+
+
+def line(answer: object) -> str | tuple[str, ...]:
+    """What `--quiet` prints of an answer of a study."""
+    view = _registered(answer)
+    text: str | tuple[str, ...] = getattr(_part(view.module), view.line)(answer)
+    return text
+
+
 def page(answer: object, question: Mapping[str, Any] | None) -> Doc:
     """The page to hand over, with sources of its numbers; without them where the question is not known.
 

@@ -1,14 +1,12 @@
 """`podsim plan`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_LENGTH,
@@ -26,14 +24,8 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
-from podsim.report.doc import Doc
-from podsim.studies import documents
-from podsim.studies.plan import mix_report as mix_view
-from podsim.studies.plan import report as plan_view
-from podsim.studies.plan import serving_report as serving_view
-from podsim.studies.plan.serving_result import ServingPlan
 
 DEMAND = Group("demands", sort_key=0)
 SERVING = Group("serving, instead of training", sort_key=0.5)
@@ -187,23 +179,8 @@ def plan(
 def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     with progress("weighing machines", output) as on_progress:
         plan = podsim.plan(workload, on_progress=on_progress, **given)
-    question = {"workload": workload}
-    if isinstance(plan, ServingPlan):
-        screen: Callable[..., Doc] = partial(serving_view.document, plan)
-        line = partial(serving_view.answer, plan)
-        page = partial(serving_view.page, plan, question)
-    else:
-        screen = partial(plan_view.document, plan)
-        line = partial(plan_view.answer, plan)
-        page = partial(plan_view.page, plan, question)
-    written = documents.written(plan)
-    give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=line)
-    save(
-        report,
-        output,
-        written=written,
-        report=page,
-    )
+    give_answer(output, plan)
+    save_answer(report, output, plan, {"workload": workload})
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
@@ -220,16 +197,6 @@ def _mix(
     del given["within"]
     with progress("weighing machines", output) as on_progress:
         plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **given)
-    give(
-        output,
-        screen=lambda: mix_view.document(plan, verbose=output.verbose),
-        written=documents.written(plan),
-        line=lambda: mix_view.answer(plan),
-    )
-    save(
-        report,
-        output,
-        report=lambda: mix_view.page(plan, {}),
-        written=documents.written(plan),
-    )
+    give_answer(output, plan)
+    save_answer(report, output, plan, {})
     return ExitCode.ANSWERED if plan.chosen or plan.split else ExitCode.NO

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
-from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save_answer
 from podsim.errors import InputError, PodsimError
 from podsim.report import parquet
 from podsim.studies import documents
-from podsim.studies.sweep import report as view
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -73,18 +72,8 @@ def sweep(
     if csv:
         put(documents.written(swept).csv(), sys.stdout)
     else:
-        give(
-            output,
-            screen=lambda: view.document(swept, verbose=output.verbose),
-            written=documents.written(swept),
-            line=lambda: view.answer(swept),
-        )
-    save(
-        report,
-        output,
-        report=lambda: view.document(swept, verbose=True, charts=True),
-        written=documents.written(swept),
-    )
+        give_answer(output, swept)
+    save_answer(report, output, swept, None)
     return ExitCode.ANSWERED
 
 

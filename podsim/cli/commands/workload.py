@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 import podsim
-from podsim.cli.answer import give, warn
+from podsim.cli.answer import give, give_answer, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -127,12 +127,7 @@ def mappings(
         mappings = podsim.mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
         )
-    give(
-        output,
-        screen=lambda: advice.document(mappings, verbose=output.verbose),
-        written=documents.written(mappings),
-        line=lambda: advice.answer(mappings),
-    )
+    give_answer(output, mappings)
     save(
         report,
         output,
