@@ -260,3 +260,8 @@ class ComparatorReport(Displayable):
     def misses(self) -> bool:
         """Whether the judged chip's held-out error is outside its bar."""
         return not self.judged.mean_abs <= MOST_HELD_OUT
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is within its bar."""
+        return not self.misses

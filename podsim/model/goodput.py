@@ -102,6 +102,11 @@ class Interrupted:
         """Failures of all parts [1/s]."""
         return sum_in_order(part.failures_per_s for part in self.parts)
 
+    @property
+    def mean_time_between_failures_s(self) -> float:
+        """Of all parts together [s]."""
+        return 1 / self.failures_per_s
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantiles:

@@ -93,6 +93,11 @@ class Run:
     checkpoint_s: float
 
     @property
+    def outside_steps_s(self) -> float:
+        """Start-up, evaluations and checkpoints [s]."""
+        return self.startup_s + self.evaluation_s + self.checkpoint_s
+
+    @property
     def total_s(self) -> float:
         """run_start to run_stop [s]."""
         return self.startup_s + self.training_s + self.evaluation_s + self.checkpoint_s
@@ -240,6 +245,11 @@ class Prediction(Displayable):
             low=self.global_batch_tokens / step.high,
             high=self.global_batch_tokens / step.low,
         )
+
+    @property
+    def throughput_per_ipu_samples_per_s(self) -> float:
+        """Throughput of one IPU of the machine [samples/s]."""
+        return self.throughput_samples_per_s.value / self.ipus
 
     @property
     def pace(self) -> TrainingPace:

@@ -1,6 +1,5 @@
 """What candidates cost to whoever owns machines: computed by hand, and never more for owning one more."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,9 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.planning.ownership import purse
 from podsim.report.doc import Chart, DocTable
+from podsim.studies.documents import written
 from podsim.studies.plan import report as plan_report
-from podsim.studies.plan import serving_json, serving_report, to_json
+from podsim.studies.plan import serving_report
 from podsim.studies.plan.inventory import JOINED, SUNK, Stock, StockItem, purchase, stock
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 
@@ -252,7 +252,7 @@ def test_machines_that_serve_are_owned_ones_first(serving):
 
 
 def test_screen_and_json_of_machines_that_serve_say_what_is_owned(serving):
-    text = json.loads(serving_json.document(serving))
+    text = written(serving).tree()
     assert [item["topology"] for item in text["inventory"]] == ["m2000"]
     reuse = {row["topology"]: row.get("reuse") for row in text["candidates"]}
     assert (reuse["m2000"]["bought_count"], reuse["bow-pod4"]) == (1, None)
@@ -278,12 +278,12 @@ def test_what_costs_nothing_is_left_out_of_a_chart_of_ratios(plan):
 
 
 def test_json_has_more_keys_only_where_machines_are_owned(plan):
-    own = json.loads(to_json.plan(plan))
+    own = written(plan).tree()
     assert [(item["topology"], item["count"]) for item in own["inventory"]] == [("pod64", 2)]
     assert {item["topology"] for item in own["neighbours"]} == {"pod64", "bow-pod64"}
     reuse = {row["topology"]: row.get("reuse") for row in own["candidates"]}
     assert reuse["bow-pod64"] is None
     assert (reuse["pod128"]["free"], reuse["pod128"]["extended"]) == (True, True)
-    usual = json.loads(to_json.plan(podsim.plan("bert", within="8min", machines="bow-pod64")))
+    usual = written(podsim.plan("bert", within="8min", machines="bow-pod64")).tree()
     assert set(own) - set(usual) == {"inventory", "neighbours"}
     assert set(own["candidates"][1]) == set(usual["candidates"][0])

@@ -13,8 +13,8 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.training import Recompute, Schedule
 from podsim.planning import available_memory
 from podsim.report.terminal import Look, render
+from podsim.studies.documents import written
 from podsim.studies.mappings import report as view
-from podsim.studies.mappings import to_json as json_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_throughput_takes_no_length_and_shows_no_time() -> None:
     text = render(view.document(answer), Look(100))
     assert "train " not in text.split("what to set")[0]
     assert "no time to train: run length not specified" in " ".join(text.split())
-    assert json.loads(json_advice.mappings(answer))["mappings"][0]["time_to_train_s"] is None
+    assert written(answer).tree()["mappings"][0]["time_to_train_s"] is None
 
 
 def test_without_a_length_the_rate_is_that_of_predict() -> None:

@@ -11,8 +11,8 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import catalog, samplers
 from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, Work
+from podsim.studies.documents import written
 from podsim.studies.sample import sampler_run as predicting
-from podsim.studies.sample import to_json as json_sample
 from podsim.tiles import sampler as tiles
 from podsim.tiles import vector
 from podsim.tiles.supersteps import cycles, total
@@ -166,5 +166,5 @@ def test_the_parts_of_the_json_add_up(capsys):
         result["run_s"] - result["breakdown_s"]["return to host"]
     )
     result.pop("inputs")
-    assert result == json.loads(json_sample.document(podsim.sample("abc-covid19", samples=100_000, pod=4)))
+    assert result == written(podsim.sample("abc-covid19", samples=100_000, pod=4)).tree()
     assert any("kept" in item for item in result["assumed"])

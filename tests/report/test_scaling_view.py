@@ -1,6 +1,5 @@
 """What the screen and JSON say of one workload on machines of growing size."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -15,9 +14,9 @@ from podsim.model.run_cost import Money, Owned
 from podsim.report.doc import Note
 from podsim.report.page import fragment
 from podsim.report.terminal import Look, render
+from podsim.studies.documents import written
 from podsim.studies.scale import law_report
 from podsim.studies.scale import report as view
-from podsim.studies.scale import to_json as json_scaling
 from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
 
 LARGE = prediction(beyond=1.0)
@@ -219,12 +218,12 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     assert "run length not specified; give --tokens" in notes(view.document(report), "Time to train")
     assert not notes(view.document(REPORT), "Time to train")
     assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
-    body = json.loads(json_scaling.document(report))["machines"][0]
+    body = written(report).tree()["machines"][0]
     assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
 
 
 def test_json_has_an_object_a_machine():
-    body = json.loads(json_scaling.document(REPORT))
+    body = written(REPORT).tree()
     refused, small, large = body["machines"]
     assert refused == {
         "topology": "pod16",
@@ -283,7 +282,7 @@ def test_what_failures_leave_has_columns_where_it_was_asked_for():
     assert any("Goodput: useful share" in text for text in notes(view.document(failing), "·"))
     assert titles(tables(view.document(REPORT))[0])[-1] == "Evidence"
     assert not any("Goodput: useful share" in text for text in notes(view.document(REPORT), "·"))
-    body = json.loads(json_scaling.document(failing))["machines"][1]["goodput"]
+    body = written(failing).tree()["machines"][1]["goodput"]
     assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
 
 

@@ -25,8 +25,8 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
+from podsim.studies import documents
 from podsim.studies.trace import report as view
-from podsim.studies.trace import to_json as trace_json
 
 
 @Parameter(name="*")
@@ -77,7 +77,7 @@ def trace(
     give(
         output,
         screen=lambda: view.document(trace, written),
-        json_text=lambda: trace_json.trace(trace),
+        written=documents.written(trace),
         line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED

@@ -75,6 +75,11 @@ class Difference(Displayable):
     chosen: tuple[str, str] = ("", "")
 
     @property
+    def identical(self) -> bool:
+        """Whether no figure moved and no input differs."""
+        return not self.moved and not self.causes
+
+    @property
     def interaction(self) -> tuple[float, ...]:
         """What inputs do together beyond what each does on its own, of each headline figure in its unit."""
         if not self.remainder:

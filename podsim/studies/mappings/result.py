@@ -46,6 +46,14 @@ class Advised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMapping:
+    """A mapping at its place in the ranking, from 1."""
+
+    rank: int
+    advised: Advised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotQuite:
     """The mapping that came nearest of those which do not fit: what it needs of both memories over what there is."""
 
@@ -75,3 +83,8 @@ class Mappings(Displayable):
     advised: tuple[Advised, ...]
     assumptions: tuple[str, ...]
     calibration: str
+
+    @property
+    def ranked(self) -> tuple[RankedMapping, ...]:
+        """The mappings with their places."""
+        return tuple(RankedMapping(rank=rank, advised=each) for rank, each in enumerate(self.advised, 1))
