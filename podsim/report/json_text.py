@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from podsim.model.note import AnswerNote
 from podsim.report import evidence
 from podsim.report.digits import DRAWN, Json, rounded
 from podsim.report.version import version
@@ -42,8 +43,8 @@ def drawn(value: Any) -> Json:  # noqa: ANN401  (what `plain` takes)
 
 def plain(value: Any) -> Json:  # noqa: ANN401  (this is where types end)
     """`value` in JSON's own types: dataclasses by field in declared order, infinities and NaN as null."""
-    if isinstance(value, Enum):
-        return plain(value.value)
+    if isinstance(value, AnswerNote | Enum):
+        return plain(value.value if isinstance(value, Enum) else str(value))
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):

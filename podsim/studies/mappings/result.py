@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 
 
 class Rank(StrEnum):
@@ -73,5 +74,5 @@ class Mappings(Displayable):
     rejected: MappingType[str, int]
     nearest: NotQuite | None
     advised: tuple[Advised, ...]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str

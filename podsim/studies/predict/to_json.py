@@ -104,7 +104,7 @@ def _choice(choice: Choice) -> Json:
     numbers = ("time_to_train_s", "step_s", "samples", "bubble", "memory")
     return {
         "given": choice.given,
-        "reason": choice.reason,
+        "reason": plain(choice.reason),
         "legal": choice.legal,
         "rejected": plain(choice.rejected),
         "considered": [

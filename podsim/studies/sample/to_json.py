@@ -32,6 +32,6 @@ def document(report: SamplerReport) -> str:
             "works": [
                 {**work, "time_s": cost.time_s} for cost in report.works if isinstance(work := plain(cost), dict)
             ],
-            "assumed": list(report.assumed),
+            "assumed": plain(report.assumed),
         },
     )
