@@ -6,6 +6,7 @@ from typing import Annotated
 
 from podsim.model.calibration import SamplesFactor
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
 from podsim.model.run_cost import Money
@@ -171,7 +172,7 @@ class ComparatorPrediction(Displayable):
     time_to_train_s: Estimate
     run: Run
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     money: Money | None = None
 

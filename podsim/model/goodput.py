@@ -5,6 +5,7 @@ from typing import Annotated
 
 from podsim.model.displayable import Displayable
 from podsim.model.fault import FaultReport
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import BytesPerS, Estimate, Key, Seconds, Unit
 from podsim.model.sums import sum_in_order
 
@@ -166,5 +167,5 @@ class GoodputReport(Displayable):
     goodput: Quantiles
     failures: Quantiles
     lost: Lost
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     faults: FaultReport | None = None

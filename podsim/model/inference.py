@@ -6,6 +6,7 @@ from enum import StrEnum
 from podsim.model.chip import Precision
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 from podsim.model.prediction import MemoryFit
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
@@ -155,7 +156,7 @@ class InferenceReport(Displayable):
     decoding: Decoding | None
     swept: tuple[Swept, ...]
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float
     cost: ServiceCost | None = None  # where price and power of the machine are known

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.run_cost import TrainingPace
@@ -123,7 +124,7 @@ class Choice:
     legal: int
     rejected: MappingType[str, int]
     considered: tuple[Considered, ...]
-    reason: str
+    reason: AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +211,7 @@ class Prediction(Displayable):
     memory: MemoryFit
     memory_relief: str = ""
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
     interval: float = NINETY_PERCENT

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from podsim.errors import PodsimError
 from podsim.model.framework import TITLES, Framework
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart, WallClock
@@ -22,12 +24,6 @@ if TYPE_CHECKING:
     from podsim.model.wall_clock import StartTimes
     from podsim.predicting.assemble import TrainingCase
 
-NO_DATA: Final = (
-    "wall clock: what opening the data set takes before the first step is not included: no source states it"
-)
-ONE_COPY: Final = "wall clock: all replicas take their weights from the host at the same time (assumed)"
-CACHED: Final = "wall clock: a cached executable takes as long to attach and load as in the one published row"
-
 
 def wall_clock(
     answer: Prediction, question: TrainingCase, times: StartTimes, failures: Failures, program: ProgramStart
@@ -36,13 +32,17 @@ def wall_clock(
     mapping, level = answer.mapping, question.interval
     operators, compile_s = start.compile_time(mapping, times, program, level)
     state = start.state_bytes(question.workload, mapping.configuration.moment_bytes)
-    lines = [*_of_program(answer, times, program), ONE_COPY, NO_DATA]
+    notes = [
+        *_of_program(answer, times, program),
+        AnswerNote.of(NoteCode.ONE_COPY_OF_WEIGHTS),
+        AnswerNote.of(NoteCode.DATA_SET_OPENING),
+    ]
     reports: tuple[GoodputReport, ...] = ()
     if answer.timed:
         try:
             report = goodput.where_likely(answer, question, failures)
         except PodsimError as no:
-            lines.append(f"wall clock: without failures, of which podsim goodput says: {no.message}")
+            notes.append(AnswerNote.of(NoteCode.FAILURES_LEFT_OUT, message=no.message))
         else:
             reports = (report,) if report else ()
     result = WallClock(
@@ -54,7 +54,7 @@ def wall_clock(
         checkpoint_s=interruptions.checkpoint(question, mapping, answer.memory, failures).total_s,
         failures=reports,
         total_s=None,
-        assumptions=tuple(lines),
+        assumptions=tuple(notes),
     )
     return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.timed else result
 
@@ -70,7 +70,7 @@ def together(clocks: Sequence[WallClock], time_to_train_s: Estimate) -> WallCloc
         weights_s=_added([clock.weights_s for clock in clocks]),
         checkpoint_s=sum_in_order(clock.checkpoint_s for clock in clocks),
         failures=tuple(report for clock in clocks for report in clock.failures),
-        assumptions=tuple(dict.fromkeys(line for clock in clocks for line in clock.assumptions)),
+        assumptions=tuple(dict.fromkeys(note for clock in clocks for note in clock.assumptions)),
     )
     return replace(result, total_s=_total(result, time_to_train_s))
 
@@ -107,12 +107,13 @@ def _added(parts: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart) -> Iterator[str]:
+def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart) -> Iterator[AnswerNote]:
     if program is ProgramStart.CACHED:
-        yield CACHED
+        yield AnswerNote.of(NoteCode.EXECUTABLE_CACHED)
     elif not start.is_known(answer.mapping, times):
         framework = answer.mapping.configuration.framework_named
-        *most, last = (TITLES[Framework(name)] for name in times.frameworks)
-        known = f"{', '.join(most)} and {last}" if most else last
-        whose = f"none of {TITLES[framework]} is published" if framework else "no framework is stated"
-        yield f"compile time: {whose}; those of {known} are used"
+        yield AnswerNote.of(
+            NoteCode.COMPILE_TIMES_OF_OTHERS,
+            frameworks=tuple(TITLES[Framework(name)] for name in times.frameworks),
+            framework=TITLES[framework] if framework else None,
+        )

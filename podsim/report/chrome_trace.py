@@ -32,7 +32,7 @@ def text(trace: Trace) -> str:
             "level": trace.level.value,
             "shown": trace.shown,
             "steps": trace.steps,
-            "notes": list(trace.notes),
+            "notes": [str(note) for note in trace.notes],
             **({"faults": list(trace.faults)} if trace.faults else {}),
         },
     }

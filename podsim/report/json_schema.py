@@ -12,6 +12,7 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from podsim.model.note import AnswerNote
 from podsim.report.json_document import ALL, JsonDocument, JsonKey
 from podsim.report.json_text import Tree
 
@@ -23,6 +24,7 @@ SIMPLE: Final[Mapping[Any, Tree]] = {
     float: {"type": ["number", "null"]},  # null where it is infinite or not known
     str: {"type": "string"},
     NoneType: NULL,
+    AnswerNote: {"type": "string"},  # its sentence
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from podsim.model.note import AnswerNote
 from podsim.report import evidence
 from podsim.report.digits import DRAWN, Json, rounded
 from podsim.report.json_document import ALL, NONE, JsonDocument
@@ -53,8 +54,8 @@ class _Writer:
         self.derived = document.derived
 
     def plain(self, value: Any) -> Json:  # noqa: ANN401
-        if isinstance(value, Enum):
-            return self.plain(value.value)
+        if isinstance(value, AnswerNote | Enum):
+            return self.plain(value.value if isinstance(value, Enum) else str(value))
         if isinstance(value, float):
             return value if math.isfinite(value) else None
         if value is None or isinstance(value, bool | int | str):

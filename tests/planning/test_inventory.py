@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 import podsim
 from podsim.errors import InputError
 from podsim.files import catalog
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning.ownership import purse
 from podsim.report.doc import Chart, DocTable
 from podsim.studies.documents import written
 from podsim.studies.plan import report as plan_report
 from podsim.studies.plan import serving_report
-from podsim.studies.plan.inventory import JOINED, SUNK, Stock, StockItem, purchase, stock
+from podsim.studies.plan.inventory import Stock, StockItem, purchase, stock
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 
 M2000_USD, SERVER_USD = 32_450.0, 19_200.0
@@ -22,6 +24,8 @@ RACK_USD = 16 * M2000_USD
 TERMS = purse()
 SIZES = ("pod4", "pod16", "pod64", "pod128", "pod256", "bow-pod64")
 TARGETS = ("pod16", "pod64", "pod128", "pod256", "pod512", "bow-pod128", "c600")
+
+SUNK, JOINED = AnswerNote.of(NoteCode.OWNED_SUNK), AnswerNote.of(NoteCode.OWNED_JOINED)
 
 
 def item(name, count=1, hosts=1):
@@ -151,7 +155,7 @@ def test_a_file_is_read_with_the_hosts_that_machines_ship_with(tmp_path):
     assert own.owned == (
         OwnedMachines(topology="pod256", title="IPU-POD256", called="hall", ipus=256, count=2, hosts=4),
     )
-    assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in own.notes(None)
+    assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in map(str, own.notes(None))
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
         prediction.mapping.global_batch == 1536
     )  # 3.2 M tokens are 1,562 sequences, of which 256 replicas take six each
     assert prediction.mapping.ipus == 16384
-    assert "global batch 1,536: the 3,200,000 tokens per step of the model's paper" in prediction.assumptions
+    assert "global batch 1,536: the 3,200,000 tokens per step of the model's paper" in map(str, prediction.assumptions)
 
 
 def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
@@ -60,7 +60,9 @@ def test_llama_finds_a_mapping_and_a_batch_without_flags(name: str, pod: int) ->
 def test_a_batch_that_streaming_memory_does_not_hold_is_halved_and_said() -> None:
     prediction = answer("llama31-70b", 256)
     assert prediction.mapping.global_batch == 256
-    assert any("do not fit the streaming memory of" in line and "1,024" in line for line in prediction.assumptions)
+    assert any(
+        "do not fit the streaming memory of" in line and "1,024" in line for line in map(str, prediction.assumptions)
+    )
     with pytest.raises(Infeasible):
         podsim.predict("llama31-70b", pod=256, global_batch=1024, **QUICK)
 

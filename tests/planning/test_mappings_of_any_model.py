@@ -183,7 +183,7 @@ def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> 
     other = {**LLAMA, "hidden_size": 5120, "num_attention_heads": 40, "num_hidden_layers": 24}  # no published width
     answer = podsim.predict(own(tmp_path, other), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")
     assert answer.mapping.schedule is Schedule.PHASED
-    assert any("weights do not fit in SRAM: layer by layer in phases" in line for line in answer.assumptions)
+    assert any("weights do not fit in SRAM: layer by layer in phases" in line for line in map(str, answer.assumptions))
 
 
 def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:
@@ -192,6 +192,9 @@ def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_p
     lower = answer.mapping.configuration.available_memory
     assert lower in available_memory.STEPS[1:]
     assert answer.mapping.schedule is not Schedule.PHASED
-    assert any(f"available-memory proportion {lower} instead of the default 0.6" in line for line in answer.assumptions)
+    assert any(
+        f"available-memory proportion {lower} instead of the default 0.6" in line
+        for line in map(str, answer.assumptions)
+    )
     best = podsim.mappings(own(tmp_path, other), pod=16, tokens=1e9).advised[0]
     assert best.mapping.memory_lowered

@@ -8,6 +8,8 @@ import pytest
 import podsim
 from podsim.errors import Infeasible
 from podsim.files import failures
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.report.terminal import Look, render
 from podsim.studies.documents import written
 from podsim.studies.plan import deadline, report
@@ -66,7 +68,7 @@ def test_quantiles_of_runs_with_failures(long):
 
 
 def test_screen_and_json_say_it(long):
-    assert deadline.ASSUMED in long.assumptions
+    assert AnswerNote.of(NoteCode.FAILURES_IN_TIME) in long.assumptions
     assert "With failures" in render(report.document(long), Look(width=100))
     chosen = written(long).tree()["chosen"]
     assert chosen["finish_s"] == pytest.approx(long.chosen.finish_s, rel=1e-4)

@@ -13,6 +13,8 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.write import parameters_text
 from podsim.model.calibration import NEAR_CHI_SQUARE, Form
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.quantity import Cause
 from podsim.predicting import assemble
@@ -23,7 +25,7 @@ PARAMETERS = catalog.parameters()
 OWN = PARAMETERS.forms[PARAMETERS.form]
 CASES = {case.point.id: case for case in _cases()}
 CASE = CASES["bert/pod64/v1.1-closed"]
-CHOICE = Choice(given="preset", legal=1, considered=(), reason="", rejected=())
+CHOICE = Choice(given="preset", legal=1, considered=(), reason=AnswerNote.of(NoteCode.GIVEN), rejected=())
 ASKED = [
     ("bert", {"pod": 16, "preset": "mlperf-v1.0-closed"}),
     ("bert", {"pod": 64}),

@@ -130,7 +130,7 @@ def own(tmp_path, *changes):
 def test_a_file_of_ones_own(tmp_path):
     assert podsim.sample(own(tmp_path), samples=1000).run_s == podsim.sample("abc-covid19", samples=1000).run_s
     noted = own(tmp_path, ("rounds     = 1", 'rounds     = 1\nnotes = ["days are hours"]'))
-    assert "days are hours" in podsim.sample(noted, samples=1000).assumed
+    assert "days are hours" in map(str, podsim.sample(noted, samples=1000).assumed)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_assumed_values_of_a_machine_are_spelled_out() -> None:
     document = catalog.topology("pod128")
     text = flat(show(document))
     assert "gw-link.latency 2 µs" in text
-    for note in document.value.notes:
+    for note in map(str, document.value.notes):
         assert note in text
 
 

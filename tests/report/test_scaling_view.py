@@ -7,6 +7,8 @@ from parts_of_documents import charts, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
 from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
@@ -26,7 +28,10 @@ SMALL = replace(
     ipus=64,
     time_to_train_s=estimate(600.0, 540.0, 660.0, 1.0),
     throughput_samples_per_s=estimate(7053.0, 7000.0, 7100.0, 1.0),
-    assumptions=("division closed", "1 host"),
+    assumptions=(
+        AnswerNote.of(NoteCode.FILE_TEXT, text="division closed"),
+        AnswerNote.of(NoteCode.FILE_TEXT, text="1 host"),
+    ),
 )
 PUBLISHED = PublishedTime(
     point="p", round="v1.1", global_batch=6144, time_to_train_s=660.0, throughput_samples_per_s=6500.0
@@ -88,7 +93,9 @@ def test_no_width_leaves_out_the_evidence(width):
 
 
 def test_why_there_is_no_answer_and_which_batches_differ():
-    texts = notes(view.document(replace(REPORT, notes=("no pod8",)), verbose=True), "·")
+    texts = notes(
+        view.document(replace(REPORT, notes=(AnswerNote.of(NoteCode.FILE_TEXT, text="no pod8"),)), verbose=True), "·"
+    )
     assert "pod16: too small" in texts
     assert "pod16: too small" in notes(view.document(REPORT), "·")
     assert "no pod8" in texts

@@ -49,8 +49,8 @@ def blocks(p: Prediction) -> Iterator[Block]:
         Column("Basis", wraps=True, priority=2),
     )
     yield DocTable(columns, tuple(_rows(p, clock)))
-    lines = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
-    yield from (Note(line, "·", Tone.QUIET) for line in lines)
+    notes = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
+    yield from (Note(str(note), "·", Tone.QUIET) for note in notes)
 
 
 def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:

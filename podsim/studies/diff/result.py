@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class Difference(Displayable):
     headline: tuple[Headline, ...]
     causes: tuple[InputChange, ...]
     remainder: tuple[float, ...]
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
     chosen: tuple[str, str] = ("", "")
 
     @property

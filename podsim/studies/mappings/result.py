@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 
 
 class Rank(StrEnum):
@@ -81,7 +82,7 @@ class Mappings(Displayable):
     rejected: MappingType[str, int]
     nearest: NotQuite | None
     advised: tuple[Advised, ...]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
 
     @property

@@ -8,6 +8,7 @@ from podsim.model.currency import DOLLARS, Currency
 from podsim.model.displayable import Displayable
 from podsim.model.goodput import GoodputReport
 from podsim.model.mapping import Mapping as TrainingMapping
+from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
@@ -204,7 +205,7 @@ class Plan(Displayable):
     legal: int
     counts: Mapping[str, int]
     settled: tuple[int, float]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     terms: Terms
     named: tuple[str, ...]
