@@ -36,19 +36,31 @@ def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) 
 
     At the value that the configuration states, whether it fits or not; at the default where none fits.
     """
-    return lowered(mapping, lambda mapping: memory.fit(workload, mapping, topology))
+    return lowered(
+        mapping,
+        lambda mapping: memory.fit(workload, mapping, topology),
+        lambda mapping, before: memory.stays_full(workload, mapping, topology, before),
+    )
 
 
-def lowered(mapping: Mapping, fit: Callable[[Mapping], MemoryFit]) -> tuple[Mapping, MemoryFit]:
-    """The same with memory by `fit`: of a workload that is served, other things are resident."""
+def lowered(
+    mapping: Mapping, fit: Callable[[Mapping], MemoryFit], stays_full: Callable[[Mapping, MemoryFit], bool]
+) -> tuple[Mapping, MemoryFit]:
+    """The same with memory by `fit`: of a workload that is served, other things are resident.
+
+    `stays_full` tells sooner of a proportion at which a mapping does not fit, from its memory at a larger one.
+    """
     if mapping.memory_lowered:
         mapping = at_default(mapping)
     usual = fit(mapping)
     if usual.fits or mapping.configuration.available_memory is not None or not _may_fit(usual):
         return mapping, usual
+    content = usual
     for proportion in STEPS[1:]:
         configuration = replace(mapping.configuration, available_memory=proportion)
         smaller = replace(mapping, configuration=configuration, memory_lowered=True)
+        if stays_full(smaller, content):
+            continue
         content = fit(smaller)
         if content.fits:
             return smaller, content

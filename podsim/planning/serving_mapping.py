@@ -276,7 +276,11 @@ def _resident_mapping(
         workloads.prefill(case.workload) if constraints.generated else case.workload,
         case.machine.topology,
     )
-    return lowered(mapping, lambda mapping: memory.fit(workload, _holding(mapping, workload), topology, served))
+    return lowered(
+        mapping,
+        lambda mapping: memory.fit(workload, _holding(mapping, workload), topology, served),
+        lambda mapping, before: memory.stays_full(workload, _holding(mapping, workload), topology, before, served),
+    )
 
 
 def lowering(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[AnswerNote]:

@@ -111,6 +111,22 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
+def buffers_at(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, point: str) -> Buffers | None:
+    """What the operator and pass of that name hold; None where several of the stages have the name, or none."""
+    active = (numbered(unit, mapping.configuration) for stage in stages for unit in stage.units)
+    named = [
+        (operator, number, run)
+        for operators, numbers in active
+        for operator, number in zip(operators, numbers, strict=True)
+        for run in TRAINED
+        if f"{operator.name} {run.value}" == point
+    ]
+    if len(named) != 1:
+        return None
+    operator, number, run = named[0]
+    return _buffers(planner, operator, number, run, mapping.micro_batch, known)
+
+
 def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
     """Vertices of a tile, one a superstep of each plan that differs; `known` grows by what is planned here."""
     units = (numbered(unit, mapping.configuration) for stage in stages for unit in stage.units)

@@ -13,13 +13,14 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import LayerUnit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.liveness import Known, fullest
+from podsim.tiles.liveness import Known, buffers_at, fullest
 from podsim.tiles.planner import Planner, PlanTarget
 
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
     from podsim.model.inference import Served
 
 CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
+ROUNDING = 1 + 1e-9  # sums of the same bytes in another order
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
 
 
@@ -29,11 +30,9 @@ _KNOWN: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
-    topology = replace(topology, chip=topology.chip.without(mapping.configuration.io_tiles))
+    planner, known = _planned(workload, mapping, topology, served)
+    topology = replace(topology, chip=planner.target.chip)
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    planner = Planner(PlanTarget(topology.chip, workload.precision, mapping.configuration.memory_proportion))
-    key = planner.target.plan_key, mapping.micro_batch, served is not None
-    known = _KNOWN.remember(key, Known)
     if mapping.schedule is Schedule.PHASED and served is None:
         return _in_phases(planner, mapping, topology, known)
     memories = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
@@ -47,6 +46,39 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
         streaming_bytes_per_ipu=streaming,
         streaming_capacity_bytes_per_ipu=gateway.streaming_bytes / topology.ipus_per_machine,
     )
+
+
+def stays_full(
+    workload: Workload, mapping: Mapping, topology: Topology, before: MemoryFit, served: "Served | None" = None
+) -> bool:
+    """Whether the operator that overfills an IPU at another available memory still does at this one.
+
+    `before` is the memory of the same mapping there. One plan tells, where all of them would be made to see the same.
+    Where operators of the IPU share that name nothing is known, which is False.
+    """
+    planner, known = _planned(workload, mapping, topology, served)
+    chip, full = planner.target.chip, before.fullest
+    stages = [stage for stage in mapping.stages if stage.index in full.stages]
+    buffers = buffers_at(planner, mapping, stages, known, full.largest)
+    if buffers is None:
+        return False
+    least = {
+        **full.by_category,
+        "exchange_buffers": buffers.bytes_per_tile * chip.tiles,
+        "vertex_state": 0.0,
+        "code": CODE_SHARE * chip.sram_bytes,
+    }
+    return sum_in_order(least.values()) > ROUNDING * before.capacity_bytes
+
+
+def _planned(
+    workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None"
+) -> tuple[Planner, Known]:
+    """Who plans for the tiles that compute, and what is known of those plans."""
+    chip = topology.chip.without(mapping.configuration.io_tiles)
+    planner = Planner(PlanTarget(chip, workload.precision, mapping.configuration.memory_proportion))
+    key = planner.target.plan_key, mapping.micro_batch, served is not None
+    return planner, _KNOWN.remember(key, Known)
 
 
 def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Known) -> MemoryFit:

@@ -155,7 +155,7 @@ def nothing_known(monkeypatch):
 def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
     """BERT on 512 IPUs: 24 layers and 8 splits of them ask for one layer, embedding and heads, in 2 micro-batches.
 
-    Each at the default available memory, and where that does not fit at three lower ones.
+    Each at the default available memory. Of a lower one at which the operator that was fullest stays so, that alone.
     """
     made = Calls(
         nothing_known,
@@ -165,7 +165,7 @@ def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
     )
     calls = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
     podsim.predict("bert", pod=512)
-    assert len(made.seen) == len(made.distinct) <= 4 * 200
+    assert len(made.seen) == len(made.distinct) <= 3 * 100
     assert len(calls.seen) <= 2500
 
 

@@ -46,6 +46,22 @@ def test_it_is_the_largest_proportion_that_fits(workload, preset):
         assert not memory.fit(model, with_configuration(mapping, available_memory=larger), topology).fits
 
 
+@pytest.mark.parametrize(
+    ("workload", "preset"), [("bert-base", "popart"), ("squad", "popart"), ("gpt2-large", "pytorch")]
+)
+def test_an_operator_that_stays_full_tells_what_all_plans_would(workload, preset):
+    model, topology, mapping = mapping_of(workload, preset, "pod16")
+    result, _ = largest_that_fits(model, mapping, topology)
+    usual = memory.fit(model, with_configuration(mapping, available_memory=None), topology)
+    told = {}
+    for proportion in STEPS[1:]:
+        lower = with_configuration(mapping, available_memory=proportion)
+        told[proportion] = memory.stays_full(model, lower, topology, usual)
+        assert not (told[proportion] and memory.fit(model, lower, topology).fits)
+    assert not told[result.configuration.available_memory]
+    assert memory.stays_full(model, with_configuration(mapping, available_memory=STEPS[0]), topology, usual)
+
+
 def test_what_fits_at_the_default_is_left_alone():
     model, topology, mapping = mapping_of("bert", "mlperf-v1.1-closed", "pod16")
     result, _ = largest_that_fits(model, mapping, topology)
