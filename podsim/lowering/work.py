@@ -15,7 +15,8 @@ from podsim.model.workload import Kind, Operator, Pass, Workload
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
-from podsim.tiles.planner import Planner, PlanTarget, numbered, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import Planner, PlanTarget, numbered
 from podsim.tiles.supersteps import TileEngine
 
 

@@ -5,7 +5,8 @@ import pytest
 from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Operator, Pass
 from podsim.tiles import composite, reduction, vector
-from podsim.tiles.planner import PlanTarget, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import PlanTarget
 from podsim.tiles.supersteps import total
 from podsim.workloads import vector_operators as made
 

@@ -13,7 +13,8 @@ from podsim.model.chip import Precision
 from podsim.model.program import Part
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, Pass
 from podsim.tiles.cost import Rates, TileCost, cost
-from podsim.tiles.planner import Planner, PlanTarget, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import Planner, PlanTarget
 from podsim.tiles.supersteps import Cycles, total
 from podsim.workloads import vector_operators
 

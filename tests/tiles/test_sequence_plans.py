@@ -8,7 +8,8 @@ from podsim.files import catalog
 from podsim.model.chip import Precision
 from podsim.model.workload import Conv, Kind, Matmul, Operator, Pass, Stream
 from podsim.tiles import convolution, product, supersteps
-from podsim.tiles.planner import Planner, PlanTarget, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import Planner, PlanTarget
 
 CHIP = catalog.chip("gc200").value
 TARGET = PlanTarget(CHIP, Precision.FP16_16)

@@ -12,7 +12,8 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.workload import Gather, Kind, Matmul, Operator, Pass
 from podsim.tiles import composite, product
 from podsim.tiles.attention import Heads, around_softmax
-from podsim.tiles.planner import Planner, PlanTarget, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import Planner, PlanTarget
 from podsim.workloads import vector_operators
 
 FP16 = Precision.FP16_16

@@ -13,7 +13,8 @@ from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Gather, Kind, Operator, Pass
 from podsim.tiles import gather, nearest, top_k
-from podsim.tiles.planner import PlanTarget, plans
+from podsim.tiles.operator_plans import plans
+from podsim.tiles.planner import PlanTarget
 from podsim.tiles.supersteps import total
 from podsim.workloads import schnet
 
