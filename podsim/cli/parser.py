@@ -53,7 +53,9 @@ def build(words: Sequence[str] = (), pages: TextIO | None = None) -> App:
         suppress_keyboard_interrupt=False,
         config=Settings(),
     )
-    for _, command in commands().values():
+    known = commands()
+    named = [known[words[0]][1]] if words and words[0] in known else [command for _, command in known.values()]
+    for command in named:  # all of them take a fiftieth of a short answer
         app.command(f"podsim.cli.{_place(command)}", name=command.name)
     return app
 
