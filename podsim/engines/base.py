@@ -47,7 +47,7 @@ class BlockRun:
 
     @cached_property
     def length_s(self) -> float:
-        """Barrier to barrier, once [s]."""
+        """Barrier to barrier, once [s]: of a grouped pipeline the time of a cycle (Eq. 15)."""
         return max(self.end_s, default=0.0)
 
     @cached_property

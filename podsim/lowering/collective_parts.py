@@ -182,8 +182,8 @@ class CollectivePlan:
     `moves` has for each phase its steps, each with flows in bytes over links. What it costs is `lockstep_s`, the sum of
     `leg_s` over its phases [s].
 
-    Equation: leg_s = Σ over steps of (software + latency of the farthest message + time of its flows alone on the
-    links), by Eq. 6 and 10. Validity: every step waits for the one before; no other traffic on the links meanwhile.
+    Equation: leg_s = Σ over steps of (buffers × (software + latency of the farthest message) + time of the flows alone
+    on the links), by Eq. 6 and 10. Validity: every step waits for the one before; links carry nothing else.
     """
 
     context: CollectiveContext

@@ -1,4 +1,4 @@
-"""One weight update of a workload on a machine as a step program: every duration is asked for here, once."""
+"""One weight update of a workload on a machine as a step program: the engine times flows, this package the rest."""
 
 import math
 from typing import TYPE_CHECKING

@@ -275,7 +275,7 @@ def all_reduce_over_gw_links(update: Update) -> CollectivePlan:
     Parameters: `update`, whose fabric has the rates [B/s] and latencies [s] of GW-Links; each IPU brings its gradients
     [B] over the replicas of its rack. Result: the plan, whose `leg_s(0)` is what it costs [s].
 
-    Equation: collectives × steps × `rack.step` + steps × latency + bytes over the most loaded link (Eq. 7 to 10).
+    Equation: collectives × steps × (`rack.step` + latency) + bytes over the most loaded link (Eq. 7 to 10).
     Validity: two racks or more; static routes; machines of a rack share no GW-Link. `rack.step` is fitted to results on
     128 and 256 IPUs. Source: docs/model.md, "Gradients over racks", names those of the methods.
     """

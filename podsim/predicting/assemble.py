@@ -94,7 +94,8 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
     """One weight update, timed once for a question and those made of it.
 
     Result: its length [s] and that of each part. `lower` says what is computed and sent (micro-batches in
-    `lowering.pipeline`, collectives in `lowering.weight_update`), the engine of the question adds it up (Eq. 6).
+    `lowering.pipeline`, collectives in `lowering.weight_update`). `question.engine`, which `resolve.engine_of` names
+    (`engines.analytic.run`, `engines.des.pod.run`), times each cycle as the longest path through its tasks (Eq. 15).
     Where nothing separates micro-batches, as many of them are timed as it takes to see a period.
     """
     known = question.steps.get(question, mapping)
