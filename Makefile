@@ -11,7 +11,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
 
-.PHONY: predict check test test-slow matrix readme lint ci clean
+.PHONY: predict check test test-slow matrix readme schemas lint ci clean
 .NOTPARALLEL:
 
 predict: $(VENV)/.installed
@@ -45,6 +45,10 @@ matrix:
 # What pages show of podsim, written anew; `make test` compares.
 readme: $(VENV)/.installed-dev
 	@PODSIM_UPDATE=1 $(BIN)/python -m pytest --quiet tests/architecture/test_shown.py
+
+# JSON Schemas and pages of the file formats, written anew from the classes that read such files; `make test` compares.
+schemas: $(VENV)/.installed-dev
+	@$(BIN)/python docs/hooks/write.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

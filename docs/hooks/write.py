@@ -1,0 +1,21 @@
+"""Write what the classes of the files say: JSON Schemas and pages of formats. `make schemas`; a test compares."""
+
+from __future__ import annotations
+
+import formats
+import json_schemas
+
+
+def main() -> None:
+    """Write every file, and delete what is no longer made."""
+    for folder, documents in ((formats.FOLDER, formats.documents()), (json_schemas.FOLDER, json_schemas.documents())):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if path.name not in documents:
+                path.unlink()
+        for name, text in documents.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
