@@ -1,7 +1,8 @@
-"""Write what the classes of the files say: JSON Schemas and pages of formats. `make schemas`; a test compares."""
+"""Write what the code says of itself: JSON Schemas and pages of formats, words to complete. A test compares."""
 
 from __future__ import annotations
 
+import completion_words
 import formats
 import json_schemas
 
@@ -15,6 +16,7 @@ def main() -> None:
                 path.unlink()
         for name, text in documents.items():
             (folder / name).write_text(text, encoding="utf-8")
+    completion_words.PATH.write_text(completion_words.text(), encoding="utf-8")
 
 
 if __name__ == "__main__":
