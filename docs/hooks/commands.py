@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 
+from transcripts import width
+
 from podsim.cli.app import main
 from podsim.cli.exit import MEANINGS
 from podsim.model.argument import REQUIRED, Argument
@@ -37,7 +39,7 @@ def _block(words: tuple[str, ...]) -> str:
 def help_of(words: tuple[str, ...]) -> str:
     """What a command prints of itself."""
     screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    with redirect_stdout(screen):
+    with redirect_stdout(screen), width():
         code = main([*words, "--help"])
     if code:
         raise RuntimeError(f"podsim {' '.join(words)} --help ended with {code}")

@@ -17,8 +17,8 @@ BLOCK: Final = re.compile(r"(?:^    \S.*\n)(?:^(?:    .*)?\n)*?(?=^\S)", re.MULT
 COLUMN: Final = re.compile(r"\s{2,}")
 ARITHMETIC: Final = re.compile(r" [×/+−∓^] |[ΣΠ√∫⌈^²]|\w\(|\) ")
 TOKEN: Final = re.compile(
-    r"(?P<number>\d[\d,]*(?:\.\d+)?)"
-    r"|(?P<word>`[^`]*`|[A-Za-zµ](?:[A-Za-z0-9_.'-]*[A-Za-z0-9_'])?(?:/[a-z]+)?)"
+    r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?(?:\s(?:[nµm]?s|s/GB|GB/s|B|h|cycles)\b)?)"
+    r"|(?P<word>`[^`]*`|Eq\.|[A-Za-zµ](?:[A-Za-z0-9_.'-]*[A-Za-z0-9_'])?(?:/[a-z]+)?)"
     r"|(?P<power>[²³⁶⁸⁹ᵀ])"
     r"|(?P<operator>\S)"
 )
@@ -54,9 +54,20 @@ def typeset(markdown: str) -> str:
 
 
 def _block(text: str) -> str:
-    lines = [COLUMN.split(line.strip()) for line in text.splitlines() if line.strip()]
-    rows = "".join(f"<tr>{''.join(f'<td>{_column(column)}</td>' for column in _joined(line))}</tr>" for line in lines)
-    return f'<div class="equation"><table class="plain">{rows}</table></div>\n\n'
+    """Lines that all begin with a name as a table, others one after the other."""
+    lines = [_joined(COLUMN.split(line.strip())) for line in text.splitlines() if line.strip()]
+    if all(len(line) > 1 and not ARITHMETIC.search(line[0]) for line in lines):
+        rows = (f"<tr>{''.join(f'<td>{_column(column)}</td>' for column in line)}</tr>" for line in lines)
+        return f'<div class="equation"><table class="plain">{"".join(rows)}</table></div>\n\n'
+    rows = (f"<div>{''.join(_span(line, at) for at in range(len(line)))}</div>" for line in lines)
+    return f'<div class="equation">{"".join(rows)}</div>\n\n'
+
+
+def _span(line: list[str], at: int) -> str:
+    """A column of a line; words after a formula are a remark."""
+    formulas = [bool(ARITHMETIC.search(column)) for column in line]
+    remark = ' class="remark"' if any(formulas[:at]) and not formulas[at] else ""
+    return f"<span{remark}>{_column(line[at])}</span>"
 
 
 def _joined(columns: list[str]) -> list[str]:
@@ -98,17 +109,30 @@ def _variable(text: str) -> bool:
 
 
 def _sequence(tokens: list[Token]) -> str:
-    """Operands and operators in a row, with fractions of the operands next to a slash."""
+    """Operands and operators in a row; `a / b / c` is one fraction with both divisors below."""
     out: list[str] = []
-    at = 0
+    at, over = 0, ("", "")
     while at < len(tokens):
         if tokens[at][1] == "/" and out and at + 1 < len(tokens):
             right, at = _operand(tokens, at + 1)
-            out[-1] = rf"\frac{{{_bare(out[-1])}}}{{{_bare(right)}}}"
+            above, below = over if over[0] else (_bare(out[-1]), "")
+            over = (above, rf"{below} \times {right}" if below else right)
+            out[-1] = rf"\frac{{{above}}}{{{_bare(over[1])}}}"
         else:
             operand, at = _operand(tokens, at)
             out.append(operand)
-    return " ".join(out)
+            over = ("", "")
+    return _spaced(out)
+
+
+def _spaced(parts: list[str]) -> str:
+    """Parts with a space where two names or numbers meet, and after a colon or a comma."""
+    result = ""
+    for part in parts:
+        begins = part[:1].isalnum() or part.startswith(("\\text", "\\frac", "{{", "{\\"))
+        meets = result.endswith(("}", ":")) or result[-1:].isalnum()
+        result += (r"\ " if meets and begins else " ") + part
+    return result.strip()
 
 
 def _bare(text: str) -> str:
@@ -148,6 +172,9 @@ def _atom(tokens: list[Token], at: int) -> tuple[str, int]:
     if text in OPEN:
         inside, at = _group(tokens, at, OPEN[text])
         return rf"\left{text}{inside}\right{OPEN[text]}", at
+    if kind == "number" and " " in text:
+        number, unit = text.split(" ")
+        return rf"{number.replace(',', '{,}')}\ \text{{{unit}}}", at
     result = _name(text) if kind == "word" else LATEX.get(text, text.replace(",", "{,}"))
     if kind == "word" and at < len(tokens) and tokens[at][1] == "(":
         inside, at = _group(tokens, at + 1, ")")

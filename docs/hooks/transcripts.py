@@ -15,7 +15,7 @@ from podsim.cli.app import main
 
 FENCE: Final = re.compile(r"^```console run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE: Final = re.compile(r"^```toml title=\"([\w.-]+)\"\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COLUMNS: Final = "96"
+COLUMNS: Final = "82"
 NO: Final = "  # exit code 1: the answer is no"
 
 
@@ -23,7 +23,7 @@ def run(markdown: str) -> str:
     """The page with what its commands print, in a folder that has the files which the page shows."""
     if not FENCE.search(markdown):
         return markdown
-    with TemporaryDirectory() as folder, chdir(folder), _width():
+    with TemporaryDirectory() as folder, chdir(folder), width():
         for name, text in FILE.findall(markdown):
             with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123  (the folder is the working folder)
                 file.write(text)
@@ -31,7 +31,8 @@ def run(markdown: str) -> str:
 
 
 @contextmanager
-def _width() -> Iterator[None]:
+def width() -> Iterator[None]:
+    """The width of a page of the site, for whatever podsim prints meanwhile."""
     before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = COLUMNS
     try:
