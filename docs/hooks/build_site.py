@@ -97,15 +97,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def _moved(name: str, place: str) -> str:
     """A page from outside `docs/`, with its links as they are from its place on the site."""
+    return _relinked((ROOT / name).read_text(encoding="utf-8"), name, place)
+
+
+def _relinked(markdown: str, name: str, place: str) -> str:
+    """A page of the repository whose links lead to pages of the site, where what they name is one."""
 
     def link(match: re.Match[str]) -> str:
         target = normpath(f"{dirname(name)}/{match[1]}") if dirname(name) else match[1]
-        site = OUTSIDE.get(target) or target.removeprefix("docs/")
-        if site == target and not target.startswith("docs/"):
-            return f"]({match[1]})"
+        site = elsewhere.get(target) or target.removeprefix("docs/")
+        if site == target:
+            return match[0]
         return f"]({relpath(site, dirname(place) or '.')}{match[2] or ''})"
 
-    return LINK.sub(link, (ROOT / name).read_text(encoding="utf-8"))
+    elsewhere = OUTSIDE | notebooks.PLACES
+    return LINK.sub(link, markdown)
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
@@ -113,6 +119,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     markdown = transcripts.run(markdown)
     markdown = BUILT.sub(lambda match: PARTS[match[1]](), markdown)
     place = page.file.src_uri
+    if place not in OUTSIDE.values():
+        markdown = _relinked(markdown, f"docs/{place}", place)
     if place == MODEL:
         markdown = HEADING.sub(lambda match: f'<a id="eq-{match[1]}"></a>\n\n{match[0]}', markdown)
         markdown = equations.typeset(markdown)

@@ -46,7 +46,7 @@ PICTURES: Final = (
         "explain",
         "How a time adds up, and what it depends on",
         "explain bert --pod 256",
-        "A waterfall from the ideal time, and the change of the answer for 1 % more of each number.",
+        "A waterfall from the ideal time, and the change of the answer per +1 % of each number.",
     ),
     Picture(
         "compare",

@@ -11,14 +11,17 @@ from typing import Any, Final
 
 from file_kinds import ROOT
 
-EXAMPLES: Final = ROOT / "examples"
 CELL: Final = re.compile(r"^# %%(.*)$", re.MULTILINE)
 TITLES: Final = {"size-a-machine.py": "Size a machine", "scale-out.py": "What stops a model from scaling"}
 
 
+PLACES: Final = {f"examples/{name}": f"how-to/{name.removesuffix('.py')}.md" for name in TITLES}
+"""Where each script is on the site."""
+
+
 def pages() -> dict[str, str]:
     """The text of each page by its path on the site."""
-    return {f"how-to/{path.stem}.md": page(path) for path in sorted(EXAMPLES.glob("*.py"))}
+    return {place: page(ROOT / name) for name, place in PLACES.items()}
 
 
 def page(path: Path) -> str:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import gallery
+import notebooks
 import pytest
 import transcripts
 from file_kinds import ROOT
@@ -50,6 +51,19 @@ def test_a_file_of_a_page_is_there_for_its_commands() -> None:
 def test_only_podsim_is_run() -> None:
     with pytest.raises(RuntimeError, match="not a command of podsim"):
         transcripts.run("```console run\n$ rm -r folder\n```\n")
+
+
+def test_every_script_of_the_examples_is_a_page() -> None:
+    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")} == set(notebooks.PLACES)
+
+
+def test_cells_run_in_order_and_show_what_they_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "two.py"
+    script.write_text("# %% [markdown]\n# Words.\n\n# %%\na = 2\n\n# %%\nprint(a)\na + 1\n", encoding="utf-8")
+    monkeypatch.setitem(notebooks.TITLES, "two.py", "Two")
+    assert notebooks.page(script).endswith(
+        "Words.\n\n```python\na = 2\n```\n\n```python\nprint(a)\na + 1\n```\n\n```text\n2\n3\n```\n"
+    )
 
 
 def test_pictures_of_the_gallery_have_names_of_their_own() -> None:
