@@ -59,9 +59,9 @@ def _section(nav: list[Any], first: str) -> list[Any]:
     for entry in nav:
         below = next(iter(entry.values())) if isinstance(entry, dict) else entry
         if isinstance(below, list):
-            found = below if below[0] == first else _section(below, first)
-            if found:
-                return found
+            section = below if below[0] == first else _section(below, first)
+            if section:
+                return section
     return []
 
 

@@ -143,9 +143,9 @@ def classes(cls: type) -> dict[type, list[Place]]:
         result.setdefault(here, []).append(place)
         if len(result[here]) == 1:
             below = [
-                (found, Place((*place.path, key), entry.annotated))
+                (table, Place((*place.path, key), entry.annotated))
                 for key, entry in entries(here).items()
-                if (here.__name__, key) not in ELSEWHERE and (found := inner(entry.annotated))
+                if (here.__name__, key) not in ELSEWHERE and (table := inner(entry.annotated))
             ]
             waiting = [*below, *waiting]
     return result

@@ -92,9 +92,9 @@ def words(kind: str, annotated: Any) -> str:
         return f"array of {words(kind, member(here))}"
     if get_origin(here) is Mapping:
         return f"table of {words(kind, member(here))}"
-    if found := inner(annotated):
-        home = owner(found)
-        return f"[table]({'' if home == kind else home + '.md'}#{anchor(found)})"
+    if cls := inner(annotated):
+        home = owner(cls)
+        return f"[table]({'' if home == kind else home + '.md'}#{anchor(cls)})"
     choices = get_args(here) if get_origin(here) is Literal else here if issubclass(here, StrEnum) else ()
     if choices:
         return "one of " + ", ".join(f"`{choice}`" for choice in choices)

@@ -75,7 +75,7 @@ def schema(kind: str) -> Schema:
 def _definitions(cls: type, prefix: str, *, partial: bool) -> dict[str, Schema]:
     """A definition for each class of a file and each kind of leaf; in a `partial` file no key is required."""
     leaves: dict[str, Schema] = {}
-    tables = {f"{prefix}{found.__name__}": _table(found, prefix, leaves, partial) for found in classes(cls)}
+    tables = {f"{prefix}{table.__name__}": _table(table, prefix, leaves, partial) for table in classes(cls)}
     return tables | leaves
 
 

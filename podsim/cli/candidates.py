@@ -4,9 +4,14 @@ The words of commands and flags are read from `words.json`; building the parser 
 """
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+from podsim.files import find
+from podsim.files.contents import text_of
+from podsim.model.limits import FILE_BYTES
 
 FILES: Final = "files"
 POWERS: Final = range(2, 13)
@@ -19,16 +24,16 @@ def page(words: Sequence[str]) -> str:
     *before, last = words or ("",)
     flag, equals, value = last.partition("=")
     if equals and flag.startswith("--"):
-        found = [f"{flag}={name}" for name in _after([*before, flag]) if name.startswith(value)]
+        matches = [f"{flag}={name}" for name in _after([*before, flag]) if name.startswith(value)]
     else:
         head, comma, tail = last.rpartition(",")
-        found = [f"{head}{comma}{name}" for name in _after(before, last) if name.startswith(tail)]
-    return "".join(f"{name}\n" for name in found)
+        matches = [f"{head}{comma}{name}" for name in _after(before, last) if name.startswith(tail)]
+    return "".join(f"{name}\n" for name in matches)
 
 
 def _after(before: Sequence[str], last: str = "") -> Sequence[str]:
     """What may follow some words, where a beginning is there already."""
-    table: Mapping[str, Any] = json.loads(_TABLE.read_text(encoding="utf-8"))
+    table: Mapping[str, Any] = json.loads(_text(_TABLE))
     path, place, flag = "", 0, ""
     for word in before:
         entry = table[path]
@@ -58,8 +63,6 @@ def _values(kind: object) -> Sequence[str]:
 
 def _names(kind: str) -> Sequence[str]:
     """Names of files of a kind, with what stands in them where they hold several; none is read in full."""
-    from podsim.files import find
-
     if kind == "samplers":
         return sorted(path.stem for path in (find.shipped("calibration") / "samplers").glob("*.toml"))
     if kind == "comparators":
@@ -75,9 +78,9 @@ def _names(kind: str) -> Sequence[str]:
 
 def _listed(pattern: str, array: str, key: str) -> list[str]:
     """A text of each table in an array of the shipped files, without a look at anything else in them."""
-    import tomllib
-
-    from podsim.files.find import shipped
-
-    texts = [path.read_text(encoding="utf-8") for path in sorted(shipped("topologies").glob(pattern))]
+    texts = [_text(path) for path in sorted(find.shipped("topologies").glob(pattern))]
     return [str(table[key]) for text in texts for table in tomllib.loads(text)[array]]
+
+
+def _text(path: Path) -> str:
+    return text_of(path, "bad-input-file", FILE_BYTES)
