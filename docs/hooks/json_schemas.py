@@ -125,7 +125,9 @@ def _leaf_name(annotated: Any) -> str:
         return f"array-of-{_leaf_name(member(kind))}"
     if get_origin(kind) is Literal:
         return "-or-".join(str(choice) for choice in get_args(kind))
-    return {str: "text", AnswerNote: "text", bool: "truth", int: "whole", float: "number"}.get(kind) or f"one-{kind.__name__}"
+    return {str: "text", AnswerNote: "text", bool: "truth", int: "whole", float: "number"}.get(
+        kind
+    ) or f"one-{kind.__name__}"
 
 
 def _mapping(kind: Any, prefix: str, leaves: dict[str, Schema]) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import answer_schemas
 import completion_words
 import formats
 import json_schemas
@@ -9,7 +10,8 @@ import json_schemas
 
 def main() -> None:
     """Write every file, and delete what is no longer made."""
-    for folder, documents in ((formats.FOLDER, formats.documents()), (json_schemas.FOLDER, json_schemas.documents())):
+    for made in (formats, json_schemas, answer_schemas):
+        folder, documents = made.FOLDER, made.documents()
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if path.name not in documents:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import answer_schemas
 import formats
 import json_schemas
 import jsonschema
@@ -44,7 +45,7 @@ def faults(path: Path) -> list[str]:
     return sorted(fault.json_path for fault in checker(tables.get("schema", "podsim.sources/1")).iter_errors(tables))
 
 
-@pytest.mark.parametrize("made", [formats, json_schemas], ids=["pages", "schemas"])
+@pytest.mark.parametrize("made", [formats, json_schemas, answer_schemas], ids=["pages", "inputs", "outputs"])
 def test_what_is_written_of_the_classes_is_what_they_say_now(made: Any) -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in made.FOLDER.iterdir()}
     assert written == made.documents(), "make schemas"
