@@ -11,7 +11,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
 
-.PHONY: predict check test test-slow matrix readme lint ci clean
+.PHONY: predict check test test-slow matrix readme schemas site release-check lint ci clean
 .NOTPARALLEL:
 
 predict: $(VENV)/.installed
@@ -44,7 +44,20 @@ matrix:
 
 # What pages show of podsim, written anew; `make test` compares.
 readme: $(VENV)/.installed-dev
-	@PODSIM_UPDATE=1 $(BIN)/python -m pytest --quiet tests/architecture/test_shown.py
+	@PODSIM_UPDATE=1 $(BIN)/python -m pytest --quiet tests/architecture/test_shown.py tests/site/test_site.py
+
+# JSON Schemas, pages of the file formats and words to complete, written anew from the code; `make test` compares.
+schemas: $(VENV)/.installed-dev
+	@$(BIN)/python docs/hooks/write.py
+
+# The site, in build/site: a strict build, then its links, what it would fetch, and its search.
+site: $(VENV)/.installed-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	@$(BIN)/python docs/hooks/check_site.py
+
+# Whether all is ready for a person to publish; docs/how-to/release.md says what comes before and after.
+release-check: $(VENV)/.installed-docs
+	@$(BIN)/python docs/hooks/release.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
@@ -81,3 +94,8 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@$(WITH_PIP)
 	@$(PIP) --editable '.[dev]'
 	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed-dev
+	@echo "installing what the site is built with" >&2
+	@$(PIP) --editable '.[dev,docs]'
+	@touch $@

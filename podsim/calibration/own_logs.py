@@ -55,7 +55,7 @@ def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool
             f"no calibration point can be made of {counted(result.files, 'file')}",
             code="no-own-points",
             context=[*context, *([f"and {more} more"] if more > 0 else []), *grouped.unknown],
-            hint=HINT_MAPPING if grouped.unknown else "docs/own-logs.md says what a log needs",
+            hint=HINT_MAPPING if grouped.unknown else "docs/how-to/own-logs.md says what a log needs",
         )
     used = sum(item.point.runs for item in grouped.points)
     return Read(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)

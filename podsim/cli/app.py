@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
+from podsim.cli import completion
 from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, later, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, document, exit_code, screen
@@ -61,6 +62,9 @@ def _run(words: list[str]) -> ExitCode:
         return ExitCode.ANSWERED
     if words == ["--version"]:
         put(f"podsim {version()}\n", sys.stdout)
+        return ExitCode.ANSWERED
+    if words[0] == "--install-completion":
+        put(completion.install(words[1:]), sys.stdout)
         return ExitCode.ANSWERED
     from podsim.cli import parser
 

@@ -36,12 +36,18 @@ def page(width: int, *, full: bool) -> str:
             heading = command.heading
             lines += ["", heading]
         lines += _entry(command.name, command.help, 12, width)
-    lines += ["", *textwrap.wrap(LAST, width, break_on_hyphens=False)]
+    lines += ["", *_kept_together(LAST, width)]
     if full:
         lines += ["", "exit codes"]
         for code, meaning in MEANINGS.items():
             lines += _entry(str(int(code)), meaning, 4, width)
     return "\n".join(lines) + "\n"
+
+
+def _kept_together(text: str, width: int) -> list[str]:
+    """Lines that end before a command, and never inside it."""
+    kept = text.replace(" --", "\u00a0--")
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(kept, width, break_on_hyphens=False)]
 
 
 def _entry(label: str, text: str, column: int, width: int) -> list[str]:

@@ -8,7 +8,6 @@ from typing import TextIO
 from cyclopts import App, CycloptsError, Parameter
 
 from podsim.cli import request
-from podsim.cli.completion import install
 from podsim.cli.console import color_wanted, look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import usage
@@ -24,9 +23,6 @@ from podsim.studies import commands
 
 def run(words: Sequence[str]) -> ExitCode:
     """Run the command that the words name; PodsimError where it cannot be."""
-    if words[0] == "--install-completion":
-        put(install(build(), words[1:]), sys.stdout)
-        return ExitCode.ANSWERED
     COMMAND.set(tuple(words))
     pages = io.StringIO()  # help is written by cyclopts, which knows nothing of full disks
     try:

@@ -34,7 +34,8 @@ def name(machine: InventoryMachine) -> str:
         return machine.topology
     if not _of_family(topology):
         raise InputError(
-            f"{topology.title} comes with {topology.chip.name} alone: a machine of its own is a file (docs/formats.md)",
+            f"{topology.title} comes with {topology.chip.name} alone: a machine of its own is a file "
+            "(docs/reference/formats.md)",
             code="unknown-chip",
         )
     return catalog.pod_name(topology.ipus, machine.chip)

@@ -30,7 +30,7 @@ def sampler(name: str) -> Document[Sampler]:
         raise InputError(
             f"sampler {unknown(name, names())}",
             code="unknown-sampler",
-            hint="or a file of your own: docs/formats.md, podsim.sampler/1",
+            hint="or a file of your own: docs/reference/formats.md, podsim.sampler/1",
         )
     return of_loaded(load(folder() / f"{name}.toml", "sampler"))
 

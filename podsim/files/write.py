@@ -76,7 +76,7 @@ def frozen_text(rows: "Iterable[FrozenPrediction]") -> str:
 def points_text(points: "Iterable[CalibrationPoint]") -> str:
     """Calibration points as TOML, which read back are equal to them."""
     head = [
-        "# Written by podsim calibrate --logs; what each key means stands in docs/formats.md.",
+        "# Written by podsim calibrate --logs; what each key means stands in docs/reference/formats.md.",
         f'schema = "{SCHEMAS["points"]}"',
         'kind = "measured"',
     ]

@@ -1,7 +1,7 @@
 """The least time that any algorithm needs: what members must send and receive, and what must cross the middle.
 
-Derived in docs/model.md, "Lower bounds". Routes are static, so that bytes of a member leave it over the first links of
-its routes and arrive over the last ones.
+Derived in docs/explanation/model.md, "Lower bounds". Routes are static, so that bytes of a member leave it over the
+first links of its routes and arrive over the last ones.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class SoftwareOverhead:
 
     `efficiency` is the share of links inside a rack that it reaches (of 1), `step_s` and `rack_step_s` what each step
     costs in a rack and between racks [s]; equal `buffers` follow one another, each with steps of its own (Eq. 10).
-    Source: `collective.efficiency` and `rack.step` are fitted, a step in a rack is measured (docs/model.md).
+    Source: `collective.efficiency` and `rack.step` are fitted, a step in a rack is measured
+    (docs/explanation/model.md).
     """
 
     efficiency: float = 1.0

@@ -277,7 +277,7 @@ def all_reduce_over_gw_links(update: Update) -> CollectivePlan:
 
     Equation: collectives × steps × (`rack.step` + latency) + bytes over the most loaded link (Eq. 7 to 10).
     Validity: two racks or more; static routes; machines of a rack share no GW-Link. `rack.step` is fitted to results on
-    128 and 256 IPUs. Source: docs/model.md, "Gradients over racks", names those of the methods.
+    128 and 256 IPUs. Source: docs/explanation/model.md, "Gradients over racks", names those of the methods.
     """
     size = update.pipeline.mapping.ipus_per_replica
     group = Group(update.racks, size * update.local)

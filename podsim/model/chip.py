@@ -74,7 +74,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityPower:
-    """What a chip draws, by what it does: Eq. 60 (docs/model.md).
+    """What a chip draws, by what it does: Eq. 60 (docs/explanation/model.md).
 
     `idle_w` [W] is drawn all the time. On top, every tile takes `pj_per_cycle` [pJ] for a cycle of vector code or of
     exchange, and a matrix product `pj_per_flop` [pJ/FLOP] by its precision. `idle_error`, `busy_error` and

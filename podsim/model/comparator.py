@@ -89,7 +89,7 @@ class ComparatorChip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingLaw:
-    """What a workload takes on a number of chips of one kind (docs/model.md).
+    """What a workload takes on a number of chips of one kind (docs/explanation/model.md).
 
     `machine` counts the chips of one machine, beyond which `network_s` is paid. `batches` holds usual global batches by
     number of chips, `rounds` how much longer work took than in `newest`, `overheads` all else of a step;

@@ -25,7 +25,7 @@ class Parameter:
     name : its name in files and for `--set`.
     meaning : what it is, as `podsim validate` prints it.
     unit : "s", or empty for a ratio.
-    prior : where a fit begins and is drawn to, in SI, above 0 (docs/model.md, Eq. 35).
+    prior : where a fit begins and is drawn to, in SI, above 0 (docs/explanation/model.md, Eq. 35).
     prior_error : how far (log) it may plausibly lie from the prior, above 0.
     least, most : bounds that no fit passes, in SI.
     source : the document behind the prior, an entry of `calibration/sources.toml`; all priors are assumed.
@@ -114,8 +114,9 @@ STRETCH: Final = Parameter(
     prior_error=0.1,
     least=0.5,
     most=3.0,
-    reason="plans of products alone are met within 3 % (docs/model.md, measurements of parts); complete programs were "
-    "never measured on their own and cannot be faster; the width is what compilers may lose between operators",
+    reason="plans of products alone are met within 3 % (docs/explanation/model.md, measurements of parts); complete "
+    "programs were never measured on their own and cannot be faster; the width is what compilers may lose between "
+    "operators",
     parts=PROGRAM,
     software=True,
     label="programs",

@@ -91,7 +91,7 @@ class SweepAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRefusal:
-    """Why a point has no prediction: a code of docs/errors.md, or BUG."""
+    """Why a point has no prediction: a code of docs/reference/errors.md, or BUG."""
 
     code: str
     message: str

@@ -205,7 +205,7 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> S
     if not (known := searched(workload)):
         raise MissingParameter(
             f"workload {workload.name} has no [[configuration]]: how it is stored and scheduled is not known",
-            hint="podsim/workloads/bert.toml is complete; docs/formats.md has every key of a configuration",
+            hint="podsim/workloads/bert.toml is complete; docs/reference/formats.md has every key of a configuration",
         )
 
     def distance(configuration: SoftwareConfiguration) -> tuple[bool, bool, int]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from podsim.model.program import StepTimeline
     from podsim.predicting.assemble import TrainingCase
 
-PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/model.md)
-OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/model.md)
+PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/explanation/model.md)
+OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/explanation/model.md)
 OF_FRAMEWORK = Grade.EXTRAPOLATED
 """The grade of waits for input at best: their constants are fitted to complete programs, no calibrated step."""
 """Parts that grow with the stretch of a program; its syncs between chips do not, a hundredth of a step at most."""

@@ -98,7 +98,7 @@ def _documented(text: str, declared: Collection[Argument]) -> str:
     for argument in declared:
         lines.append(f"{argument.name} : {argument.stated}")
         lines += [f"    {line}" for line in wrap(argument.help, 100)]
-    errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/errors.md)."
+    errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
     lines += ["", "Raises", "------", "InputError", f"    {errors}"]
     return "\n".join(lines)
 

@@ -19,7 +19,8 @@ from podsim.tiles.planner import Planner, PlanTarget
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
     from podsim.model.inference import Served
 
-CODE_SHARE = 0.10  # of SRAM for code, vertex state and stacks; assumed, no published breakdown (docs/model.md)
+CODE_SHARE = 0.10
+"""Share of SRAM for code, vertex state and stacks: assumed, no published breakdown (docs/explanation/model.md)."""
 ROUNDING = 1 + 1e-9  # sums of the same bytes in another order
 VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for six threads and two operands
 

@@ -1,4 +1,4 @@
-"""How close the memory estimate is to bytes that were measured, and that docs/accuracy.md has these numbers.
+"""How close the memory estimate is to bytes that were measured; docs/explanation/accuracy.md has these numbers.
 
 Bytes of a program were profiled once: the vision encoder of SigLIP on a C600 (ipu-stack). Products that were measured
 ran, so they fit; the largest square product that fits a GC2 was published (jia-2019).
@@ -17,7 +17,7 @@ from podsim.model.inference import Served
 from podsim.tiles import memory
 
 ROOT = Path(__file__).parents[2]
-PAGE = " ".join((ROOT / "docs/accuracy.md").read_text(encoding="utf-8").split())
+PAGE = " ".join((ROOT / "docs/explanation/accuracy.md").read_text(encoding="utf-8").split())
 SIGLIP = str(ROOT / "tests/data/siglip-so400m.toml")
 MEASURED = {
     (row.precision, row.what.split(": ")[1]): row.value

@@ -1,4 +1,4 @@
-"""docs/accuracy.md, section by section: another one is another line of `SECTIONS`."""
+"""docs/explanation/accuracy.md, section by section: another one is another line of `SECTIONS`."""
 
 from __future__ import annotations
 

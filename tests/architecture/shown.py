@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from formats import kinds
 from source import ROOT
 
 import podsim
@@ -268,14 +269,15 @@ def parts(request: Asked) -> str:
 BLOCKS: dict[tuple[str, str], Callable[[Asked], str]] = {
     ("README.md", "predict"): predicted,
     ("README.md", "accuracy"): accuracy,
-    ("docs/model.md", "parameters"): parameters,
-    ("docs/model.md", "correlations"): correlations,
-    ("docs/model.md", "rack"): rack,
-    ("docs/model.md", "rack-parts"): rack_parts,
-    ("docs/model.md", "miss"): miss,
-    ("docs/model.md", "microbenchmarks"): microbenchmarks,
-    ("docs/model.md", "parts"): parts,
-    ("docs/model.md", "readings"): readings,
+    ("docs/reference/formats.md", "kinds"): lambda _: kinds(),
+    ("docs/explanation/model.md", "parameters"): parameters,
+    ("docs/explanation/model.md", "correlations"): correlations,
+    ("docs/explanation/model.md", "rack"): rack,
+    ("docs/explanation/model.md", "rack-parts"): rack_parts,
+    ("docs/explanation/model.md", "miss"): miss,
+    ("docs/explanation/model.md", "microbenchmarks"): microbenchmarks,
+    ("docs/explanation/model.md", "parts"): parts,
+    ("docs/explanation/model.md", "readings"): readings,
 }
 
 

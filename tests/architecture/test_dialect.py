@@ -98,7 +98,7 @@ def read() -> list[Path]:
 
 def test_no_file_has_one_of_the_phrases() -> None:
     counts = {place(path): count(path) for path in read()}
-    assert {name: times for name, times in counts.items() if times} == {}, "docs/words.md has the words of the field"
+    assert {name: times for name, times in counts.items() if times} == {}, "docs/glossary.md has the words of the field"
 
 
 @pytest.mark.parametrize("name", ["predict", "infer", "compare", "explain", "goodput"])

@@ -1,4 +1,4 @@
-"""Every error code that podsim raises is described in docs/errors.md, and nothing else is."""
+"""Every error code that podsim raises is described in docs/reference/errors.md, and nothing else is."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def raised() -> Iterator[tuple[str, str]]:
 
 def documented() -> dict[str, int]:
     """Code and exit code of each row."""
-    rows = ROW.findall((ROOT / "docs/errors.md").read_text(encoding="utf-8"))
-    assert len(rows) == len(dict(rows)), "a code stands twice in docs/errors.md"
+    rows = ROW.findall((ROOT / "docs/reference/errors.md").read_text(encoding="utf-8"))
+    assert len(rows) == len(dict(rows)), "a code stands twice in docs/reference/errors.md"
     return {code: int(number) for code, number in rows}
 
 

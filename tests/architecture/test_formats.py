@@ -1,144 +1,91 @@
-"""docs/formats.md lists every key that podsim reads, in the order and with the kind of value the classes state."""
+"""Pages and JSON Schemas of the file formats are made of the classes that files fill; shipped files keep to them."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
-from enum import StrEnum
-from typing import Any, get_origin
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import answer_schemas
+import formats
+import json_schemas
+import jsonschema
 import pytest
-from source import ROOT
+from file_kinds import KEYS, KINDS, classes, entries, meanings, owner
+from source import ROOT, place, tracked
 
-from podsim.files.catalog import PointsFile
-from podsim.files.families import FamilyFile
-from podsim.files.keys import bare, entries, is_table, member, unit_of
 from podsim.files.load import SCHEMAS
-from podsim.model.calibration import ParameterSet, TensorParallel
-from podsim.model.chip import Chip
-from podsim.model.claims import ClaimsFile
-from podsim.model.comparator import ComparatorChip, Laws
-from podsim.model.fabric import GenericFabric, Topology
-from podsim.model.family import GeneralConfiguration, WorkloadFile
-from podsim.model.framework_costs import FrameworkCosts
-from podsim.model.goodput import Failures
-from podsim.model.inventory import Inventory
-from podsim.model.loss_laws import LossLaws
-from podsim.model.maturity import Releases
-from podsim.model.mix import Mix
-from podsim.model.noise import Noise
-from podsim.model.note import AnswerNote
-from podsim.model.phases import Phases
-from podsim.model.prices import PriceList
-from podsim.model.quantity import Source
-from podsim.model.readings import ReadingsFile
-from podsim.model.sampler import Sampler
-from podsim.model.sweep import SweepFile
-from podsim.model.training import Convergence
-from podsim.model.validation import FrozenFile
-from podsim.model.wall_clock import StartTimes
-from podsim.scenario import Scenario
 
-PAGE = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
-TABLE = re.compile(r"^<!-- keys of (\w+) -->\n((?:\|.*\n)+)", re.MULTILINE)
-ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
-ROOTS: dict[str, type] = {
-    "chip": Chip,
-    "topology": Topology,
-    "fabric": GenericFabric,
-    "family": FamilyFile,
-    "workload": WorkloadFile,
-    "convergence": Convergence,
-    "points": PointsFile,
-    "parameters": ParameterSet,
-    "sdk": Releases,
-    "frozen": FrozenFile,
-    "noise": Noise,
-    "failures": Failures,
-    "sampler": Sampler,
-    "comparator": ComparatorChip,
-    "laws": Laws,
-    "claims": ClaimsFile,
-    "readings": ReadingsFile,
-    "mix": Mix,
-    "inventory": Inventory,
-    "phases": Phases,
-    "losses": LossLaws,
-    "prices": PriceList,
-    "sweep": SweepFile,
-    "configurations": GeneralConfiguration,
-    "tensor-parallel": TensorParallel,
-    "frameworks": FrameworkCosts,
-    "compile-times": StartTimes,
-    "scenario": Scenario,
-    "sources": Source,
-}
-IN_OTHER_WORDS = {  # what `podsim.files` turns into the field before the class sees it
-    ("Topology", "chip"): "name of a chip",
-    ("Source", "id"): "the name of the table",
+FOLDERS = ("topologies", "calibration", "podsim/workloads", "examples")
+FAULTY = {  # a file of tests/cases, and what its schema says of it
+    "tests/cases/faulty-pod.toml": ("$.level[0].shape", "$.link['gw-link']"),
+    "tests/cases/sweeps/faulty.toml": ("$.design", "$.points"),
 }
 
 
-def classes(kind: Any) -> Iterator[type]:
-    """Every dataclass a file of this kind fills, the outermost first; a machine only names its chip."""
-    kind = bare(kind)[0]
-    if get_origin(kind) in (tuple, Mapping):
-        yield from classes(member(kind))
-    elif is_table(kind):
-        assert isinstance(kind, type)
-        yield kind
-        for key, entry in entries(kind).items():
-            if (kind.__name__, key) not in IN_OTHER_WORDS:
-                yield from classes(entry.annotated)
+def shipped() -> list[Path]:
+    """Files of podsim's own formats."""
+    return [path for path in tracked() if path.suffix == ".toml" and place(path).startswith(FOLDERS)]
 
 
-def value(kind: Any) -> str:
-    """What stands at a key, in words."""
-    unit, inner = unit_of(kind), bare(kind)[0]
-    if unit and unit.symbol:
-        return f"{unit.symbol}, {'above' if unit.positive else 'at least'} 0"
-    if unit:
-        least = ("at least 1" if inner is int else "above 0") if unit.positive else "at least 0"
-        return f"{'whole' if inner is int else 'number'}, {least}"
-    if get_origin(inner) in (tuple, Mapping):
-        return f"{'array' if get_origin(inner) is tuple else 'table'} of {value(member(inner))}"
-    if issubclass(inner, StrEnum):
-        return "one of " + ", ".join(f'"{choice}"' for choice in inner)
-    return (
-        "table"
-        if is_table(inner)
-        else {str: "text", AnswerNote: "text", bool: "true or false", int: "whole", float: "number"}[inner]
-    )
+@cache
+def checker(title: str) -> Any:
+    """What checks tables against the schema of a kind of file, as it stands in the package."""
+    kind = next(kind for kind, name in SCHEMAS.items() if name == title)
+    text = (json_schemas.FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
 
 
-def expected(cls: type) -> list[tuple[str, str]]:
-    """Key and value of every field, as the page has to state them."""
-    optional = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
-    return [
-        (
-            key,
-            IN_OTHER_WORDS.get((cls.__name__, key), value(entry.annotated))
-            + (", optional" if entry.name in optional else ""),
-        )
-        for key, entry in entries(cls).items()
-    ]
+def faults(path: Path) -> list[str]:
+    """The places of a file that its schema does not allow."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    return sorted(fault.json_path for fault in checker(tables.get("schema", "podsim.sources/1")).iter_errors(tables))
 
 
-KNOWN = {cls.__name__: cls for root in ROOTS.values() for cls in classes(root)}
+@pytest.mark.parametrize("made", [formats, json_schemas, answer_schemas], ids=["pages", "inputs", "outputs"])
+def test_what_is_written_of_the_classes_is_what_they_say_now(made: Any) -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in made.FOLDER.iterdir()}
+    assert written == made.documents(), "make schemas"
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_every_key_is_listed(name: str) -> None:
-    tables = dict(TABLE.findall(PAGE))
-    rows = [(key, stated) for key, stated, _ in ROW.findall(tables[name])]
-    assert rows == expected(KNOWN[name])
+def test_every_kind_of_file_has_its_page_and_its_schema() -> None:
+    assert sorted(KINDS) == sorted(SCHEMAS)
 
 
-def test_nothing_else_is_listed() -> None:
-    names = [name for name, _ in TABLE.findall(PAGE)]
-    assert sorted(names) == sorted(KNOWN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_has_a_meaning(kind: str) -> None:
+    tables = [cls for cls in classes(KINDS[kind]) if owner(cls) == kind]
+    stated = {name: sorted(keys) for name, keys in meanings(kind).keys.items()}
+    assert stated == {cls.__name__: sorted(entries(cls)) for cls in tables}
+    assert all(meaning for keys in meanings(kind).keys.values() for meaning in keys.values())
+    assert {*meanings(kind).about, *meanings(kind).after} <= {*stated}
 
 
-def test_every_schema_has_its_section() -> None:
-    assert {*re.findall(r"^## (podsim\.\w+/\d+)$", PAGE, re.MULTILINE)} == {*SCHEMAS.values()}
+def test_meanings_are_of_kinds_that_there_are() -> None:
+    assert sorted(path.stem for path in KEYS.iterdir()) == sorted(KINDS)
+
+
+@pytest.mark.parametrize("path", shipped(), ids=place)
+def test_a_shipped_file_keeps_to_its_schema(path: Path) -> None:
+    assert faults(path) == []
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_schema_shows_faults(name: str) -> None:
+    assert tuple(faults(ROOT / name)) == FAULTY[name]
+
+
+def test_a_key_that_the_reader_refuses_is_refused_by_the_schema() -> None:
+    tables = tomllib.loads((ROOT / "topologies/chips/bow.toml").read_text(encoding="utf-8"))
+    wrong = [{**tables, "tile": 1472}, {**tables, "clock": 1.85e9}, {**tables, "tiles": 0}, {**tables, "name": 5}]
+    assert [checker("podsim.chip/1").is_valid(table) for table in (tables, *wrong)] == [True, *[False] * len(wrong)]
+
+
+def test_tables_of_a_page_have_a_cell_for_each_column() -> None:
+    for path in formats.FOLDER.iterdir():
+        rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+        assert rows
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7}, path.name

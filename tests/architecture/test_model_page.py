@@ -1,4 +1,4 @@
-"""docs/model.md and the code agree: equations by number and place, constants by value, references by id."""
+"""docs/explanation/model.md and the code agree: equations by number and place, constants by value, references by id."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from source import ROOT, modules, place, tree
 
-PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/explanation/model.md").read_text(encoding="utf-8")
 HEADING = re.compile(r"^### Eq\. (\d+) ", re.MULTILINE)
 CITED = re.compile(r"Eq\. (\d+)(?:(?: and |, )(\d+)| to (\d+))?")
 CODE = re.compile(r"`(podsim/[\w/]+\.py)`((?:\s+`\w+`)*)")

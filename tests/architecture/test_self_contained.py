@@ -14,7 +14,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:home|root|work|Users|mnt|opt|srv|tm
 MARKDOWN_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 CODE_PATH = re.compile(r"`((?!\S*[A-Z]{4}\.|\.venv/)[\w.-]+/[\w./-]*)`")  # NAME.toml stands for any; make makes .venv
 PROMPT = re.compile(r"^\s*\$ (?:[A-Z_]+=\S+ )*(\S+)")
-COMMANDS = {"podsim", "make", "pip", "uv", "python", "python3", "git", "cd", ".ci/run"}
+COMMANDS = {"podsim", "make", "pip", "uv", "python", "python3", "git", "cd", ".ci/run", "docker", "pipx", "uvx"}
 
 # SHA-256 of names private to where podsim is written, so that this file does not hold them either.
 PRIVATE = {

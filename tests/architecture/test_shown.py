@@ -12,7 +12,7 @@ from shown import BLOCKS as SHOWN
 from shown import Asked, block, page
 from source import tracked
 
-BLOCKS = {**SHOWN, ("docs/accuracy.md", "accuracy-page"): accuracy_page}
+BLOCKS = {**SHOWN, ("docs/explanation/accuracy.md", "accuracy-page"): accuracy_page}
 SLOW = {"accuracy", "accuracy-page", "miss", "rack", "rack-parts"}
 MARKER = re.compile(r"^<!-- (/?[\w-]+) -->$", re.MULTILINE)
 

@@ -14,9 +14,9 @@ Who tests one lowers this number.
 
 
 def imported() -> set[str]:
-    """Every module that a test names in an import, of itself or of what it holds."""
+    """Every module that a test, or code of the documents that tests run, imports: itself or what it holds."""
     texts: set[str] = set()
-    for path in modules("tests"):
+    for path in modules("tests", "docs"):
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.Import):
                 texts |= {alias.name for alias in node.names}

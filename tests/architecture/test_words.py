@@ -1,4 +1,4 @@
-"""One word for one thing: the names podsim defines use no word from the last column of docs/words.md."""
+"""One word for one thing: the names podsim defines use no word from the last column of docs/glossary.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALLOWED = re.compile("|".join(f"(?:{pattern})" for pattern in EXCEPTIONS))
 @cache
 def banned() -> dict[tuple[str, ...], str]:
     """Words of the last column, lower case and split, with the word to use instead."""
-    text = (ROOT / "docs/words.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     return {
         tuple(words(spelled.strip())): row[0].strip()
@@ -54,7 +54,7 @@ def words(name: str) -> list[str]:
 
 
 def faults(name: str) -> list[str]:
-    """Words of the name that docs/words.md bans, plural or not."""
+    """Words of the name that docs/glossary.md bans, plural or not."""
     texts = words(name)
     if ALLOWED.fullmatch("_".join(texts)):
         return []

@@ -166,7 +166,7 @@ def test_nothing_says_that_published_rows_are_in_no_fit(name: str) -> None:
 
 
 def test_every_key_of_the_document_is_described(published: PublishedReport) -> None:
-    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/outputs.md").read_text(encoding="utf-8")
     section = page.split("**podsim.published/1**")[1].split("**podsim.plan/1**")[0]
     details = set(re.findall(r"`(\w+)`", section)) | {
         "schema",

@@ -249,7 +249,7 @@ def test_dry_run_writes_nothing(folder, fits, capsys):
 
 def test_the_page_shows_what_is_printed(folder, fits, capsys):
     """The part of the transcript above the fit, whose figures are the logs' own."""
-    page = (ROOT / "docs/own-logs.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/own-logs.md").read_text(encoding="utf-8")
     published(folder / "logs/pod64", "bert/pod64/v1.1-closed")
     path = folder / "logs/pod64/result_9.txt"
     path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")

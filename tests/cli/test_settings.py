@@ -1,9 +1,6 @@
 """Flags from podsim.toml, the user's file and variables: which one holds, and what is said of bad ones."""
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -154,35 +151,6 @@ def test_config_show_says_where_each_flag_is_set_and_what_displaces_it(folders, 
 def test_config_show_of_no_command_is_refused(folders, capsys):
     assert main(["config", "show", "predikt"]) == 2
     assert "unknown-command" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("shell", ["fish"])
-def test_completion_is_written_where_the_shell_looks(shell, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("ZSH_CUSTOM", raising=False)
-    assert main(["--install-completion", shell]) == 0
-    path = Path(capsys.readouterr().out.removeprefix("wrote ").partition(": completion")[0])
-    assert path.is_relative_to(tmp_path)
-    script = path.read_text(encoding="utf-8")
-    assert "ipus-per-replica" in script
-    assert "explain" in script
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
-def test_bash_completes_commands_and_flags(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    main(["--install-completion", "bash"])
-    path = capsys.readouterr().out.removeprefix("wrote ").partition(": completion")[0]
-    for words, text in ((["podsim", "pred"], "predict"), (["podsim", "predict", "--ipu"], "--ipus-per-replica")):
-        line = " ".join(words)
-        script = (
-            f'source "{path}"; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; COMP_LINE="{line}"; '
-            '_podsim; echo "${COMPREPLY[@]}"'
-        )
-        done = subprocess.run(
-            [str(shutil.which("bash")), "-c", script], capture_output=True, text=True, check=False, env=dict(os.environ)
-        )
-        assert text in done.stdout.split()
 
 
 def test_a_shell_that_is_none_is_told(capsys):

@@ -126,33 +126,28 @@ def test_a_bar_is_drawn_once_work_has_lasted_a_second_and_goes_again(monkeypatch
         assert callback is None
 
 
-class App:
-    """What completion sees of an application."""
-
-    def __init__(self, error=None):
-        self.error = error
-
-    def install_completion(self, *, shell):
-        if self.error:
-            raise self.error
-        return Path(f"there/.{shell}")
-
-
-def test_completion_is_written_for_the_shell_that_is_named():
-    assert completion.install(App(), ["ZSH"]) == "wrote there/.zsh: completion works in the next zsh session\n"
+def test_completion_is_written_for_the_shell_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ZSH_CUSTOM", raising=False)
+    monkeypatch.delenv("ZSH", raising=False)
+    message = completion.install(["ZSH"])
+    assert message == f"wrote {tmp_path}/.zsh/completions/_cyclopts_podsim: completion works in the next zsh session\n"
+    assert completion.install(["zsh"]) == message
+    assert (tmp_path / ".zshrc").read_text(encoding="utf-8").count("fpath=") == 1
 
 
 @pytest.mark.parametrize(("words", "code"), [(["tcsh"], "bad-value"), (["bash", "zsh"], "too-many-arguments")])
 def test_completion_knows_four_shells_one_at_a_time(words, code):
     with pytest.raises(InputError) as no:
-        completion.install(App(), words)
+        completion.install(words)
     assert (no.value.code, no.value.hint) == (code, completion.HINT)
 
 
-@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), RuntimeError("no home")])
-def test_completion_that_cannot_be_written_says_why(error):
-    with pytest.raises(InputError, match=r"completion for bash cannot be written: (Permission denied|no home)"):
-        completion.install(App(error), ["bash"])
+def test_completion_that_cannot_be_written_says_why(tmp_path, monkeypatch):
+    (tmp_path / ".local").write_text("", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(InputError, match="completion for bash cannot be written: Not a directory"):
+        completion.install(["bash"])
 
 
 def test_an_interrupt_is_ctrl_c_unless_a_signal_says_otherwise():

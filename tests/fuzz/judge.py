@@ -18,7 +18,7 @@ CPU_S, CLOCK_S = 10.0, 60.0
 """An input takes no more of either; the machine may be busy, so that the clock alone says little."""
 MOST_BYTES = 2**30
 """Memory that one input may take beyond what the process had before it."""
-_PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
+_PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
 CODES = frozenset(re.findall(r"^\| `([a-z-]+)` \|", _PAGE, re.MULTILINE))
 LOOK = Look()
 ROUNDING = 1e-9
@@ -77,7 +77,7 @@ def judged(ask: Callable[[], object]) -> str:
 def check_error(error: PodsimError) -> None:
     """Raise Violation for a code that no page lists, or an error that cannot be shown."""
     if error.code not in CODES:
-        raise Violation(f"{error.code} is no code of docs/errors.md")
+        raise Violation(f"{error.code} is no code of docs/reference/errors.md")
     if "\x1b" in screen(error, LOOK):
         raise Violation("an escape sequence on the screen")
 

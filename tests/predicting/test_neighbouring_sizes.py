@@ -1,7 +1,8 @@
 """How a step changes with the size of a vocabulary: smoothly between sizes that lie alike in memory.
 
 Rows that are no multiple of 4 half-precision numbers fill no whole vectors of 8 B: operands of the head are then
-rearranged number by number (docs/model.md, Eq. 42). That is a cost of the layout, as poplibs has it, not of the search.
+rearranged number by number (docs/explanation/model.md, Eq. 42). That is a cost of the layout, as poplibs has it, not of
+the search.
 """
 
 import itertools

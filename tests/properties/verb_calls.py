@@ -28,7 +28,7 @@ VERBS = {verb: studies.arguments(verb) for verb in studies.verbs()}
 Choose = Callable[[int], int]
 """A source of choices: called with n, it gives a whole number from 0 to n - 1."""
 
-ERRORS: Final = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
+ERRORS: Final = Path(__file__).resolve().parents[2] / "docs" / "reference" / "errors.md"
 SOURCES: Final = (lambda: iter("ab"), lambda: iter(range(3)))
 """What makes values that can be used once."""
 ABSURD: Final[tuple[Any, ...]] = (
@@ -277,7 +277,7 @@ def made(call: Call) -> object:
         answer = getattr(podsim, call.verb)(**call.keywords)
     except PodsimError as error:
         if error.code not in codes() or not error.message.strip():
-            raise AssertionError(f"{call}: {error.code} is not in docs/errors.md, or says nothing") from error
+            raise AssertionError(f"{call}: {error.code} is not in docs/reference/errors.md, or says nothing") from error
         return error
     except Exception as error:
         raise AssertionError(f"{call} ends in {type(error).__name__}: {error}") from error
@@ -298,7 +298,7 @@ def estimates(answer: object) -> Iterator[Estimate]:
 
 @cache
 def codes() -> frozenset[str]:
-    """The codes that docs/errors.md lists."""
+    """The codes that docs/reference/errors.md lists."""
     return frozenset(re.findall(r"^\| `([a-z-]+)` \|", ERRORS.read_text(encoding="utf-8"), re.MULTILINE))
 
 

@@ -61,7 +61,7 @@ FITTED: Final = (
     Fitted(constant="gc2 exchange.efficiency", source="jia-2019", locator=r"table 4\.6\b"),
     Fitted(constant="gc2 sync.on_chip", source="jia-2019", locator=r"table 4\.1(?!\d)"),
 )
-"""In the order in which they are looked through; docs/model.md and the files of chips say how each was found.
+"""In the order in which they are looked through; docs/explanation/model.md and files of chips say how each was found.
 
 Rows that are left out since a chip file takes its number from them are not here.
 """

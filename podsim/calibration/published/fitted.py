@@ -23,7 +23,7 @@ READ_OFF: Final = (
     Fitted(constant="sync.COLLECTIVE_STEP_S", source="hydronet-gnn", locator=SCHNET),
     Fitted(constant="hostio.HOST_CALL_S", source="hydronet-gnn", locator=SCHNET),
 )
-"""Constants of the code that were read off rows of complete programs; docs/model.md has them all."""
+"""Constants of the code that were read off rows of complete programs; docs/explanation/model.md has them all."""
 
 
 NO_POWER: Final[Mapping[str, float]] = MappingProxyType({})

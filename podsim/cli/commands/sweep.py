@@ -62,7 +62,7 @@ def sweep(
     Parameters
     ----------
     file
-        A sweep file: docs/sweeps.md.
+        A sweep file: docs/how-to/sweeps.md.
     csv
         Every point as a row, instead of the screen.
     """

@@ -94,7 +94,7 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
         f"the architecture {printable(shown(kind))} is not known",
         code="unknown-architecture",
         context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(known)}"],
-        hint=f"{as_one}state its operators as [[unit]] (docs/formats.md)",
+        hint=f"{as_one}state its operators as [[unit]] (docs/reference/formats.md)",
     )
 
 

@@ -19,4 +19,6 @@ def name(text: str) -> str:
 
 def written_by(path: Path) -> tuple[str, ...]:
     """What the first lines of a written file say."""
-    return (f"Written by podsim workload import of {path.name!r}; what each key means stands in docs/formats.md.",)
+    return (
+        f"Written by podsim workload import of {path.name!r}; what each key means stands in docs/reference/formats.md.",
+    )

@@ -201,7 +201,7 @@ def _no_control_flow(path: Path, stated: Any) -> None:
             path,
             f"has graphs within the graph: {', '.join(result)}",
             context=["how often they run cannot be read from the file"],
-            hint="export the model with fixed control flow, or write what runs as [[unit]] (docs/formats.md)",
+            hint="export the model with fixed control flow, or write what runs as [[unit]] (docs/reference/formats.md)",
         )
 
 

@@ -29,7 +29,7 @@ def read(root: Path) -> LogTree:
     """Every log below a folder, or one log; InputError where there is none."""
     if not (is_plain(root) or is_folder(root)):
         raise InputError(
-            f"there is no folder {root}", code="no-such-file", hint="docs/own-logs.md says how logs are laid out"
+            f"there is no folder {root}", code="no-such-file", hint="docs/how-to/own-logs.md says how logs are laid out"
         )
     result: list[LogRun] = []
     systems: list[SystemFile] = []
@@ -47,7 +47,9 @@ def read(root: Path) -> LogTree:
         else:
             _log(path, name, result, remarks)
     if not files and not remarks:
-        raise InputError(f"{root} holds no files", code="no-logs", hint="docs/own-logs.md says how logs are laid out")
+        raise InputError(
+            f"{root} holds no files", code="no-logs", hint="docs/how-to/own-logs.md says how logs are laid out"
+        )
     if is_plain(root):
         remarks.insert(0, Remark(file=root.name, line=0, text="a file in place of a folder: read as the only log"))
     return LogTree(files=files, runs=_once(result, remarks), systems=tuple(systems), remarks=tuple(remarks))

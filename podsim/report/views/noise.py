@@ -6,7 +6,7 @@ from podsim.model.noise import NoiseFit, NoiseReport
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
-LIMITS = "the jitter of single IPUs is an upper bound, since logs time blocks of many steps (docs/model.md)"
+LIMITS = "the jitter of single IPUs is an upper bound, since logs time blocks of many steps (docs/explanation/model.md)"
 
 
 def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:

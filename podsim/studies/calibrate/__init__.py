@@ -31,7 +31,7 @@ VERBS: Final = {
     "calibrate_own": Verb(
         "study",
         (
-            a.file("logs", "MLPerf result logs in any layout below a folder; docs/own-logs.md.", "DIR"),
+            a.file("logs", "MLPerf result logs in any layout below a folder; docs/how-to/own-logs.md.", "DIR"),
             a.file("points", "Calibration points instead, as --points-out writes them.", "FILE|DIR"),
             a.TOPOLOGY._replace(help="The machine of all the logs, where they do not say."),
             a.texts("presets", "Published mapping or configuration that was followed, repeatable.", "NAME"),

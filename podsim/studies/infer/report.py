@@ -288,7 +288,11 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     framework = report.mapping.configuration.framework
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):
-        copies = ", in the one published profile longer than its products (docs/model.md, Eq. 90)" if verbose else ""
+        copies = (
+            ", in the one published profile longer than its products (docs/explanation/model.md, Eq. 90)"
+            if verbose
+            else ""
+        )
         text += f"; copies that rearrange attention operands are not included{copies}"
     return f"{report.capacity_per_s.grade}: {text}"
 

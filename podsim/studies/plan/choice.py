@@ -61,7 +61,7 @@ def of_models(changes: Changes) -> Changes:
             raise InputError(
                 f"{change.path} is no number of a workload, and machines are weighed as they are",
                 code="bad-change",
-                hint="name a machine file of your own (docs/formats.md)",
+                hint="name a machine file of your own (docs/reference/formats.md)",
             )
     return changes
 

@@ -57,7 +57,9 @@ VERBS: Final = {
         ),
     ),
     "purse": Verb("money", a.MONEY),
-    "read_scenario": Verb("scenario_files", (a.file("file", "A scenario file: docs/formats.md.", default=REQUIRED),)),
+    "read_scenario": Verb(
+        "scenario_files", (a.file("file", "A scenario file: docs/reference/formats.md.", default=REQUIRED),)
+    ),
     "write_scenario": Verb(
         "scenario_files",
         (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @checked
 def read_scenario(file: str | Path) -> Scenario:
-    """The scenario that a TOML file describes (docs/formats.md, podsim.scenario/1).
+    """The scenario that a TOML file describes (docs/reference/formats.md, podsim.scenario/1).
 
     Raises InputError with every fault of the file and its line.
     """

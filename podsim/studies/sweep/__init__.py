@@ -15,7 +15,7 @@ VERBS: Final = {
     "sweep": Verb(
         "study",
         (
-            a.file("file", "A sweep file: docs/sweeps.md.", default=REQUIRED),
+            a.file("file", "A sweep file: docs/how-to/sweeps.md.", default=REQUIRED),
             a.ON_PROGRESS,
             a.ON_WARNING,
             a.file(

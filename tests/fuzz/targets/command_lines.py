@@ -264,7 +264,7 @@ def check(words: list[str], code: int, out: str, err: str) -> None:
     if code == 2 and not match:
         raise Violation(f"no error is named of {words}\n{err}")
     if code == 2 and match and match[1] not in CODES:
-        raise Violation(f"{match[1]} is no code of docs/errors.md")
+        raise Violation(f"{match[1]} is no code of docs/reference/errors.md")
     if code in (0, 1) and "--json" in words and out.startswith("{"):
         document: Any = json.loads(out)
         check_intervals(document)
