@@ -27,24 +27,41 @@ NO_DATA: Final = (
 )
 ONE_COPY: Final = "wall clock: all replicas take their weights from the host at the same time (assumed)"
 CACHED: Final = "wall clock: a cached executable takes as long to attach and load as in the one published row"
+SMALL: Final = (
+    "wall clock: a cached executable loads in at most the time of its compilation, as published compile times include "
+    "the load: the program is too small for the one published load"
+)
 
 
 def wall_clock(
     answer: Prediction, question: TrainingCase, times: StartTimes, failures: Failures, program: ProgramStart
 ) -> WallClock:
     """The wall clock of a predicted run, failures included where it is long enough to see any (Eq. 102)."""
-    mapping, level = answer.mapping, question.interval
-    operators, compile_s = start.compile_time(mapping, times, program, level)
-    state = start.state_bytes(question.workload, mapping.configuration.moment_bytes)
-    lines = [*_of_program(answer, times, program), ONE_COPY, NO_DATA]
     reports: tuple[GoodputReport, ...] = ()
+    lines: tuple[str, ...] = ()
     if answer.timed:
         try:
             report = goodput.where_likely(answer, question, failures)
         except PodsimError as no:
-            lines.append(f"wall clock: without failures, of which podsim goodput says: {no.message}")
+            lines = (f"wall clock: without failures, of which podsim goodput says: {no.message}",)
         else:
             reports = (report,) if report else ()
+    clock = with_failures(answer, question, times, failures, program, reports)
+    return replace(clock, assumptions=(*clock.assumptions, *lines))
+
+
+def with_failures(
+    answer: Prediction,
+    question: TrainingCase,
+    times: StartTimes,
+    failures: Failures,
+    program: ProgramStart,
+    reports: tuple[GoodputReport, ...],
+) -> WallClock:
+    """The wall clock of a predicted run with what is simulated of its failures; without reports it has none."""
+    mapping, level = answer.mapping, question.interval
+    operators, compile_s = start.compile_time(mapping, times, program, level)
+    state = start.state_bytes(question.workload, mapping.configuration.moment_bytes)
     result = WallClock(
         start=program,
         operators=operators,
@@ -54,7 +71,7 @@ def wall_clock(
         checkpoint_s=interruptions.checkpoint(question, mapping, answer.memory, failures).total_s,
         failures=reports,
         total_s=None,
-        assumptions=tuple(lines),
+        assumptions=(*_of_program(answer, times, program, compile_s), ONE_COPY, NO_DATA),
     )
     return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.timed else result
 
@@ -107,9 +124,9 @@ def _added(parts: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart) -> Iterator[str]:
+def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart, compile_s: Estimate) -> Iterator[str]:
     if program is ProgramStart.CACHED:
-        yield CACHED
+        yield SMALL if compile_s.value < times.cached_s else CACHED
     elif not start.is_known(answer.mapping, times):
         framework = answer.mapping.configuration.framework_named
         *most, last = (TITLES[Framework(name)] for name in times.frameworks)

@@ -87,7 +87,7 @@ def _candidate(candidate: Candidate) -> dict[str, Json]:
     body = {
         field.name: plain(getattr(candidate, field.name))
         for field in fields(candidate)
-        if field.name not in ("mapping", "timeline", "misses", "failures", "reuse")
+        if field.name not in ("mapping", "timeline", "misses", "failures", "reuse", "wall_clock")
     }
     mapping = candidate.mapping
     names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
@@ -95,8 +95,10 @@ def _candidate(candidate: Candidate) -> dict[str, Json]:
     body = {**body, "finish_s": drawn(candidate.finish_s), "failures": failures}
     if candidate.reuse is not None:
         body["reuse"] = reused(candidate.reuse)
+    clock = candidate.wall_clock
     return {
         **body,
+        "wall_clock": None if clock is None else wall_clock.fields(clock),
         "mapping": {name: getattr(mapping, name) for name in names} if mapping else None,
         "misses": _misses(candidate),
     }
