@@ -68,6 +68,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "SamplerReport": _View("sample.report", "sample.to_json.document"),
     "OperatorReport": _View("op.report", "op.to_json.op"),
     "Trace": _View("trace.report", "trace.to_json.trace", verbose=False),
+    "TraceDifference": _View("trace.difference_report", "trace.to_json.difference"),
     "Difference": _View("diff.report", "diff.to_json.document"),
     "Validation": _View("podsim.report.views.validation", "validate.to_json.validation"),
     "FitReport": _View("calibrate.report", "calibrate.to_json.fit", verbose=False),
