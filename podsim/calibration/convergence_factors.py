@@ -43,7 +43,7 @@ def samples_factors(cases: Sequence[OtherCase]) -> Factors:
 
 
 def own_factors(known: Factors, own: Sequence[OtherCase]) -> Factors:
-    """The factors of submissions, narrowed by own runs to what the own code and data need (Eq. 106).
+    """The factors of submissions, narrowed by own runs to what the own code and data need (Eq. 105).
 
     Submissions of an optimizer and division scatter about their mean, and own runs are one more draw of that scatter,
     which the runs show but for their seeds. Where no submission is known, the law of samples by itself is the prior.
@@ -59,7 +59,7 @@ def own_factors(known: Factors, own: Sequence[OtherCase]) -> Factors:
 
 
 def narrowed(prior: SamplesFactor | None, measured: float, seed_spread: float, runs: int) -> SamplesFactor:
-    """A factor after so many runs that measured one: the product of two lognormal densities (Eq. 106).
+    """A factor after so many runs that measured one: the product of two lognormal densities (Eq. 105).
 
     A run-to-run spread of 0 leaves the spread of the prior: nothing says how far the mean of such runs may be off.
     """

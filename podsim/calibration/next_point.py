@@ -94,7 +94,7 @@ def _samples(parameters: ParameterSet, point: NextPoint) -> Mapping[str, Mapping
 
 
 def _outside(outside: Outside, point: NextPoint) -> Outside:
-    """Times outside steps, those of the release of runs to the target known from their logs."""
+    """Start-up, evaluations and checkpoints, those of the release of runs to the target known from their logs."""
     runs = point.converged
     if runs is None or not outside.trend:
         return outside

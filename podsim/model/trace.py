@@ -39,7 +39,7 @@ class TrackUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TracePhase:
+class TraceSegment:
     """What one step does several times under one name, cycles of a pipeline or an operator, and for how long [s]."""
 
     name: str
@@ -68,7 +68,7 @@ class Trace(Displayable):
     """Spans on tracks; on one track they follow each other or lie inside each other. `shown` says of what they are all.
 
     `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise, of
-    which `parts_s` are the parts and `phases` the stretches in a row; both add up to it, drawn or not.
+    which `parts_s` are the parts and `segments` the stretches in a row; both add up to it, drawn or not.
     `faults` are those of the machine; where parts are lost `left` says on what the run goes on.
     """
 
@@ -83,7 +83,7 @@ class Trace(Displayable):
     spans: tuple[TraceSpan, ...]
     steps: int = 1
     parts_s: Mapping[Part, float] = field(default_factory=dict)
-    phases: tuple[TracePhase, ...] = ()
+    segments: tuple[TraceSegment, ...] = ()
     busy: tuple[TrackUse, ...] = ()
     links: tuple[LinkLoad, ...] = ()
     notes: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from podsim.engines.des import pod
 from podsim.lowering.pacing import overhead_lines
 from podsim.model.program import Part, Record, Task, TaskKind
 from podsim.model.sums import sum_in_order
-from podsim.model.trace import TracePhase, TraceSpan, TrackUse
+from podsim.model.trace import TraceSegment, TraceSpan, TrackUse
 from podsim.predicting import micro_batches
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def runs(program: StepProgram, timeline: StepTimeline) -> tuple[Ran, ...]:
     return tuple(rans)
 
 
-def phases(ran: Sequence[Ran]) -> tuple[TracePhase, ...]:
+def segments(ran: Sequence[Ran]) -> tuple[TraceSegment, ...]:
     """How often each kind of block runs in a step and for how long, in the order in which they first run.
 
     All blocks of a pipeline are one, so that steps with other schedules can be compared.
@@ -123,7 +123,7 @@ def phases(ran: Sequence[Ran]) -> tuple[TracePhase, ...]:
     for item in ran:
         whole.setdefault(PIPELINE if item.block.pipeline else item.block.name, []).append(item)
     return tuple(
-        TracePhase(
+        TraceSegment(
             name=name,
             times=sum(item.block.repeat for item in items),
             seconds=sum_in_order(item.length_s * item.block.repeat for item in items),

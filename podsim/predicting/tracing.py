@@ -14,7 +14,7 @@ from podsim.model.noise import Noise
 from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
-from podsim.model.trace import LinkLoad, Trace, TraceLevel, TracePhase, TraceSpan
+from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSegment, TraceSpan
 from podsim.model.workload import Pass
 from podsim.predicting import drawing, noise
 from podsim.predicting.assemble import TrainingCase
@@ -80,7 +80,7 @@ def step(
         spans=drawn.spans,
         steps=limits.steps,
         parts_s={part: seconds for part, seconds in timeline.breakdown_s.items() if seconds},
-        phases=drawing.phases(ran),
+        segments=drawing.segments(ran),
         busy=drawing.busy(ran, place),
         links=links,
         notes=(*notes, *drawn.notes),
@@ -223,7 +223,7 @@ def stage(question: TrainingCase, mapping: Mapping, number: int, plans: Plans) -
         step_s=clock_s,
         spans=tuple(spans),
         parts_s=_parts_s(plans, chip),
-        phases=tuple(_operators(plans, chip)),
+        segments=tuple(_operators(plans, chip)),
         faults=question.faults,
         left=question.left,
     )
@@ -239,13 +239,13 @@ def _parts_s(plans: tuple[OperatorPlan, ...], chip: Chip) -> dict[Part, float]:
     }
 
 
-def _operators(plans: tuple[OperatorPlan, ...], chip: Chip) -> Iterator[TracePhase]:
+def _operators(plans: tuple[OperatorPlan, ...], chip: Chip) -> Iterator[TraceSegment]:
     """How often each operator runs in each direction, and for how long."""
     spent: dict[str, list[float]] = {}
     for name, run, plan in plans:
         spent.setdefault(f"{name} {run.value}", []).append(total(plan.supersteps, chip).total / chip.clock_hz)
     for name, seconds in spent.items():
-        yield TracePhase(name=name, times=len(seconds), seconds=sum_in_order(seconds))
+        yield TraceSegment(name=name, times=len(seconds), seconds=sum_in_order(seconds))
 
 
 def _operator(

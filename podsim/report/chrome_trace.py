@@ -34,8 +34,8 @@ def text(trace: Trace) -> str:
             "steps": trace.steps,
             "step_s": rounded(trace.step_s),
             "parts_s": {part.value: rounded(seconds) for part, seconds in trace.parts_s.items()},
-            "phases": [
-                {"name": each.name, "times": each.times, "seconds": rounded(each.seconds)} for each in trace.phases
+            "segments": [
+                {"name": each.name, "times": each.times, "seconds": rounded(each.seconds)} for each in trace.segments
             ],
             "notes": list(trace.notes),
             **({"faults": list(trace.faults)} if trace.faults else {}),

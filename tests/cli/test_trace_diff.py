@@ -8,6 +8,7 @@ import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.studies.trace import difference_report, to_json
+from podsim.studies.trace.two_traces import trace_diff
 
 MACHINE = {"topology": "pod16", "preset": "mlperf-v1.1-closed", "engine": "analytic"}
 
@@ -30,7 +31,7 @@ def test_slower_links_lengthen_what_goes_over_them(files):
     assert changes["all_reduce"] > 0
     assert changes["compute"] == 0
     assert sum(changes.values()) == pytest.approx(difference.change_s, rel=1e-6)
-    assert sum(change.change_s for change in difference.phases) == pytest.approx(difference.change_s, rel=1e-6)
+    assert sum(change.change_s for change in difference.segments) == pytest.approx(difference.change_s, rel=1e-6)
     sizes = [abs(change.change_s) for change in difference.parts]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -46,7 +47,7 @@ def test_both_kinds_of_file_say_the_same(files):
     for_viewers = podsim.trace_diff(files / "old.json", files / "new.json")
     answers = podsim.trace_diff(files / "old.json", files / "new-answer.json")
     assert [(one.name, one.times) for one in for_viewers.parts] == [(one.name, one.times) for one in answers.parts]
-    assert [one.change_s for one in for_viewers.phases] == pytest.approx([one.change_s for one in answers.phases])
+    assert [one.change_s for one in for_viewers.segments] == pytest.approx([one.change_s for one in answers.segments])
 
 
 def test_the_command_prints_parts_and_what_runs_in_a_row_with_totals(files, capsys):
@@ -65,7 +66,7 @@ def test_a_trace_does_not_differ_from_itself(files, capsys):
     path = str(files / "old.json")
     assert main(["trace", "--diff", path, path, "-q"]) == 0
     assert "; most by" not in capsys.readouterr().out
-    assert difference_report.answer(podsim.trace_diff(path, path)).endswith("0.0 %")
+    assert difference_report.answer(trace_diff(path, path)).endswith("0.0 %")
 
 
 def test_other_levels_and_other_files_are_refused(files, tmp_path):
@@ -76,7 +77,7 @@ def test_other_levels_and_other_files_are_refused(files, tmp_path):
         ("{}", "no trace"),
         ('{"traceEvents": [], "otherData": {"podsim": "0.1.0"}}', "has no totals"),
         ('{"traceEvents": [], "otherData": []}', "has no totals"),
-        ('{"schema": "podsim.trace/1", "phases": 3}', "has no totals"),
+        ('{"schema": "podsim.trace/1", "segments": 3}', "has no totals"),
         ("[", "is not JSON"),
     ):
         other.write_text(text, encoding="utf-8")

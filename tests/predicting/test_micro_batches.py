@@ -75,9 +75,9 @@ def test_each_stage_runs_every_micro_batch_once_and_backward_after_forward(sched
             assert all(ends[f"forward {stage - 1}"][number] < forward[number] for number in forward)
 
 
-def test_parts_and_phases_add_up_to_the_step():
+def test_parts_and_segments_add_up_to_the_step():
     for level in ("pod", "tile"):
         trace = podsim.trace("bert", level=level, **RUN)
         assert sum(trace.parts_s.values()) == pytest.approx(trace.step_s, rel=1e-9)
-        assert sum(phase.seconds for phase in trace.phases) == pytest.approx(trace.step_s, rel=1e-9)
-        assert all(phase.times > 0 for phase in trace.phases)
+        assert sum(each.seconds for each in trace.segments) == pytest.approx(trace.step_s, rel=1e-9)
+        assert all(each.times > 0 for each in trace.segments)

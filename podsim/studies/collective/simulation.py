@@ -155,7 +155,7 @@ def trace(case: CollectiveCase, engine: Engine, engine_name: str, most_spans: in
         step_s=ran.timeline.step_s,
         spans=drawn.spans,
         parts_s={part: seconds for part, seconds in ran.timeline.breakdown_s.items() if seconds},
-        phases=drawing.phases(blocks),
+        segments=drawing.segments(blocks),
         busy=drawing.busy(blocks, drawing.of_machine),
         links=links,
         notes=(*_notes(case, ran.setting, ran.plan), *drawn.notes),

@@ -130,7 +130,7 @@ def _notes(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Note]:
     if verbose:
         yield Note(
             "each is a step time as predicted, added to the fit (Eq. 104); runs to the target measure samples to "
-            "converge too (Eq. 106), and start-up, evaluation and checkpoints of a release without logs",
+            "converge too (Eq. 105), and start-up, evaluation and checkpoints of a release without logs",
             "",
             Tone.QUIET,
         )

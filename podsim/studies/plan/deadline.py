@@ -67,7 +67,7 @@ def clock_with(
 
 
 def starts_s(clocks: Sequence[WallClock]) -> list[float]:
-    """What lies around the training of runs one after the other, ascending, each as likely as the others [s] (Eq. 105).
+    """What lies around the training of runs one after the other, ascending, each as likely as the others [s] (Eq. 106).
 
     Compile times of several programs are short or long together, as their errors are shared; so are loads of weights.
     """
@@ -81,5 +81,5 @@ def starts_s(clocks: Sequence[WallClock]) -> list[float]:
 
 
 def started(scores: Sequence[float], starts: Sequence[float]) -> list[float]:
-    """Ascending wall clocks [s]: every time of a run with every time around it, as they are independent (Eq. 105)."""
+    """Ascending wall clocks [s]: every time of a run with every time around it, as they are independent (Eq. 106)."""
     return sorted(score + around for score in scores for around in starts)

@@ -42,7 +42,7 @@ VERBS: Final = {
         ),
     ),
     "trace_diff": Verb(
-        "difference",
+        "two_traces",
         (
             a.file("old", "A trace that was written with --out or --json.", default=REQUIRED),
             a.file("new", "A later one.", default=REQUIRED),

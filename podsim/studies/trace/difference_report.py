@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.studies.predict.report import PARTS
-from podsim.studies.trace.difference_result import Change, TraceDifference
+from podsim.studies.trace.difference_result import TraceChange, TraceDifference
 from podsim.studies.trace.report import CALLED
 
 MOST_ROWS = 12
@@ -35,14 +35,16 @@ def document(difference: TraceDifference, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"Two traces of a {CALLED[old.level]}"), Facts((*facts, change))),
         tuple(_table("Parts of the time", difference.parts, difference, verbose=verbose)),
-        tuple(_table("In a row", difference.phases, difference, verbose=verbose)),
+        tuple(_table("In a row", difference.segments, difference, verbose=verbose)),
     ]
     if (old.workload, old.topology) != (new.workload, new.topology):
         groups.append((Note("The traces are of different workloads or machines.", "", Tone.WARNING),))
     return Doc(tuple(group for group in groups if group))
 
 
-def _table(title: str, changes: Sequence[Change], difference: TraceDifference, *, verbose: bool) -> Iterator[Block]:
+def _table(
+    title: str, changes: Sequence[TraceChange], difference: TraceDifference, *, verbose: bool
+) -> Iterator[Block]:
     """Changes, the largest first, and their sum."""
     shown = [change for change in changes if verbose or change.change_s]
     rows = shown if verbose else shown[:MOST_ROWS]
@@ -82,7 +84,7 @@ def _label(name: str) -> str:
     return LABELS.get(name, name)
 
 
-def _times(change: Change) -> str:
+def _times(change: TraceChange) -> str:
     if change.times is None:
         return ""
     old, new = change.times

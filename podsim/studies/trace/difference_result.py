@@ -19,13 +19,13 @@ class TraceTotals:
     level: TraceLevel
     step_s: float
     parts_s: Mapping[str, float]
-    phases_s: Mapping[str, float]
+    segments_s: Mapping[str, float]
     times: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One part or phase in both traces [s]; 0 where one has none of it, `times` how often it runs in each."""
+class TraceChange:
+    """One part or segment in both traces [s]; 0 where one has none of it, `times` how often it runs in each."""
 
     name: str
     old_s: float
@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TraceDifference(Displayable):
-    """What got longer from one trace to another: parts and phases, each adding up to the change of the step."""
+    """What got longer from one trace to another: parts and segments, each adding up to the change of the step."""
 
     old: TraceTotals
     new: TraceTotals
@@ -51,22 +51,22 @@ class TraceDifference(Displayable):
         return self.new.step_s - self.old.step_s
 
     @property
-    def parts(self) -> tuple[Change, ...]:
+    def parts(self) -> tuple[TraceChange, ...]:
         """Every part of the step, what changed most first."""
         return _changes(self.old.parts_s, self.new.parts_s)
 
     @property
-    def phases(self) -> tuple[Change, ...]:
+    def segments(self) -> tuple[TraceChange, ...]:
         """Everything that runs in a row, what changed most first."""
-        return _changes(self.old.phases_s, self.new.phases_s, (self.old.times, self.new.times))
+        return _changes(self.old.segments_s, self.new.segments_s, (self.old.times, self.new.times))
 
 
 def _changes(
     old: Mapping[str, float], new: Mapping[str, float], times: tuple[Mapping[str, int], Mapping[str, int]] | None = None
-) -> tuple[Change, ...]:
+) -> tuple[TraceChange, ...]:
     names = list(dict.fromkeys((*old, *new)))
     each = (
-        Change(
+        TraceChange(
             name=name,
             old_s=old.get(name, 0.0),
             new_s=new.get(name, 0.0),

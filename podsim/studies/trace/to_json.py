@@ -19,7 +19,7 @@ def trace(value: Trace) -> str:
 
 
 def difference(value: TraceDifference) -> str:
-    """`podsim trace --diff --json`, schema podsim.trace_diff/1; parts and phases with the largest change first."""
+    """`podsim trace --diff --json`, schema podsim.trace_diff/1; parts and segments with the largest change first."""
     return text(
         "trace_diff",
         {
@@ -27,6 +27,6 @@ def difference(value: TraceDifference) -> str:
             "new": plain(value.new),
             "change_s": value.change_s,
             "parts": [{**fields_of(change), "change_s": change.change_s} for change in value.parts],
-            "phases": [{**fields_of(change), "change_s": change.change_s} for change in value.phases],
+            "segments": [{**fields_of(change), "change_s": change.change_s} for change in value.segments],
         },
     )

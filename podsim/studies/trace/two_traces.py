@@ -51,7 +51,7 @@ def _totals(path: Path) -> TraceTotals:
 
 def _read(name: str, totals: Mapping[str, Any]) -> TraceTotals:
     """The totals that a trace states; what a viewer ignores is refused here."""
-    phases = {str(each["name"]): each for each in totals["phases"]}
+    segments = {str(each["name"]): each for each in totals["segments"]}
     return TraceTotals(
         file=name,
         workload=str(totals["workload"]),
@@ -59,8 +59,8 @@ def _read(name: str, totals: Mapping[str, Any]) -> TraceTotals:
         level=TraceLevel(totals["level"]),
         step_s=_seconds(totals["step_s"]),
         parts_s={str(part): _seconds(value) for part, value in totals["parts_s"].items()},
-        phases_s={phase: _seconds(each["seconds"]) for phase, each in phases.items()},
-        times={phase: int(each["times"]) for phase, each in phases.items()},
+        segments_s={segment: _seconds(each["seconds"]) for segment, each in segments.items()},
+        times={segment: int(each["times"]) for segment, each in segments.items()},
     )
 
 
