@@ -7,7 +7,9 @@ import pytest
 import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
+from podsim.model.trace import TraceLevel
 from podsim.studies.trace import difference_report, to_json
+from podsim.studies.trace.difference_result import TraceDifference, TraceTotals
 from podsim.studies.trace.two_traces import trace_diff
 
 MACHINE = {"topology": "pod16", "preset": "mlperf-v1.1-closed", "engine": "analytic"}
@@ -91,3 +93,25 @@ def test_other_levels_and_other_files_are_refused(files, tmp_path):
 def test_one_trace_or_two(words, capsys):
     assert main(words) == 2
     assert "--diff" in capsys.readouterr().err
+
+
+def test_what_one_trace_has_alone_changes_by_all_of_it():
+    totals = {"file": "a", "workload": "bert", "topology": "pod16", "level": TraceLevel.POD}
+    old = TraceTotals(
+        **totals, step_s=3.0, parts_s={"compute": 3.0}, segments_s={"micro-batches": 3.0}, times={"micro-batches": 5}
+    )
+    new = TraceTotals(
+        **totals,
+        step_s=4.0,
+        parts_s={"compute": 2.5, "sync": 1.5},
+        segments_s={"micro-batches": 4.0},
+        times={"micro-batches": 6},
+    )
+    difference = TraceDifference(old=old, new=new)
+    assert [(one.name, one.old_s, one.change_s) for one in difference.parts] == [
+        ("sync", 0.0, 1.5),
+        ("compute", 3.0, -0.5),
+    ]
+    (segment,) = difference.segments
+    assert (segment.times, segment.change_s, difference.change_s) == ((5, 6), 1.0, 1.0)
+    assert difference_report.answer(difference) == "3.00 s → 4.00 s, +33.3 %; most by sync, +1.50 s"
