@@ -13,8 +13,9 @@ from podsim.errors import InputError
 from podsim.files import catalog, find, frameworks
 from podsim.files.changes import apply_to_parameters, parse
 from podsim.files.releases import releases
-from podsim.model.caveat import Caveat
 from podsim.model.machine import Machine
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
 from podsim.predicting import convolutions, maturity
 from podsim.predicting.assemble import TrainingCase
@@ -68,7 +69,7 @@ class Case:
     missing: tuple[str, ...] = ()
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[AnswerNote, ...]:
         """What is assumed of machine, evidence and software, whatever the mapping."""
         machine = self.question.machine
         calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
@@ -109,7 +110,7 @@ def resolve(scenario: Scenario, *, read: Workload | None = None, also: str = "",
     )
 
 
-def _of_machine(machine: Machine) -> tuple[str, ...]:
+def _of_machine(machine: Machine) -> tuple[AnswerNote, ...]:
     """The notes of a machine, which tell of its levels: none where a what-if changes one."""
     return () if any(path.startswith("level.") for path in machine.changed) else machine.topology.notes
 
@@ -195,21 +196,20 @@ def _own(workload: str) -> bool:
     return find.is_path(workload) and bool(find.own_name(Path(workload)))
 
 
-def assumed(scenario: Scenario, machine: Machine) -> list[str]:
+def assumed(scenario: Scenario, machine: Machine) -> list[AnswerNote]:
     """What of the machine and its software no flag states and was assumed."""
-    lines = []
+    notes, chip, chips = [], machine.chip.name, tuple(machine.parameters.chips)
     if scenario.machine.chip is None:
-        lines.append(f"chip {machine.chip.name}, default of this machine")
+        notes.append(AnswerNote.of(NoteCode.CHIP_DEFAULT, chip=chip))
     if scenario.software.sdk is None:
-        lines.append(f"SDK {machine.sdk}, default: the newest calibrated")
+        notes.append(AnswerNote.of(NoteCode.SDK_DEFAULT, sdk=machine.sdk))
     if machine.maturity:
-        lines.append(machine.maturity.basis)
+        notes.append(machine.maturity.basis)
     if scenario.machine.hosts is None:
-        lines.append(f"hosts: {machine.hosts:,}, {machine.hosts_basis}")
-    if machine.chip.name not in machine.parameters.chips:
-        chips = ", ".join(machine.parameters.chips)
-        lines.append(Caveat(f"no calibration point on {machine.chip.name}: fitted parameters of {chips} are used"))
-    return lines
+        notes.append(AnswerNote.of(NoteCode.HOSTS, hosts=machine.hosts, basis=machine.hosts_basis))
+    if chip not in chips:
+        notes.append(AnswerNote.of(NoteCode.CHIP_NOT_CALIBRATED, caveat=True, chip=chip, chips=chips))
+    return notes
 
 
 def engine_of(name: str) -> Engine:
@@ -254,4 +254,4 @@ def _hosts(stated: int | None, machine: Topology) -> presets.UsualHosts | None:
             code="bad-mapping",
             hint=f"--hosts {most}, or --set hosts.most_servers={stated}",
         )
-    return presets.UsualHosts(stated, "given") if stated else None
+    return presets.UsualHosts(stated, AnswerNote.of(NoteCode.GIVEN)) if stated else None

@@ -8,19 +8,21 @@ from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.doc import Doc
 from podsim.report.terminal import render
+from podsim.report.written import Written
+from podsim.studies import documents, notebook
 
 
 def give(
     output: OutputFlags,
     *,
     screen: Callable[[], Doc],
-    json_text: Callable[[], str],
+    written: Written,
     line: Callable[[], str | tuple[str, ...]],
 ) -> None:
     """Write the JSON document, the answer line (a list has one for each name) or the screen to stdout."""
     shape = look(sys.stdout, output.color)
     if output.json:
-        put(json_text(), sys.stdout)
+        put(written.json(), sys.stdout)
     elif output.quiet:
         result = line()
         for text in (result,) if isinstance(result, str) else result:
@@ -28,6 +30,16 @@ def give(
     else:
         text = render(_footed(evidence.with_changes(screen())), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
+
+
+def give_answer(output: OutputFlags, answer: object) -> None:
+    """Write the answer of a study as its view and its document have it."""
+    give(
+        output,
+        screen=lambda: notebook.screen(answer, verbose=output.verbose),
+        written=documents.written(answer),
+        line=lambda: notebook.line(answer),
+    )
 
 
 def _footed(doc: Doc) -> Doc:

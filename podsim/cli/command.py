@@ -29,8 +29,8 @@ from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.model.verb import Command
-from podsim.report import fields_document, fields_json
-from podsim.studies import arguments, commands
+from podsim.report import fields_document
+from podsim.studies import arguments, commands, documents
 
 Run = Callable[..., int]
 OWN_HEADINGS: Final = 3
@@ -134,11 +134,11 @@ def _give(
     report: ReportFlags,
 ) -> int:
     """Print the answer and write it; what a study leaves unsaid is said by the names of its fields."""
-    view, written = _part(folder, "report", fields_document), _part(folder, "to_json", fields_json)
+    view = _view(folder)
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: written.document(answer),
+        written=documents.written(answer),
         line=lambda: view.answer(answer),
     )
     if command.saves:
@@ -147,18 +147,17 @@ def _give(
             report,
             output,
             report=lambda: page(answer, question) if page else view.document(answer, verbose=True),
-            json_text=lambda: written.document(answer),
-            rows=command.rows,
+            written=documents.written(answer),
         )
     return ExitCode.NO if getattr(answer, "refused", False) else ExitCode.ANSWERED
 
 
-def _part(folder: str, name: str, otherwise: ModuleType) -> ModuleType:
-    """A module of a study, or what stands for it where the study has none."""
-    path = f"podsim.studies.{folder}"
+def _view(folder: str) -> ModuleType:
+    """The screen of a study, or what stands for it where the study has none."""
+    name = f"podsim.studies.{folder}.report"
     try:
-        return import_module(f"{path}.{name}")
+        return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != f"{path}.{name}":
+        if error.name != name:
             raise
-        return otherwise
+        return fields_document

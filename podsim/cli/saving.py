@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from cyclopts import Parameter
 
@@ -16,6 +16,8 @@ from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
+from podsim.report.written import Written
+from podsim.studies import documents, notebook
 
 if TYPE_CHECKING:
     from podsim.report.doc import Doc
@@ -64,13 +66,9 @@ def save(
     output: OutputFlags,
     *,
     report: "Callable[[], Doc]",
-    json_text: Callable[[], str],
-    rows: str = "",
-    parquet: Callable[[], bytes] | None = None,
+    written: Written,
 ) -> None:
-    """Write the answer where `--out` says, if it does, and say so on stderr; `rows` is the JSON's list that CSV takes.
-
-    `parquet` makes that kind of file, for the command that knows it.
+    """Write the answer where `--out` says, if it does, and say so on stderr.
 
     Raises InputError where the file cannot be written, or a picture is wanted of an answer without charts; what it held
     before is then still there.
@@ -78,10 +76,15 @@ def save(
     if flags.out is None:
         return
     path = Path(flags.out)
-    if parquet is not None and path.suffix.lower() == ".parquet":
-        write.write_atomic(path, parquet())
-    else:
-        command = shlex.join(["podsim", *COMMAND.get()])
-        write.write_atomic(path, answer_file.content(path.suffix.lower(), report, json_text, rows, command))
+    command = shlex.join(["podsim", *COMMAND.get()])
+    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, command))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
+
+
+def save_answer(flags: ReportFlags, output: OutputFlags, answer: object, question: "dict[str, Any] | None") -> None:
+    """Write the answer of a study where `--out` says, its page with the sources that the question names.
+
+    Raises InputError as `save` does.
+    """
+    save(flags, output, report=lambda: notebook.page(answer, question), written=documents.written(answer))

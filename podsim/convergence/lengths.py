@@ -11,6 +11,8 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.files import loss_laws
 from podsim.model.arguments import MOST_LENGTH
 from podsim.model.loss_laws import Counted, LossLaw
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.model.training import EvaluationStyle
 from podsim.units import counted
@@ -156,22 +158,23 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
             hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
         )
     reached = loss_law.loss(law, parameters, tokens)
-    batch = loss_law.critical_batch_tokens(critical, reached)
+    batch, goal = loss_law.critical_batch_tokens(critical, reached), f"{counted(tokens)} tokens, {why} by {law.title}"
     least = Samples(
         mean=tokens / a_sample,
         seed_spread=0.0,
         doubt=law.doubt,
         grade=Grade.ASSUMED,
         beyond=1.0,
-        basis=(
-            f"{counted(tokens)} tokens, {why} by {law.title} for {counted(parameters)} parameters, where the loss "
-            f"is {reached:.3f} nat a token; the critical batch, above which more is spent than saved, is "
-            f"{counted(batch)} tokens ({batch / a_sample:,.0f} samples)"
+        basis=AnswerNote.of(
+            NoteCode.SAMPLES_BY_LAW,
+            target=goal,
+            parameters=parameters,
+            loss=reached,
+            critical_batch_tokens=batch,
+            batch=batch / a_sample,
         ),
     )
-    return LawLength(
-        least=least, critical_batch=batch / a_sample, target=f"{counted(tokens)} tokens, {why} by {law.title}"
-    )
+    return LawLength(least=least, critical_batch=batch / a_sample, target=goal)
 
 
 def _counted(workload: Workload, law: LossLaw) -> float:

@@ -8,6 +8,8 @@ from itertools import pairwise
 from podsim.convergence.curve import between, law
 from podsim.convergence.left_out import LAW_ERROR, errors, standard_error
 from podsim.model.calibration import SamplesFactor
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.model.training import Convergence, Division
 
@@ -23,7 +25,7 @@ class Samples:
     doubt: float
     grade: Grade
     beyond: float
-    basis: str
+    basis: AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,9 @@ class LawLength:
         return replace(
             self.least,
             mean=self.least.mean * more,
-            basis=f"{self.least.basis}; {more:.3g} times as many at a global batch of {batch:,.0f}",
+            basis=AnswerNote.of(
+                NoteCode.SAMPLES_BY_LAW_AT_GLOBAL_BATCH, basis=self.least.basis, more=more, batch=batch
+            ),
         )
 
     @property
@@ -75,7 +79,8 @@ def reference(convergence: Convergence, batch: float) -> Samples:
 
 
 def _samples(mean: float, std: float, doubt: float, grade: Grade, beyond: float) -> Samples:
-    return Samples(mean=mean, seed_spread=std / mean, doubt=doubt, grade=grade, beyond=beyond, basis="reference points")
+    basis = AnswerNote.of(NoteCode.SAMPLES_OF_REFERENCE)
+    return Samples(mean=mean, seed_spread=std / mean, doubt=doubt, grade=grade, beyond=beyond, basis=basis)
 
 
 def to_converge(
@@ -89,7 +94,7 @@ def to_converge(
     base = reference(convergence, batch)
     learned = factors.get(optimizer, {}).get(division)
     if learned is None:
-        basis = f"reference points; no submission with {optimizer} in the {division} division to learn a factor from"
+        basis = AnswerNote.of(NoteCode.SAMPLES_WITHOUT_FACTOR, optimizer=optimizer, division=division)
         return Samples(
             mean=base.mean,
             seed_spread=base.seed_spread,
@@ -104,8 +109,11 @@ def to_converge(
         doubt=math.hypot(base.doubt, learned.spread),
         grade=base.grade,
         beyond=base.beyond,
-        basis=(
-            f"reference points × {learned.factor:.3f}, {learned.points} MLPerf submissions "
-            f"({optimizer.upper()}, {division} division)"
+        basis=AnswerNote.of(
+            NoteCode.SAMPLES_WITH_FACTOR,
+            factor=learned.factor,
+            points=learned.points,
+            optimizer=optimizer,
+            division=division,
         ),
     )

@@ -11,7 +11,7 @@ from podsim import units
 from podsim.errors import InputError, meant
 from podsim.files import inputs
 from podsim.files.faults import RENAMED, counted, printable
-from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
+from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label
 from podsim.files.read import Document, Rule, structured
@@ -93,7 +93,7 @@ def _leaves(raw: Any, annotated: Any, path: Path) -> Iterator[Leaf]:
         for at, item in enumerate(raw or ()):
             yield from _leaves(item, member(kind), (*path, at))
     elif not is_table(kind):
-        if kind is not str and kind != tuple[str, ...]:
+        if not is_text(kind):
             yield Leaf(path, annotated)
     elif raw is not None:
         keys = {key: entry.annotated for key, entry in entries(kind).items()} if isinstance(kind, type) else {}

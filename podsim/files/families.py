@@ -12,6 +12,8 @@ from podsim.files.load import Loaded, load
 from podsim.files.read import document
 from podsim.files.topologies import Parts, alias, finish, gather, over
 from podsim.model.fabric import Topology
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Count, Key, Provenance, SourceKind, Whole
 
 
@@ -135,7 +137,7 @@ class _Builder:
         if ipus > rack.ipus_per_machine:
             return self._part_of_rack(ipus, rack)
         level = {"name": "machine", "holds": ipus}
-        how = f"part of {self.family.machine}: {ipus} of its {rack.ipus_per_machine} IPUs"
+        how = AnswerNote.of(NoteCode.PART_OF_MACHINE, machine=self.family.machine, ipus=ipus, of=rack.ipus_per_machine)
         return self._change(ipus, _file(self.family.machine), level, {"servers": 1}, how)
 
     def _part_of_rack(self, ipus: int, rack: Topology) -> Parts:
@@ -144,10 +146,10 @@ class _Builder:
         closed = whole is not None and whole.closed and machines == whole.holds
         level = {"name": "rack", "holds": machines, "closed": closed}
         hosts = {"servers": 1, "most_servers": max(1, rack.hosts.most_servers * ipus // rack.ipus)}
-        how = f"part of {self.family.rack}: {machines} of its {rack.machines} machines"
-        return self._change(
-            ipus, _file(self.family.rack), level, hosts, how + ("" if closed else ", IPU-Link torus not closed")
+        how = AnswerNote.of(
+            NoteCode.PART_OF_RACK, rack=self.family.rack, machines=machines, of=rack.machines, closed=closed
         )
+        return self._change(ipus, _file(self.family.rack), level, hosts, how)
 
     def _racks(self, ipus: int, rack: Topology) -> Parts:
         """Whole racks, joined as the machine of two racks is, or by switches."""
@@ -156,14 +158,19 @@ class _Builder:
         level = {"name": "pod", "holds": racks, "shape": "ring" if ring else "switch"}
         servers = self.family.servers_per_rack * racks
         hosts = {"servers": servers, "most_servers": max(servers, rack.hosts.most_servers * racks)}
-        how = f"extrapolated from {self.family.rack}: {racks:,} racks joined " + (
-            "in a ring" if ring else "by switches"
-        )
+        how = AnswerNote.of(NoteCode.RACKS_JOINED, rack=self.family.rack, racks=racks, ring=ring)
         base = _file(f"{self.family.prefix}{2 * rack.ipus}")
         return self._change(ipus, base, level, hosts, how, assumed="" if ring else self.family.note)
 
     def _change(
-        self, ipus: int, base: Parts, level: Mapping[str, Any], hosts: Mapping[str, int], how: str, *, assumed: str = ""
+        self,
+        ipus: int,
+        base: Parts,
+        level: Mapping[str, Any],
+        hosts: Mapping[str, int],
+        how: AnswerNote,
+        *,
+        assumed: str = "",
     ) -> Parts:
         """The machine `base` with another count of members in one level; `assumed` is what is not documented of it."""
         general = _file(self.family.machine).tables.get("notes", [])
@@ -176,7 +183,7 @@ class _Builder:
         }
         stated = {f"level.{level['name']}.{key}": value for key, value in level.items() if key != "name"}
         stated |= {f"hosts.{key}": value for key, value in hosts.items()}
-        made = {path: _made(path, value, how, assumed) for path, value in stated.items()}
+        made = {path: _made(path, value, str(how), assumed) for path, value in stated.items()}
         parts = replace(base, loaded=self.loaded, own=own, tables=own, provenance=made, faults=(), warnings=())
         return replace(over(base, parts), chip_in=base.chip_in)
 

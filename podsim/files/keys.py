@@ -6,6 +6,7 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Key, Unit
 
 SUFFIXES: Final = {
@@ -69,7 +70,13 @@ def _entry(field: Field[Any]) -> Entry:
 @cache
 def is_table(kind: Hashable) -> bool:
     """Whether a file states the type as a table of its own."""
-    return is_dataclass(kind) or get_origin(kind) is Mapping
+    return (is_dataclass(kind) and kind is not AnswerNote) or get_origin(kind) is Mapping
+
+
+@cache
+def is_text(kind: Hashable) -> bool:
+    """Whether a file states the type as a text or as texts, which are no numbers and no choices."""
+    return kind is str or kind in {tuple[str, ...], tuple[AnswerNote, ...]}
 
 
 def member(kind: Any) -> Any:

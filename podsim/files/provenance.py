@@ -8,7 +8,7 @@ from typing import Any, Final, get_origin
 
 from podsim.errors import meant
 from podsim.files.faults import Fault, shown, unknown
-from podsim.files.keys import bare, entries, is_array_of_tables, is_table, member, unit_of
+from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.model.quantity import Provenance, SourceKind
 from podsim.units import parse, spell
@@ -144,7 +144,7 @@ class _Unwrapper:
             text = _spelled(raw["value"])
             raw = self._single(raw, annotated, path) if "counts" in raw else raw["value"]
         kind = bare(annotated)[0]
-        if kind is not str and kind != tuple[str, ...]:
+        if not is_text(kind):
             self.leaves[path] = (text or _spelled(raw), origin)
         return raw
 

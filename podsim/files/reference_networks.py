@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from podsim.files.configurations import general as general_configuration
 from podsim.model.network_kind import NetworkKind
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Benchmark, Convergence, Schedule, SoftwareConfiguration
 from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Pass, Workload
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from podsim.model.quantity import Provenance
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
-GENERAL: Final = "no configuration is published"  # how the note begins that a reference network makes untrue
-ROUND_NUMBER: Final = "a round number, as no recipe of this network is published"
 NEAR: Final = 2.0  # times its size up to which a configuration of a language model still suits another
 
 
@@ -78,16 +78,19 @@ class Reference:
         return self.same and self.longer == 1
 
     @property
-    def basis(self) -> str:
-        """Why its configuration is taken, for the screen."""
+    def basis(self) -> AnswerNote:
+        """Why its configuration is taken."""
         title = self.workload.title
         if self.whole:
-            return f"configuration: as {title}, the same network (parameters and FLOP within {100 * SAME:.0f} %)"
+            return AnswerNote.of(NoteCode.CONFIGURATION_OF_SAME, title=title, within=SAME)
         if self.same:
-            return f"configuration: as {title}, the same network with {self.longer:.3g}× the tokens a row"
-        return (
-            f"configuration: as {title}, the nearest network with a published one "
-            f"({self.parameters:.2g}× its parameters, {self.flop:.2g}× its FLOP{' a token' * (self.longer != 1)})"
+            return AnswerNote.of(NoteCode.CONFIGURATION_OF_LONGER, title=title, longer=self.longer)
+        return AnswerNote.of(
+            NoteCode.CONFIGURATION_OF_NEAREST,
+            title=title,
+            parameters=self.parameters,
+            flop=self.flop,
+            by_token=self.longer != 1,
         )
 
 
@@ -172,7 +175,9 @@ def completed(
         path: provenance for path, provenance in usual.provenance.items() if not known.get(path.partition(".")[0], True)
     }
     if like is None:
-        return (workload if file.benchmark else replace(workload, recipe=ROUND_NUMBER)), lacking
+        return (
+            workload if file.benchmark else replace(workload, recipe=AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER))
+        ), lacking
     return configured(workload, like, stated), lacking | like.provenance
 
 
@@ -182,7 +187,7 @@ def configured(workload: Workload, like: Reference, stated: set[str]) -> Workloa
     Of the same network that is all of it, published mappings included where rows are as long; of another one how state
     is stored, the optimizer and the precision.
     """
-    other, notes = like.workload, [note for note in workload.notes if not note.startswith(GENERAL)]
+    other, notes = like.workload, [note for note in workload.notes if note.code is not NoteCode.CONFIGURATION_GENERAL]
     taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
     if like.whole:
         taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
@@ -216,14 +221,15 @@ def _published_global_batch(like: Reference) -> int | None:
     return None if global_batch is None else max(1, round(global_batch / like.longer))
 
 
-def _recipe(like: Reference) -> str:
-    """Whose global batch a network of the user's takes, as a note of an answer goes on."""
+def _recipe(like: Reference) -> AnswerNote | None:
+    """Whose global batch a network of the user's takes; None where it is that of the same network."""
     title, tokens = like.workload.title, like.workload.benchmark.global_batch_tokens
     if tokens:
-        return f"the {tokens:,.0f} tokens a step that the paper of {title} states"
+        return AnswerNote.of(NoteCode.RECIPE_OF_PAPER, tokens=tokens, title=title)
     if _published_global_batch(like) is None:
-        return "" if like.whole else ROUND_NUMBER
-    return f"that of {title}" if like.longer == 1 else f"as many tokens a step as {title}"
+        return None if like.whole else AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER)
+    same = like.longer == 1
+    return AnswerNote.of(NoteCode.RECIPE_OF_SAME if same else NoteCode.RECIPE_AS_MANY_TOKENS, title=title)
 
 
 def _configurations(units: tuple[LayerUnit, ...], like: Reference) -> tuple[SoftwareConfiguration, ...]:

@@ -13,6 +13,8 @@ from podsim.files.load import load
 from podsim.files.read import Document
 from podsim.files.topologies import Parts
 from podsim.model.fabric import GenericFabric, Topology
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 
 SIZES = "level."
 """How paths of a fabric's sizes begin; they decide which hosts it has."""
@@ -60,6 +62,7 @@ def _path(path: str) -> str:
 def _tables(document: Document[GenericFabric], base: Parts) -> dict[str, Any]:
     levels = base.tables["level"]
     inside = next(level for level in levels if level["name"] == "machine")
+    assumed = AnswerNote.of(NoteCode.STATED_FABRIC, fabric=document.value.name, pod=str(base.tables["name"]))
     return {
         **base.tables,
         "name": document.tables["name"],
@@ -68,14 +71,5 @@ def _tables(document: Document[GenericFabric], base: Parts) -> dict[str, Any]:
         "link": document.tables["link"],
         "fabric": document.tables["level"],
         "override": document.tables.get("override", []),
-        "notes": [*document.value.notes, _assumed(document.value, str(base.tables["name"]))],
+        "notes": [*document.value.notes, assumed],
     }
-
-
-def _assumed(stated: GenericFabric, pod: str) -> str:
-    return (
-        f"no machine of IPUs is joined as {stated.name}: assumed are IPU n at its rank n; gateways, streaming memory "
-        f"and hosts as of {pod}; links as fast as their file states, on fixed routes; the software of each step of a "
-        "collective and the time of a sync as in a rack; links that do not fail, draw nothing and cost nothing; "
-        "nothing of it is measured, and intervals are those of a pod"
-    )

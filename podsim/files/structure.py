@@ -16,6 +16,8 @@ from cattrs.gen import make_dict_structure_fn, override
 from podsim.files.faults import Fault, shown, unknown
 from podsim.files.keys import bare, entries, unit_of
 from podsim.files.structure_faults import from_error
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Unit
 from podsim.units import EXAMPLE, LARGEST, WHAT, parse
 
@@ -42,6 +44,7 @@ def _converter(*, every_fault: bool) -> Converter:
     add: Any = converter.register_structure_hook_factory
     for leaf, hook in ((int, _whole), (float, _number), (str, _text), (bool, _truth), (StrEnum, _choice)):
         converter.register_structure_hook(leaf, hook)
+    converter.register_structure_hook(AnswerNote, _note)
     add(_has_origin(Literal), lambda _: _literal)
     add(lambda kind: unit_of(kind) is not None, lambda _: _quantity)
     add(_has_origin(tuple), _array_hook)
@@ -80,6 +83,11 @@ def _text(raw: object, _: Any = None) -> str:
     if not isinstance(raw, str):
         raise _type_error("a text", raw)
     return raw
+
+
+def _note(raw: object, _: Any = None) -> AnswerNote:
+    """A note of a file is a text; one that podsim adds to what files say is a note already."""
+    return raw if isinstance(raw, AnswerNote) else AnswerNote.of(NoteCode.FILE_TEXT, text=_text(raw))
 
 
 def _truth(raw: object, _: Any = None) -> bool:

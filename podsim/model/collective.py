@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 
 
 class Collective(StrEnum):
@@ -117,5 +118,5 @@ class CollectiveReport(Displayable):
     links: tuple[LoadedLink, ...]
     rivals: tuple[Rival, ...]
     events: int
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
     faults: WithFaults | None = None

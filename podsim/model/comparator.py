@@ -6,6 +6,7 @@ from typing import Annotated
 
 from podsim.model.calibration import SamplesFactor
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
 from podsim.model.run_cost import Money
@@ -171,7 +172,7 @@ class ComparatorPrediction(Displayable):
     time_to_train_s: Estimate
     run: Run
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     money: Money | None = None
 
@@ -260,3 +261,8 @@ class ComparatorReport(Displayable):
     def misses(self) -> bool:
         """Whether the judged chip's held-out error is outside its bar."""
         return not self.judged.mean_abs <= MOST_HELD_OUT
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is within its bar."""
+        return not self.misses

@@ -1,6 +1,5 @@
 """What an answer is outside Python: a line, a table, a JSON document, a page, a file."""
 
-import json
 from functools import singledispatch
 from importlib import import_module
 from pathlib import Path
@@ -26,8 +25,8 @@ class Forms(Protocol):
     def page(self, answer: object) -> str | None:
         """HTML for a notebook; None where there is no view."""
 
-    def document(self, answer: object) -> str:
-        """The JSON document."""
+    def tree(self, answer: object) -> dict[str, Any]:
+        """The JSON document, as Python has it."""
 
     def records(self, answer: object) -> list[dict[str, Any]]:
         """The table of the answer, a record a row."""
@@ -59,8 +58,7 @@ class Displayable:
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints, as Python has it."""
-        document: dict[str, Any] = json.loads(_known(self).document(self))
-        return document
+        return _known(self).tree(self)
 
     def to_frame(self) -> Any:  # noqa: ANN401  (a pandas.DataFrame, where pandas is installed)
         """The table of the answer as a pandas.DataFrame, the rows and columns of its CSV file.

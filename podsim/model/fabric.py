@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Annotated, Final
 
 from podsim.model.chip import Chip
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Bytes, BytesPerS, Count, Dollars, Key, NotNegative, Positive, Seconds, Watts
 
 
@@ -213,7 +214,7 @@ class Topology:
     economics: Economics
     fabric: tuple[GenericLevel, ...] = ()
     overrides: Annotated[tuple[Override, ...], Key("override")] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
 
     @property
     def stated(self) -> "GenericFabric | None":
@@ -294,7 +295,7 @@ class GenericFabric:
     levels: Annotated[tuple[GenericLevel, ...], Key("level")]
     links: Annotated[Mapping[str, Link], Key("link")]
     overrides: Annotated[tuple[Override, ...], Key("override")] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     chip: str = "gc200"
 
     @property

@@ -10,6 +10,7 @@ from podsim.model.given import GivenUnit
 from podsim.model.graphs import Dlrm, SchNet
 from podsim.model.language import Deberta, EncoderDecoder
 from podsim.model.network_kind import NetworkKind
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import (
@@ -169,7 +170,7 @@ class WorkloadFile:
 
     name: str
     title: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     sample: str = "sample"
     row: str = "sample"
     samples_per_row: Positive = 1.0

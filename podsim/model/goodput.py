@@ -5,6 +5,7 @@ from typing import Annotated
 
 from podsim.model.displayable import Displayable
 from podsim.model.fault import FaultReport
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import BytesPerS, Estimate, Key, Seconds, Unit
 from podsim.model.sums import sum_in_order
 
@@ -102,6 +103,11 @@ class Interrupted:
         """Failures of all parts [1/s]."""
         return sum_in_order(part.failures_per_s for part in self.parts)
 
+    @property
+    def mean_time_between_failures_s(self) -> float:
+        """Of all parts together [s]."""
+        return 1 / self.failures_per_s
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantiles:
@@ -161,5 +167,5 @@ class GoodputReport(Displayable):
     goodput: Quantiles
     failures: Quantiles
     lost: Lost
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     faults: FaultReport | None = None

@@ -6,6 +6,7 @@ from enum import StrEnum
 from podsim.model.chip import Precision
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 from podsim.model.prediction import MemoryFit
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
@@ -107,6 +108,14 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """Tokens as generated, and tokens a second where the prompts of all of them are read as well."""
+
+    decoding: Decoding
+    tokens_per_s_with_prompts: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
     """One batch size of a sweep: what it can do and what requests see; or why it does not."""
 
@@ -147,11 +156,24 @@ class InferenceReport(Displayable):
     decoding: Decoding | None
     swept: tuple[Swept, ...]
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float
     cost: ServiceCost | None = None  # where price and power of the machine are known
     requirements: tuple[RequirementCheck, ...] = ()
+
+    @property
+    def capacity_samples_per_s(self) -> float:
+        """Samples a second at the capacity [1/s]."""
+        return self.capacity_per_s.value * self.samples_per_row
+
+    @property
+    def generation(self) -> Generation | None:
+        """Tokens at the capacity; None where none are generated."""
+        if self.decoding is None:
+            return None
+        with_prompts = self.decoding.with_prompts(self.capacity_per_s.value)
+        return Generation(decoding=self.decoding, tokens_per_s_with_prompts=with_prompts)
 
     @property
     def refused(self) -> bool:

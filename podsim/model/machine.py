@@ -7,6 +7,7 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.framework_costs import NO_COSTS, FrameworkCosts
 from podsim.model.maturity import Maturity
+from podsim.model.note import AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class Machine:
     parameters: ParameterSet
     sdk: str
     hosts: int
-    hosts_basis: str = ""
+    hosts_basis: AnswerNote | None = None
     maturity: Maturity | None = None
     parameters_file: str = ""
     frameworks: FrameworkCosts = NO_COSTS

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Grade, Key, Positive
 
 
@@ -53,11 +54,11 @@ class Releases:
 class Maturity:
     """What a release without logs is taken for: programs take `factor` times what they do under the release `like`.
 
-    `error` is that of log factor; configurations and overheads are those of `like`; `basis` says all that in words.
+    `error` is that of log factor; configurations and overheads are those of `like`; `basis` says all that as a note.
     """
 
     like: str
     factor: float
     error: float
     grade: Grade
-    basis: str
+    basis: AnswerNote

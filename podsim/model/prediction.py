@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.run_cost import TrainingPace
@@ -93,6 +94,11 @@ class Run:
     checkpoint_s: float
 
     @property
+    def outside_steps_s(self) -> float:
+        """Start-up, evaluations and checkpoints [s]."""
+        return self.startup_s + self.evaluation_s + self.checkpoint_s
+
+    @property
     def total_s(self) -> float:
         """run_start to run_stop [s]."""
         return self.startup_s + self.training_s + self.evaluation_s + self.checkpoint_s
@@ -118,7 +124,7 @@ class Choice:
     legal: int
     rejected: MappingType[str, int]
     considered: tuple[Considered, ...]
-    reason: str
+    reason: AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +211,7 @@ class Prediction(Displayable):
     memory: MemoryFit
     memory_relief: str = ""
     limited_by: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))
     interval: float = NINETY_PERCENT
@@ -240,6 +246,11 @@ class Prediction(Displayable):
             low=self.global_batch_tokens / step.high,
             high=self.global_batch_tokens / step.low,
         )
+
+    @property
+    def throughput_per_ipu_samples_per_s(self) -> float:
+        """Throughput of one IPU of the machine [samples/s]."""
+        return self.throughput_samples_per_s.value / self.ipus
 
     @property
     def pace(self) -> TrainingPace:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from podsim.model.chip import Precision
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Count, Key, NotNegative, Whole
 from podsim.model.sums import sum_in_order
 
@@ -51,7 +52,7 @@ class Sampler:
     start: Annotated[tuple[Work, ...], Key("start")] = ()
     step: Annotated[tuple[Work, ...], Key("step")]
     end: Annotated[tuple[Work, ...], Key("end")] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("state", "rounds", "steps"):
@@ -110,7 +111,7 @@ class SamplerReport(Displayable):
     works: tuple[WorkCost, ...]
     host_s: float
     returned_bytes: float
-    assumed: tuple[str, ...] = ()  # what nobody has published, with the reason
+    assumed: tuple[AnswerNote, ...] = ()  # what nobody has published, with the reason
 
     @property
     def parts_s(self) -> dict[str, float]:

@@ -48,6 +48,16 @@ class StencilReport(Displayable):
         return self.compute_s + self.exchange_s + self.sync_s + self.links_s
 
     @property
+    def breakdown_s(self) -> dict[str, float]:
+        """Where a sweep goes [s]."""
+        return {
+            "compute": self.compute_s,
+            "exchange": self.exchange_s,
+            "sync": self.sync_s,
+            "ipu-links": self.links_s,
+        }
+
+    @property
     def points_per_s(self) -> float:
         """Points of the whole grid that are updated a second."""
         return self.points / self.sweep_s

@@ -115,6 +115,15 @@ class SweepRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweepPoint:
+    """One point by the names of its axes, and what came of it."""
+
+    point: Mapping[str, str]
+    answer: SweepAnswer | None
+    refusal: SweepRefusal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRegion:
     """Where on an axis some points lie: from one end to the other of a range, or the values that they have."""
 
@@ -177,6 +186,18 @@ class SweepReport(Displayable):
     spread: SweepSpread | None = None
     most: int | None = None
     is_settled: bool | None = None
+
+    @property
+    def points(self) -> tuple[SweepPoint, ...]:
+        """Every point, in the order of the design."""
+        return tuple(
+            SweepPoint(
+                point=dict(zip(self.axes, row.values, strict=True)),
+                answer=row.outcome.answer,
+                refusal=row.outcome.refusal,
+            )
+            for row in self.rows
+        )
 
     @property
     def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:

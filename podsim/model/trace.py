@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.program import Part
 
 
@@ -86,6 +87,6 @@ class Trace(Displayable):
     segments: tuple[TraceSegment, ...] = ()
     busy: tuple[TrackUse, ...] = ()
     links: tuple[LinkLoad, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     faults: tuple[str, ...] = ()
     left: str = ""

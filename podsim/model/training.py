@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from podsim.model.framework import Framework, of_configuration
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
@@ -244,14 +246,12 @@ class Minimum:
     source: str
     locator: str = ""
 
-    def caveat(self, ipus: int) -> str:
-        """What to say of a run on so many IPUs, "" where they are enough."""
+    def note(self, ipus: int) -> AnswerNote | None:
+        """What to say of a run on so many IPUs, None where they are enough."""
         if ipus >= self.ipus:
-            return ""
-        place = ", ".join(filter(None, (self.source, self.locator)))
-        return (
-            f"its source states {self.ipus:,} IPUs at least ({place}), and this mapping uses {ipus:,}: by podsim's "
-            "estimate of memory it fits, which no published run confirms"
+            return None
+        return AnswerNote.of(
+            NoteCode.MINIMUM_IPUS, least=self.ipus, ipus=ipus, source=self.source, locator=self.locator
         )
 
 

@@ -20,9 +20,8 @@ class Command(NamedTuple):
     """A command: its name, what it does, under which heading of the first page it stands, and in which place.
 
     The command asks the verb of its name and prints the answer: `about` is what its help says, `progress` what its bar
-    counts, `reads_models` gives it the flags of a config.json or an ONNX file. `saves` gives it `--out`, `rows` is then
-    the list of its JSON that a table has. `path` is its module and function in `podsim.cli.commands`, for a command
-    that does more.
+    counts, `reads_models` gives it the flags of a config.json or an ONNX file. `saves` gives it `--out`.
+    `path` is its module and function in `podsim.cli.commands`, for a command that does more.
     """
 
     name: str
@@ -32,6 +31,5 @@ class Command(NamedTuple):
     path: str = ""
     about: str = ""
     progress: str = ""
-    rows: str = ""
     saves: bool = False
     reads_models: bool = False

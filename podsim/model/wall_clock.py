@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podsim.model.goodput import GoodputReport
+from podsim.model.note import AnswerNote
 from podsim.model.quantity import Count, Estimate, NotNegative, Positive, Seconds
 from podsim.model.sums import sum_in_order
 
@@ -83,7 +84,7 @@ class WallClock:
     checkpoint_s: float
     failures: tuple[GoodputReport, ...]
     total_s: Estimate | None
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
 
     @property
     def failures_s(self) -> float:

@@ -9,6 +9,7 @@ from podsim.caches.tables import Numbered
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
+from podsim.model.note import AnswerNote
 from podsim.model.padding import share_in_image
 from podsim.model.sums import sum_in_order
 from podsim.model.training import (
@@ -368,11 +369,11 @@ class Workload:
     presets: tuple[Preset, ...]
     row_tokens: int | None = None  # of a language model
     decodes: bool = False  # a language model that says the next token, which scaling laws are about
-    notes: tuple[str, ...] = ()  # what was assumed in reading it
+    notes: tuple[AnswerNote, ...] = ()  # what was assumed in reading it
     large_pods: tuple[LargePodSettings, ...] = ()  # for machines larger than published ones
     converges_as: "Workload | None" = None  # the published network, the same or near, whose runs choose its batch
     hosts_as: tuple[Preset, ...] = ()  # published mappings of the network whose configuration it takes
-    recipe: str = ""  # whose global batch it takes, where its own file states none
+    recipe: AnswerNote | None = None  # whose global batch it takes, where its own file states none
     minimum: Minimum | None = None
 
     @property

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.model.training import AVAILABLE_MEMORY
 from podsim.predicting import assemble
@@ -58,7 +60,7 @@ def at_default(mapping: Mapping) -> Mapping:
     return replace(mapping, configuration=replace(mapping.configuration, available_memory=None), memory_lowered=False)
 
 
-def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
+def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
     """That the proportion was lowered, why, and how much longer a step takes for it; nothing where it was not."""
     if not mapping.memory_lowered:
         return
@@ -66,14 +68,23 @@ def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
     full = memory.fit(question.workload, usual, question.machine.topology)
     quick = question.by_formula
     longer = assemble.step(quick, mapping).step_s / assemble.step(quick, usual).step_s - 1
-    yield lowering_note(mapping, full, f"steps {100 * longer:.1f} % longer")
+    yield lowering_note(mapping, full, longer, serves=False)
 
 
-def lowering_note(mapping: Mapping, usual: MemoryFit, cost: str) -> str:
-    """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs."""
-    full = f"IPU {usual.fullest.ipu} of a replica would need {100 * usual.fraction:.0f} % of its SRAM"
-    lower = mapping.configuration.memory_proportion
-    return f"available-memory proportion {lower:g} instead of the default {AVAILABLE_MEMORY} ({full}): {cost}"
+def lowering_note(mapping: Mapping, usual: MemoryFit, longer: float, *, serves: bool) -> AnswerNote:
+    """That the proportion of a mapping was lowered, what was needed at the `usual` one, and what it costs.
+
+    Steps, or batches where it `serves`, are `longer` by that share.
+    """
+    return AnswerNote.of(
+        NoteCode.MEMORY_LOWERED,
+        proportion=mapping.configuration.memory_proportion,
+        default=AVAILABLE_MEMORY,
+        ipu=usual.fullest.ipu,
+        fraction=usual.fraction,
+        longer=longer,
+        serves=serves,
+    )
 
 
 def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.training import ROUNDED, Division
 
 if TYPE_CHECKING:
@@ -57,34 +59,26 @@ def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
     return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:TRIED])
 
 
-def note(workload: Workload, mapping: Mapping, topology: Topology) -> str:
-    """Where the batch of a mapping that was searched for is from; "" where it is that of the file's own benchmark."""
+def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote | None:
+    """Where the batch of a mapping that was searched for is from; None where it is that of the file's own benchmark."""
     known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
     own = benchmark.global_batch and not workload.recipe and _near(batch, benchmark.global_batch)
     if not known or own:
-        return ""
-    return f"global batch {batch:,}: {_basis(workload, mapping, topology, known)}"
-
-
-def _basis(workload: Workload, mapping: Mapping, topology: Topology, known: tuple[float, ...]) -> str:
-    batch, tokens = mapping.global_batch, workload.benchmark.global_batch_tokens
+        return None
     if not any(_near(batch, value) for value in known):
-        number = f"{known[0]:,.0f}"
-        recipe = f"{number}, {workload.recipe}," if workload.recipe else f"the published batch of {number}"
-        if batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]:
-            return (
-                f"the activations of {recipe.rstrip(',')} do not fit the streaming memory of {topology.title}; "
-                "set another with --global-batch"
-            )
-        return (
-            f"{recipe} does not divide over the replicas of {topology.title}, this is the nearest that does; "
-            "set another with --global-batch"
+        too_large = batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]
+        return AnswerNote.of(
+            NoteCode.GLOBAL_BATCH_TOO_LARGE if too_large else NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE,
+            batch=batch,
+            known=known[0],
+            recipe=workload.recipe,
+            title=topology.title,
         )
     if workload.recipe:
-        return f"{workload.recipe}; set another with --global-batch"
-    if tokens:
-        return f"the {tokens:,.0f} tokens per step of the model's paper"
-    return "as in the published mapping nearest in size; set another with --global-batch"
+        return AnswerNote.of(NoteCode.GLOBAL_BATCH_OF_RECIPE, batch=batch, recipe=workload.recipe)
+    if benchmark.global_batch_tokens:
+        return AnswerNote.of(NoteCode.GLOBAL_BATCH_OF_PAPER, batch=batch, tokens=benchmark.global_batch_tokens)
+    return AnswerNote.of(NoteCode.GLOBAL_BATCH_OF_NEAREST_MAPPING, batch=batch)
 
 
 def _near(batch: float, recipe: float) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from podsim.caches.garbage import uncollected
 from podsim.errors import InputError
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
@@ -28,7 +30,7 @@ class Chosen:
 
     mapping: Mapping
     choice: Choice
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
 
 
 def check(constraints: Constraints, planner: MappingBuilder) -> None:
@@ -72,11 +74,12 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     check(constraints, planner)
     if named is not None:
         _alone(named, constraints)
-        mapping, but = published_mapping(planner, named), ""
+        mapping, count = published_mapping(planner, named), None
         if constraints.accumulation or constraints.global_batch:
             count = constraints.accumulation or _accumulation(workload, constraints, named.replicas, named.micro_batch)
-            mapping, but = replace(mapping, accumulation=count), f", with accumulation {count:,}"
-        return _largest_fit(question, planner, mapping, f"preset {named.name}", f"as published: {named.locator}{but}")
+            mapping = replace(mapping, accumulation=count)
+        reason = AnswerNote.of(NoteCode.AS_PUBLISHED, locator=named.locator, accumulation=count)
+        return _largest_fit(question, planner, mapping, f"preset {named.name}", reason)
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
@@ -86,12 +89,10 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
         best = idle.search(published or question, planner, constraints, on_progress)
     planner, mapping = best.search.planner, best.mapping
     choice = _at_length(question, published, best.choice) if published else best.choice
-    note = batches.note(workload, mapping, machine.topology) if free else ""
+    note = batches.note(workload, mapping, machine.topology) if free else None
     if published and workload.converges_as:
-        note = (
-            f"global batch {mapping.global_batch:,}: the one with the shortest time to train for "
-            f"{workload.converges_as.title} on this machine; set another with --global-batch"
-        )
+        title = workload.converges_as.title
+        note = AnswerNote.of(NoteCode.GLOBAL_BATCH_QUICKEST, batch=mapping.global_batch, title=title)
     storage = _storage(question, planner, mapping)
     return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
@@ -123,7 +124,9 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
     return replace(
         choice,
         considered=tuple(at_length(candidate) for candidate in choice.considered),
-        reason=f"batch and mapping of a run to {published.workload.benchmark.target}: {choice.reason}",
+        reason=AnswerNote.of(
+            NoteCode.OF_RUN_TO_TARGET, target=published.workload.benchmark.target, reason=choice.reason
+        ),
     )
 
 
@@ -162,7 +165,7 @@ def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Cons
     accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
     stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
     mapping, _ = fastest(question.by_formula, stored)
-    return _largest_fit(question, planner, mapping, "flags", "given")
+    return _largest_fit(question, planner, mapping, "flags", AnswerNote.of(NoteCode.GIVEN))
 
 
 def _accumulation(workload: Workload, constraints: Constraints, replicas: int, micro_batch: int) -> int:
@@ -180,28 +183,35 @@ def _accumulation(workload: Workload, constraints: Constraints, replicas: int, m
     return round(count)
 
 
-def _largest_fit(question: TrainingCase, planner: MappingBuilder, mapping: Mapping, given: str, reason: str) -> Chosen:
+def _largest_fit(
+    question: TrainingCase, planner: MappingBuilder, mapping: Mapping, given: str, reason: AnswerNote
+) -> Chosen:
     mapping, memory = largest_that_fits(planner.workload, mapping, planner.topology)
     if not memory.fits:
         raise does_not_fit(planner, memory, mapping)
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
-    idle = planner.topology.ipus - mapping.ipus
-    notes = (f"{idle:,} of {planner.topology.ipus:,} IPUs are idle with this mapping",) if idle else ()
+    ipus, idle = planner.topology.ipus, planner.topology.ipus - mapping.ipus
+    notes = (AnswerNote.of(NoteCode.IPUS_IDLE, idle=idle, ipus=ipus),) if idle else ()
     return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
 
 
-def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[str, ...]:
+def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[AnswerNote, ...]:
     """What the configuration decided that no flag did, and what a flag changed of it."""
     configuration = mapping.configuration
-    bits = "- and ".join(str(bits) for bits in dict.fromkeys(8 * size for size in configuration.moment_bytes))
-    moments = f"{bits}-bit moments" if bits else "no moments"
-    over = "all replicas" if configuration.schedule is Schedule.PHASED else "the replicas of a rack"
-    sharded = f", sharded over {over}" if configuration.state_sharded else ""
     return (
-        f"configuration {configuration.name}: schedule {configuration.schedule}, recompute {configuration.recompute}",
-        (
-            f"optimizer state {configuration.state}{sharded}, {moments}, "
-            f"{8 * configuration.checkpoint_bytes}-bit checkpoints"
+        AnswerNote.of(
+            NoteCode.CONFIGURATION,
+            name=configuration.name,
+            schedule=configuration.schedule,
+            recompute=configuration.recompute,
+        ),
+        AnswerNote.of(
+            NoteCode.STATE_STORAGE,
+            place=configuration.state,
+            sharded=configuration.state_sharded,
+            over_all=configuration.schedule is Schedule.PHASED,
+            moment_bits=tuple(dict.fromkeys(8 * size for size in configuration.moment_bytes)),
+            checkpoint_bits=8 * configuration.checkpoint_bytes,
         ),
         *lowering(question, mapping),
         *planner.what_if.notes(configuration),

@@ -8,6 +8,8 @@ from podsim.lowering import layout
 from podsim.model.fabric import Topology
 from podsim.model.framework import INTERFACES, NAMES, Framework, check_training
 from podsim.model.mapping import Mapping, Stage
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.workload import Workload
@@ -84,27 +86,23 @@ class WhatIf:
         if phased and self.schedule not in (None, Schedule.PHASED):
             yield f"--schedule {self.schedule}: tensor shards, as {configurations[0].name} has, run in phases alone"
 
-    def notes(self, configuration: SoftwareConfiguration) -> Iterator[str]:
+    def notes(self, configuration: SoftwareConfiguration) -> Iterator[AnswerNote]:
         """How a changed configuration differs from what was published."""
         if self.tensor_shards is not None:
-            yield (
-                f"weights do not fit in SRAM: layer by layer in phases, {configuration.tensor_shards} tensor "
-                f"shards, weights and state in streaming memory, {configuration.io_tiles} IO tiles as for GPT-3 2.7B; "
-                "no such run is published"
-            )
+            shards, io_tiles = configuration.tensor_shards, configuration.io_tiles
+            yield AnswerNote.of(NoteCode.WEIGHTS_STREAMED, shards=shards, io_tiles=io_tiles)
             if self.cut_further:
-                parts = configuration.attention_parts
-                yield f"attention and feed-forward in separate phases, queries in {parts} parts"
+                yield AnswerNote.of(NoteCode.HALF_LAYERS, parts=configuration.attention_parts)
         elif self.schedule is not None:
-            yield f"what-if: schedule {configuration.schedule} (given)"
+            yield AnswerNote.of(NoteCode.SCHEDULE_GIVEN, schedule=configuration.schedule)
         if self.framework is not None:
-            yield f"framework {self.framework} (given)"
+            yield AnswerNote.of(NoteCode.FRAMEWORK_GIVEN, framework=self.framework)
         if self.prefetch is not None:
-            yield f"what-if: inputs of {configuration.prefetch} micro-batches loaded ahead (given)"
+            yield AnswerNote.of(NoteCode.PREFETCH_GIVEN, micro_batches=configuration.prefetch)
         if self.overlap:
-            yield "what-if: gradients are reduced while other IPUs still run backward (given)"
+            yield AnswerNote.of(NoteCode.OVERLAP_GIVEN)
         if self.io_tiles is not None or self.overlap:
-            yield f"what-if: {configuration.io_tiles} tiles set aside for IO, the rest compute"
+            yield AnswerNote.of(NoteCode.IO_TILES, tiles=configuration.io_tiles)
 
 
 AS_PUBLISHED = WhatIf()

@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning.mapping_search import Best, Search
 from podsim.predicting import assemble
 from podsim.predicting.run import run
@@ -61,9 +63,15 @@ def search(
         raise refusal
     if best is on_all:
         return best
-    why = _slower(on_all, best) if on_all else "the batch is too small for more replicas"
-    used, idle = best.mapping.ipus, whole.ipus - best.mapping.ipus
-    reason = f"{used:,} of {whole.ipus:,} IPUs are used, {idle:,} are idle: {why}; {best.choice.reason}"
+    used = best.mapping.ipus
+    reason = AnswerNote.of(
+        NoteCode.SOME_IDLE,
+        used=used,
+        ipus=whole.ipus,
+        idle=whole.ipus - used,
+        why=_slower(on_all, best) if on_all else AnswerNote.of(NoteCode.ALL_TOO_MANY),
+        reason=best.choice.reason,
+    )
     return replace(best, choice=replace(best.choice, reason=reason))
 
 
@@ -100,23 +108,18 @@ def _least_s(known: Best, ipus: int) -> float:
     return rows * row_s / ipus
 
 
-def _slower(on_all: Best, best: Best) -> str:
+def _slower(on_all: Best, best: Best) -> AnswerNote:
     """By how much all IPUs are slower, and what makes them so: more samples, or a part of the run."""
-    text = f"a run on all of them would take {_percent(on_all.time_s / best.time_s - 1)} longer"
-    needed = _samples(on_all) / _samples(best) - 1
+    longer, needed = on_all.time_s / best.time_s - 1, _samples(on_all) / _samples(best) - 1
     before_s, after_s = _spent_s(best), _spent_s(on_all)
     grown = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
     most = max(grown, key=lambda name: grown[name])
     if needed >= max(grown[most], SEEN):
-        batch = f"a global batch of {on_all.mapping.global_batch:,} instead of {best.mapping.global_batch:,}"
-        return f"{text}, since {batch} needs {_percent(needed)} more samples"
+        batch, own = on_all.mapping.global_batch, best.mapping.global_batch
+        return AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=longer, batch=batch, own=own, more=needed)
     if grown[most] < SEEN:
-        return f"{text}, since steps are hardly shorter and further from any measurement"
-    return f"{text}, since {most} would take {_percent(grown[most])} of the run more"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+        return AnswerNote.of(NoteCode.ALL_GAIN_LITTLE, longer=longer)
+    return AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=longer, part=most, more=grown[most])
 
 
 def _samples(best: Best) -> float:

@@ -9,6 +9,8 @@ from podsim.convergence.samples import Samples
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
@@ -376,25 +378,21 @@ class Search:
                 others.append(self._settle(quick, mapping, memory))
         return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
 
-    def _reason(self, shown: list[Considered], result: list[tuple[float, Mapping, MemoryFit]]) -> str:
+    def _reason(self, shown: list[Considered], result: list[tuple[float, Mapping, MemoryFit]]) -> AnswerNote:
         best, mapping = shown[0], shown[0].mapping
         larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
-        text = f"shortest expected time to train of {self.legal} legal mapping{'' if self.legal == 1 else 's'}"
-        if quickest is not best:
-            size, ahead = quickest.mapping.ipus_per_replica, 1 - quickest.time_to_train_s / best.time_to_train_s
-            text += (
-                f" at a published replica size; {quickest.mapping.replicas:,} × {size} is {100 * ahead:.0f} % faster, "
-                "within model error; not chosen: no published run uses this replica size"
-            )
-        if self.question.samples is None and larger and mapping.replicas > 1:
-            text += (
-                f"; a batch above {mapping.global_batch:,} fits in memory but is past the critical batch size: "
-                "step overheads fall, samples to converge rise more"
-            )
-        if not (self.question.workload.points and self.question.workload.presets):
-            text += "; podsim workload map compares other micro-batches and storage"
-        return text
+        past = self.question.samples is None and larger and mapping.replicas > 1
+        return AnswerNote.of(
+            NoteCode.SHORTEST_TIME,
+            legal=self.legal,
+            faster=None if quickest is best else 1 - quickest.time_to_train_s / best.time_to_train_s,
+            faster_replicas=quickest.mapping.replicas,
+            faster_size=quickest.mapping.ipus_per_replica,
+            past_global_batch=mapping.global_batch if past else None,
+            compares=not (self.question.workload.points and self.question.workload.presets),
+            by_rate=False,
+        )
 
     @property
     def too_many_replicas(self) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning.choose import choose
 from podsim.predicting import assemble
 
@@ -34,7 +35,7 @@ def advised(prediction: Prediction, case: Case) -> Prediction:
         mapping = _chosen(case, near)
         gain = 0.0 if mapping is None else 1 - _time_s(case, mapping) / own_s
         if mapping is not None and gain > GAIN:
-            note = Caveat(_note(prediction.mapping, mapping, gain))
+            note = _note(prediction.mapping, mapping, gain)
             return replace(prediction, assumptions=(*prediction.assumptions, note))
     return prediction
 
@@ -67,12 +68,17 @@ def _time_s(case: Case, mapping: Mapping) -> float:
     return assemble.answer_s(question, mapping)
 
 
-def _note(own: Mapping, near: Mapping, gain: float) -> str:
-    away = near.global_batch / own.global_batch - 1
-    splits = [
-        f"{each.replicas} × {each.ipus_per_replica} IPUs at micro-batch {each.micro_batch}" for each in (near, own)
-    ]
-    return (
-        f"--global-batch {near.global_batch} ({100 * abs(away):.2g} % {'larger' if away > 0 else 'smaller'}) takes "
-        f"{100 * gain:.0f} % less time: it runs as {splits[0]}, and {own.global_batch:,} as {splits[1]}"
+def _note(own: Mapping, near: Mapping, gain: float) -> AnswerNote:
+    return AnswerNote.of(
+        NoteCode.NEAR_GLOBAL_BATCH,
+        caveat=True,
+        batch=near.global_batch,
+        replicas=near.replicas,
+        size=near.ipus_per_replica,
+        micro_batch=near.micro_batch,
+        own=own.global_batch,
+        own_replicas=own.replicas,
+        own_size=own.ipus_per_replica,
+        own_micro_batch=own.micro_batch,
+        gain=gain,
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from podsim.model.chip import Precision
 from podsim.model.inference import Place
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning import serving_mapping
 from podsim.predicting.activity import of_service
 from podsim.predicting.serving import ServingCase
@@ -39,12 +41,12 @@ def serving_case(machine: Machine, model: Workload, precision: str | None, engin
     return case
 
 
-def prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[str, ...]]:
+def prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[AnswerNote, ...]]:
     """Rows as long as a prompt where tokens are generated, and what was assumed of them; InputError as the mapping."""
     if not generate:
         return case, ()
-    result, text = serving_mapping.prompted(case, generate, prompt)
-    return result, (text,) if text else ()
+    result, note = serving_mapping.prompted(case, generate, prompt)
+    return result, (note,) if note else ()
 
 
 def activity(case: ServingCase, mapping: Mapping, service: Service, decoding: Decoding | None) -> StepActivity | None:
@@ -52,28 +54,26 @@ def activity(case: ServingCase, mapping: Mapping, service: Service, decoding: De
     return None if decoding else of_service(case.workload, mapping, case.machine, service)
 
 
-def assumptions(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[str]:
+def assumptions(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[AnswerNote]:
     """What is assumed of batches, whatever the load."""
     service = choice.service
-    yield "a program is compiled for one batch size: a partial batch takes as long as a full one"
-    usual = "framework time on the host is not published and not included; transfers and their start are"
-    known = f"{constraints.framework} overhead per batch as in training (Eq. 13)"
-    yield known if constraints.framework else usual
-    if choice.decoding:
-        yield "the next token is chosen on the IPU: its index is returned to the host"
+    yield AnswerNote.of(NoteCode.ONE_SIZE_COMPILED)
+    if constraints.framework:
+        yield AnswerNote.of(NoteCode.FRAMEWORK_AS_IN_TRAINING, framework=constraints.framework)
     else:
-        yield f"results to the host: {case.workload.units[-1].out_elements:,} elements per row of the last operator"
-    yield "all operators of the trained model run, heads included, without loss and dropout"
-    if folded_norms(case.workload):
-        yield "batch norm is folded into the weights and bias of its convolution"
-    if service.replicas > 1:
-        yield "all replicas load at the same time and share the host links"
-    if len(choice.mapping.stages) > 1:
-        yield "the pipeline advances at the pace of its busiest stage"
-    if constraints.weights is Place.STREAMED:
-        yield "weights are read from DDR before compute, not overlapped"
+        yield AnswerNote.of(NoteCode.FRAMEWORK_LEFT_OUT)
     if choice.decoding:
-        yield (
-            f"the KV cache of {choice.decoding.prompt + choice.decoding.generated:,} tokens is read for every token: "
-            "the program is compiled for the longest sequence"
-        )
+        yield AnswerNote.of(NoteCode.NEXT_TOKEN_ON_IPU)
+    else:
+        yield AnswerNote.of(NoteCode.RESULTS_TO_HOST, elements=case.workload.units[-1].out_elements)
+    yield AnswerNote.of(NoteCode.ALL_OPERATORS_RUN)
+    if folded_norms(case.workload):
+        yield AnswerNote.of(NoteCode.NORMS_FOLDED)
+    if service.replicas > 1:
+        yield AnswerNote.of(NoteCode.HOST_LINKS_SHARED)
+    if len(choice.mapping.stages) > 1:
+        yield AnswerNote.of(NoteCode.BUSIEST_STAGE)
+    if constraints.weights is Place.STREAMED:
+        yield AnswerNote.of(NoteCode.WEIGHTS_READ_FIRST)
+    if choice.decoding:
+        yield AnswerNote.of(NoteCode.CACHE_READ, tokens=choice.decoding.prompt + choice.decoding.generated)

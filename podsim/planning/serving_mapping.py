@@ -12,6 +12,8 @@ from podsim.lowering import layout
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.inference import Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.planning.available_memory import at_default, lowered, lowering_note, refusal_note
 from podsim.planning.configuration import MOST_IPUS, powers
@@ -93,16 +95,14 @@ def stated(precision: Precision, case: ServingCase) -> None:
         )
 
 
-def prompted(case: ServingCase, generated: int, prompt: int | None) -> tuple[ServingCase, str]:
+def prompted(case: ServingCase, generated: int, prompt: int | None) -> tuple[ServingCase, AnswerNote | None]:
     """Rows of `prompt` tokens, and what was assumed of them; by default those of training, as far as positions go.
 
     Raises InputError where prompt and generated tokens are more than the workload has learned positions for.
     """
     trained, learned = workloads.tokens(case.workload), workloads.positions(case.workload)
-    size, text = (
-        prompt or trained,
-        "" if prompt else f"prompts of {trained:,} tokens, default: the training sequence length",
-    )
+    size = prompt or trained
+    note = None if prompt else AnswerNote.of(NoteCode.PROMPTS_AS_TRAINED, tokens=trained)
     if learned is not None and size + generated > learned:
         room = learned - generated
         if prompt or room < 1:
@@ -113,11 +113,8 @@ def prompted(case: ServingCase, generated: int, prompt: int | None) -> tuple[Ser
                 code="too-many-tokens",
                 hint=fits,
             )
-        size, text = (
-            room,
-            f"prompts of {room:,} tokens, default: the {learned:,} learned positions less the generated tokens",
-        )
-    return replace(case, workload=workloads.prompted(case.workload, size)), text
+        size, note = room, AnswerNote.of(NoteCode.PROMPTS_AS_LEARNED, tokens=room, positions=learned)
+    return replace(case, workload=workloads.prompted(case.workload, size)), note
 
 
 def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advise: bool = True) -> ServingChoice:
@@ -282,7 +279,7 @@ def _resident_mapping(
     return lowered(mapping, lambda mapping: memory.fit(workload, _holding(mapping, workload), topology, served))
 
 
-def lowering(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[str]:
+def lowering(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[AnswerNote]:
     """That the available memory was lowered, and how much longer a batch takes for it; nothing where it was not."""
     if not choice.mapping.memory_lowered:
         return
@@ -291,7 +288,7 @@ def lowering(case: ServingCase, constraints: ServingConstraints, choice: Serving
     fit = memory.fit(workload, _holding(usual, workload), case.machine.topology, choice.served)
     before = _timed(case, constraints, usual, fit, choice.served).service
     longer = choice.service.period_s / before.period_s - 1
-    yield lowering_note(choice.mapping, fit, f"batches {100 * longer:.1f} % longer")
+    yield lowering_note(choice.mapping, fit, longer, serves=True)
 
 
 def sweep(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, PodsimError
 from podsim.model.fault import FaultyPart
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.program import Part
 from podsim.planning.choose import Chosen, choose
 from podsim.predicting import assemble, fault_cost, maturity
@@ -69,7 +71,7 @@ def _retimed(choice: Choice, question: TrainingCase) -> Choice:
 
     if not choice.considered:
         return choice
-    reason = f"mapping of the healthy machine, kept with the faults: {choice.reason}"
+    reason = AnswerNote.of(NoteCode.KEPT_WITH_FAULTS, reason=choice.reason)
     return replace(choice, considered=tuple(map(with_faults, choice.considered)), reason=reason)
 
 

@@ -14,6 +14,8 @@ from podsim.lowering.lower import lower, lower_evaluation, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, FormAnswer, Prediction, Run, StepEvents
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
@@ -178,7 +180,8 @@ def samples(question: TrainingCase, batch: int) -> Samples:
     if question.samples is not None:
         benchmark = question.workload.benchmark
         published = question.samples == benchmark.run_samples
-        basis = f"a fixed length, {benchmark.target_at(batch)}" if published else "given"
+        fixed = AnswerNote.of(NoteCode.SAMPLES_FIXED, target=benchmark.target_at(batch)) if published else None
+        basis = fixed or AnswerNote.of(NoteCode.GIVEN)
         grade = Grade.MEASURED if published and not question.given_length else Grade.GIVEN
         return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=grade, beyond=1.0, basis=basis)
     learned = question.machine.parameters.samples.get(question.workload.name, {})
@@ -186,18 +189,24 @@ def samples(question: TrainingCase, batch: int) -> Samples:
     samples = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
     if workload.benchmark.style is not EvaluationStyle.POINTS:
         return samples
-    first, last = workload.points[0].batch, workload.points[-1].batch
-    outside = f"; a batch of {batch:,} lies outside its points, {first:,} to {last:,}" if samples.beyond > 1 else ""
-    return replace(samples, basis=f"{samples.basis}{outside}; {_of_points(workload, samples.mean)}")
+    return replace(samples, basis=_of_points(workload, samples, batch))
 
 
-def _of_points(workload: Workload, count: float) -> str:
+def _of_points(workload: Workload, need: Samples, batch: int) -> AnswerNote:
     """What the points say of the batch, and of how little a run is that they describe."""
-    text = f"batches above {critical_batch(workload.curve):,.0f} samples spend more than they save"
-    if workload.row_tokens is None:
-        return text
-    tokens = count * workload.row_tokens / (workload.samples_per_row * workload.packing)
-    return f"{counted(tokens)} tokens, {tokens / workload.parameters:.2g} a parameter; {text}"
+    tokens = None
+    if workload.row_tokens is not None:
+        tokens = need.mean * workload.row_tokens / (workload.samples_per_row * workload.packing)
+    return AnswerNote.of(
+        NoteCode.SAMPLES_OF_POINTS,
+        basis=need.basis,
+        outside=batch if need.beyond > 1 else None,
+        first=workload.points[0].batch,
+        last=workload.points[-1].batch,
+        tokens=tokens,
+        each=None if tokens is None else tokens / workload.parameters,
+        critical=critical_batch(workload.curve),
+    )
 
 
 def question_pace(question: TrainingCase, mapping: Mapping, step_s: float, each_s: float | None = None) -> RunPace:
@@ -215,7 +224,12 @@ def question_pace(question: TrainingCase, mapping: Mapping, step_s: float, each_
 
 
 def predict(
-    question: TrainingCase, mapping: Mapping, choice: Choice, assumptions: tuple[str, ...], *, weighs: bool = True
+    question: TrainingCase,
+    mapping: Mapping,
+    choice: Choice,
+    assumptions: tuple[AnswerNote, ...],
+    *,
+    weighs: bool = True,
 ) -> Prediction:
     """The answer for one mapping; unless it `weighs` what other software would do, assumptions are those given."""
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
@@ -261,17 +275,17 @@ def predict(
 
 
 def _notes(
-    question: TrainingCase, mapping: Mapping, step_s: float, assumptions: tuple[str, ...], need: Samples
-) -> tuple[str, ...]:
+    question: TrainingCase, mapping: Mapping, step_s: float, assumptions: tuple[AnswerNote, ...], need: Samples
+) -> tuple[AnswerNote, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
     switched = switches.shown(question, mapping, step_s)
-    fewer = question.workload.minimum.caveat(mapping.ipus) if question.workload.minimum else ""
+    fewer = question.workload.minimum.note(mapping.ipus) if question.workload.minimum else None
     return (
         *([fewer] if fewer else []),
         *assumptions,
         *switched,
         *_offered(question, mapping),
-        f"samples to converge: {need.basis}",
+        AnswerNote.of(NoteCode.SAMPLES, basis=need.basis),
     )
 
 
@@ -283,8 +297,8 @@ def _events(question: TrainingCase, mapping: Mapping, step_s: float) -> StepEven
     return step_events.of_step(question, mapping, step_s, formula.step_s)
 
 
-def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
-    """A line for each configuration for large machines that would move the time to train by more than a tenth."""
+def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
+    """A note for each configuration for large machines that would move the time to train by more than a tenth."""
     quick = question.by_formula
     for large_pod in question.workload.large_pods:
         configuration = large_pod.of(mapping.configuration)
@@ -292,10 +306,7 @@ def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[str]:
             continue
         change = answer_s(quick, replace(mapping, configuration=configuration)) / answer_s(quick, mapping) - 1
         if abs(change) > switches.LEAST:
-            yield (
-                f"with --preset {large_pod.name} ({large_pod.text}; assumed for a machine this large) this "
-                f"mapping takes {100 * abs(change):.0f} % {'more' if change > 0 else 'less'} time to train"
-            )
+            yield AnswerNote.of(NoteCode.LARGE_POD_OFFERED, name=large_pod.name, text=large_pod.text, change=change)
 
 
 def _answered(

@@ -1,13 +1,15 @@
 """Training runs on chips that are no IPUs: a scaling law a chip and workload, as a prediction."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from podsim.convergence.samples import Samples, to_converge
 from podsim.errors import InputError, MissingParameter
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorPrediction, Laws, ScalingLaw
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.sums import sum_in_order
@@ -224,7 +226,14 @@ def _default_global_batch(question: ComparatorCase, law: ScalingLaw) -> int:
 
 def _samples(question: ComparatorCase, law: ScalingLaw, batch: int) -> Samples:
     if question.samples is not None:
-        return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=Grade.GIVEN, beyond=1.0, basis="given")
+        return Samples(
+            mean=question.samples,
+            seed_spread=0.0,
+            doubt=0.0,
+            grade=Grade.GIVEN,
+            beyond=1.0,
+            basis=AnswerNote.of(NoteCode.GIVEN),
+        )
     factors = question.laws.workload[question.workload.name].samples
     return to_converge(question.workload.curve, batch, factors, law.optimizer, question.division)
 
@@ -261,21 +270,19 @@ def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int
     return f"{text}; a global batch above {batch:,} would amortize it but need more samples to converge"
 
 
-def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> list[str]:
-    name = question.chip.title
-    notes = [f"software of round {law.newest}, the newest published of {name}"]
+def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:
+    yield AnswerNote.of(NoteCode.COMPARATOR_ROUND, round=law.newest, title=question.chip.title)
     if question.global_batch is None:
-        notes.append(_global_batch_basis(question, law))
-    notes.append(f"samples to converge: {need.basis}")
+        yield _global_batch_basis(question, law)
+    yield AnswerNote.of(NoteCode.SAMPLES, basis=need.basis)
     if not law.evaluation_samples:
-        notes.append("published logs do not time evaluations separately: all but a fixed part is counted in the step")
-    return notes
+        yield AnswerNote.of(NoteCode.COMPARATOR_EVALUATIONS)
 
 
-def _global_batch_basis(question: ComparatorCase, law: ScalingLaw) -> str:
+def _global_batch_basis(question: ComparatorCase, law: ScalingLaw) -> AnswerNote:
     if question.chips <= max(law.sizes):
-        return f"global batch as in published runs on {law.smallest:,} to {law.largest:,} chips"
-    return f"global batch with the shortest time to train by the law: none is published beyond {max(law.sizes):,} chips"
+        return AnswerNote.of(NoteCode.COMPARATOR_GLOBAL_BATCH, least=law.smallest, most=law.largest)
+    return AnswerNote.of(NoteCode.COMPARATOR_GLOBAL_BATCH_BY_LAW, most=max(law.sizes))
 
 
 def _worth(question: ComparatorCase, law: ScalingLaw) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.workload import Conv
 
 if TYPE_CHECKING:
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
     from podsim.model.chip import Chip
     from podsim.model.workload import Workload
 
+UNMEASURED: Final = AnswerNote.of(NoteCode.CONVOLUTIONS_UNMEASURED, caveat=True)
 MEASURED: Final = ("gc2",)
 """Chips with published rates of single convolutions (jia-2019, table 5.5)."""
-UNMEASURED: Final = "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
 
 
-def unmeasured(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[str, ...]:
-    """The line for a page of a workload with convolutions on a chip without measurements of any; () otherwise.
+def unmeasured(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[AnswerNote, ...]:
+    """The note for a page of a workload with convolutions on a chip without measurements of any; () otherwise.
 
     It is a caveat, unless whole steps of the workload are among those `calibrated`.
     """
@@ -27,5 +28,5 @@ def unmeasured(workload: Workload, chip: Chip, calibrated: Container[str] = ()) 
     if chip.name in MEASURED or not any(isinstance(shape, Conv) for shape in shapes):
         return ()
     if workload.name in calibrated:
-        return (f"{UNMEASURED}; whole steps of {workload.name} are calibrated on MLPerf results",)
-    return (Caveat(UNMEASURED),)
+        return (AnswerNote.of(NoteCode.CONVOLUTIONS_CALIBRATED, workload=workload.name),)
+    return (UNMEASURED,)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.engines.des import pod
 from podsim.lowering.pacing import overhead_lines
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.program import Part, Record, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.trace import TraceSegment, TraceSpan, TrackUse
@@ -150,7 +152,7 @@ class Drawing:
 
     def __init__(self, ran: Sequence[Ran], place: Place, paces: Sequence[float], most: int) -> None:
         self.ran, self._place = ran, place
-        self.notes: list[str] = []
+        self.notes: list[AnswerNote] = []
         self._steps: list[tuple[float, float]] = []
         every = list(self._turns(paces))
         self.length_s = self._steps[-1][1]
@@ -193,7 +195,7 @@ class Drawing:
         return turn.start_s + self.ran[turn.ran].length_s * turn.pace
 
     def _left_out(self, spans: int, start_s: float, end_s: float) -> TraceSpan:
-        self.notes.append(f"{spans:,} spans in the middle are left out: --most-spans draws more")
+        self.notes.append(AnswerNote.of(NoteCode.SPANS_LEFT_OUT, spans=spans))
         return TraceSpan(
             name=f"{spans:,} spans left out",
             part=None,
@@ -265,7 +267,7 @@ class Drawing:
             track = span.track + (f" {lane + 1}" if lane else "")
             yield replace(span, track=track, start_s=start_s, end_s=end_s)
         if dropped:
-            self.notes.append(f"{dropped:,} spans that run beside {MOST_LANES} others of their track are left out")
+            self.notes.append(AnswerNote.of(NoteCode.LANES_LEFT_OUT, spans=dropped, most=MOST_LANES))
 
 
 def _of_block(ran: Ran, repeat: int) -> tuple[str, dict[str, int]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.program import LinkUse
 from podsim.model.sums import sum_in_order
 from podsim.model.trace import LinkLoad
@@ -47,16 +49,15 @@ def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) ->
     alike = _alike(uses, links)
     shown = _first_of_kinds(alike)
     if len(shown) < len(alike):
-        drawing.notes.append(
-            f"{len(alike) - len(shown):,} links are left out, less busy than {OF_A_KIND} of their kind"
-        )
+        left_out = len(alike) - len(shown)
+        drawing.notes.append(AnswerNote.of(NoteCode.LINKS_LEFT_OUT, links=left_out, most=OF_A_KIND))
     changes: list[list[tuple[float, float]]] = []
     for item in shown:
         load = _changes(item.use, drawing)
         left = most - sum(map(len, changes))
         changes.append(load if len(load) <= left else [])
     if idle := sum(not each for each in changes):
-        drawing.notes.append(f"the load of {idle:,} links changes too often for --most-spans and is not drawn")
+        drawing.notes.append(AnswerNote.of(NoteCode.LOADS_NOT_DRAWN, links=idle))
     return tuple(
         LinkLoad(
             name=alike.link.name,
@@ -147,7 +148,7 @@ def of_replicas(
         else:
             missing = True
     if missing:
-        drawing.notes.append("some links of other replicas are not shown: what passes them is not run; --fidelity full")
+        drawing.notes.append(AnswerNote.of(NoteCode.LINKS_OF_REPLICAS))
     return result
 
 

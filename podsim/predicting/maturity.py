@@ -7,6 +7,8 @@ from statistics import fmean, stdev
 from podsim.errors import InputError, MissingParameter
 from podsim.model.calibration import ParameterSet
 from podsim.model.maturity import Maturity, Releases, SpeedUp
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.parameters import SOFTWARE
 from podsim.model.quantity import Grade
 
@@ -70,13 +72,19 @@ def _earlier(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
     ups = own or [claim for claim in claims if claim.until == like]
     factor, spread = _together(ups)
     error = math.hypot(releases.claim_error, spread)
-    whose = f"the vendor's claim for {workload}" if own else f"mean of the vendor's claims for {_names(ups)}"
     return Maturity(
         like=like,
         factor=factor,
         error=error,
         grade=Grade.EXTRAPOLATED if own else Grade.ASSUMED,
-        basis=f"SDK {sdk} has no published run: {_text(like, factor, error)}, {whose}",
+        basis=AnswerNote.of(
+            NoteCode.SDK_CLAIMED if own else NoteCode.SDK_CLAIMED_FOR_OTHERS,
+            sdk=sdk,
+            like=like,
+            factor=factor,
+            error=error,
+            workloads=(workload,) if own else tuple(claim.workload for claim in ups),
+        ),
     )
 
 
@@ -88,13 +96,12 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
     like = newest(parameters)
     gain, undiminished = later_gain(releases.years_between(like, sdk), parameters, releases)
     factor, error = math.exp(-gain), abs(undiminished - gain)
-    text = f"{_text(like, factor, error)}, gains shrink as from release to release before"
     return Maturity(
         like=like,
         factor=factor,
         error=error,
         grade=Grade.EXTRAPOLATED,
-        basis=f"SDK {sdk} has no published run: {text}; the interval covers gains that do not shrink",
+        basis=AnswerNote.of(NoteCode.SDK_EXTRAPOLATED, sdk=sdk, like=like, factor=factor, error=error),
     )
 
 
@@ -128,13 +135,3 @@ def _together(claims: list[SpeedUp]) -> tuple[float, float]:
     """Geometric mean of published factors, and the spread of their logs."""
     logs = [math.log(claim.factor) for claim in claims]
     return math.exp(fmean(logs)), stdev(logs) if len(logs) > 1 else 0.0
-
-
-def _names(claims: list[SpeedUp]) -> str:
-    return ", ".join(claim.workload for claim in claims)
-
-
-def _text(like: str, factor: float, error: float) -> str:
-    return (
-        f"costs of software taken as {factor:.3g} × those of {like} (± {100 * error:.0f} %), the rest as under {like}"
-    )

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from podsim.model.activity import StepActivity
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.phases import Phases
 from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
@@ -114,18 +115,16 @@ def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     )
 
 
-def _named(answer: Prediction, line: str) -> str:
-    text = f"{answer.workload}: {line}"
-    return Caveat(text) if isinstance(line, Caveat) else text
+def _named(answer: Prediction, note: AnswerNote) -> AnswerNote:
+    return AnswerNote.of(NoteCode.OF_ONE_RUN, caveat=note.caveat, phase=answer.workload, note=note)
 
 
-def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[str, ...]:
+def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[AnswerNote, ...]:
     """What was assumed of all phases, then of one alone."""
-    shared = [line for line in phases[0].assumptions if all(line in phase.assumptions for phase in phases)]
-    own = [_named(phase, line) for phase in phases for line in phase.assumptions if line not in shared]
-    shown = f"mapping, batch and memory are those of {longest.workload}, the longest phase"
-    errors = "what is wrong in one phase is so in all: ends of intervals add up"
-    return (*shared, *own, shown, errors)
+    shared = [note for note in phases[0].assumptions if all(note in phase.assumptions for phase in phases)]
+    own = [_named(phase, note) for phase in phases for note in phase.assumptions if note not in shared]
+    shown = AnswerNote.of(NoteCode.LONGEST_RUN, phase=longest.workload)
+    return (*shared, *own, shown, AnswerNote.of(NoteCode.ERRORS_SHARED))
 
 
 def _grades(phases: Sequence[Prediction]) -> Grades:

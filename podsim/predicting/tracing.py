@@ -11,6 +11,8 @@ from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, TileSpan
 from podsim.model.mapping import Mapping
 from podsim.model.noise import Noise
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
@@ -118,7 +120,7 @@ def _paces(
     timeline: StepTimeline,
     limits: TraceLimits,
     noises: tuple[Noise, Noise] | None,
-) -> tuple[Sequence[float], list[str]]:
+) -> tuple[Sequence[float], list[AnswerNote]]:
     """How long each step takes, as a multiple of the step without noise, and what is to be said of it."""
     if noises is None or limits.noise_scale is None:
         return [1.0] * limits.steps, []
@@ -126,16 +128,14 @@ def _paces(
         question, mapping, timeline.step_s, noises, steps=max(limits.steps, noise.DRAWN), scale=limits.noise_scale
     )
     steps_s = sample.steps_s[: limits.steps].tolist()
-    return [seconds / timeline.step_s for seconds in steps_s], [
-        "a step with noise is the step without, stretched: where in it a delay strikes is not known"
-    ]
+    return [seconds / timeline.step_s for seconds in steps_s], [AnswerNote.of(NoteCode.NOISE_STRETCHES)]
 
 
 def _links(
     question: TrainingCase, mapping: Mapping, timeline: StepTimeline, drawn: drawing.Drawing, most: int
 ) -> tuple[LinkLoad, ...]:
     if not timeline.links:
-        drawn.notes.append("the load of links is kept by --engine des")
+        drawn.notes.append(AnswerNote.of(NoteCode.LOADS_NOT_KEPT))
         return ()
     links = Links(question.fabric.link, question.fabric.kind)
     uses: Sequence[LinkUse] = timeline.links

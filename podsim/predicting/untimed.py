@@ -3,6 +3,8 @@
 import math
 from dataclasses import replace
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
 from podsim.predicting.assemble import TrainingCase
@@ -27,7 +29,6 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         evaluation_s=nothing,
         checkpoint_s=nothing,
     )
-    lengths = ("samples to converge:",)
     return replace(
         known,
         length_flags=flags,
@@ -37,7 +38,7 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         run=run,
         choice=_untimed(known.choice),
         grades=replace(known.grades, figures=_of_steps(known), shares={}),
-        assumptions=tuple(line for line in known.assumptions if not line.startswith(lengths)),
+        assumptions=tuple(note for note in known.assumptions if note.code is not NoteCode.SAMPLES),
         forms=known.forms and tuple(replace(form, time_to_train_s=nothing) for form in known.forms),
     )
 
@@ -72,8 +73,15 @@ def _untimed(choice: Choice) -> Choice:
     def candidate(other: Considered) -> Considered:
         return replace(other, time_to_train_s=math.nan, samples=math.nan)
 
-    reason = choice.reason.replace("shortest expected time to train", "highest throughput")
-    return replace(choice, reason=reason, considered=tuple(map(candidate, choice.considered)))
+    return replace(choice, reason=_by_rate(choice.reason), considered=tuple(map(candidate, choice.considered)))
+
+
+def _by_rate(reason: AnswerNote) -> AnswerNote:
+    """The reason of a choice, or the reason inside it, of a run that has a rate and no time."""
+    if reason.code is NoteCode.SHORTEST_TIME:
+        return reason.but(by_rate=True)
+    inner = dict(reason.values).get("reason")
+    return reason.but(reason=_by_rate(inner)) if isinstance(inner, AnswerNote) else reason
 
 
 def _of_steps(known: Prediction) -> dict[str, Figure]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from podsim.errors import PodsimError
 from podsim.model.framework import TITLES, Framework
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart, WallClock
@@ -22,28 +24,18 @@ if TYPE_CHECKING:
     from podsim.model.wall_clock import StartTimes
     from podsim.predicting.assemble import TrainingCase
 
-NO_DATA: Final = (
-    "wall clock: what opening the data set takes before the first step is not included: no source states it"
-)
-ONE_COPY: Final = "wall clock: all replicas take their weights from the host at the same time (assumed)"
-CACHED: Final = "wall clock: a cached executable takes as long to attach and load as in the one published row"
-SMALL: Final = (
-    "wall clock: a cached executable loads in at most the time of its compilation, as published compile times include "
-    "the load: the program is too small for the one published load"
-)
-
 
 def wall_clock(
     answer: Prediction, question: TrainingCase, times: StartTimes, failures: Failures, program: ProgramStart
 ) -> WallClock:
     """The wall clock of a predicted run, failures included where it is long enough to see any (Eq. 102)."""
     reports: tuple[GoodputReport, ...] = ()
-    lines: tuple[str, ...] = ()
+    lines: tuple[AnswerNote, ...] = ()
     if answer.timed:
         try:
             report = goodput.where_likely(answer, question, failures)
         except PodsimError as no:
-            lines = (f"wall clock: without failures, of which podsim goodput says: {no.message}",)
+            lines = (AnswerNote.of(NoteCode.FAILURES_LEFT_OUT, message=no.message),)
         else:
             reports = (report,) if report else ()
     clock = with_failures(answer, question, times, failures, program, reports)
@@ -71,7 +63,11 @@ def with_failures(
         checkpoint_s=interruptions.checkpoint(question, mapping, answer.memory, failures).total_s,
         failures=reports,
         total_s=None,
-        assumptions=(*_of_program(answer, times, program, compile_s), ONE_COPY, NO_DATA),
+        assumptions=(
+            *_of_program(answer, times, program, compile_s),
+            AnswerNote.of(NoteCode.ONE_COPY_OF_WEIGHTS),
+            AnswerNote.of(NoteCode.DATA_SET_OPENING),
+        ),
     )
     return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.timed else result
 
@@ -87,7 +83,7 @@ def together(clocks: Sequence[WallClock], time_to_train_s: Estimate) -> WallCloc
         weights_s=_added([clock.weights_s for clock in clocks]),
         checkpoint_s=sum_in_order(clock.checkpoint_s for clock in clocks),
         failures=tuple(report for clock in clocks for report in clock.failures),
-        assumptions=tuple(dict.fromkeys(line for clock in clocks for line in clock.assumptions)),
+        assumptions=tuple(dict.fromkeys(note for clock in clocks for note in clock.assumptions)),
     )
     return replace(result, total_s=_total(result, time_to_train_s))
 
@@ -124,12 +120,16 @@ def _added(parts: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart, compile_s: Estimate) -> Iterator[str]:
+def _of_program(
+    answer: Prediction, times: StartTimes, program: ProgramStart, compile_s: Estimate
+) -> Iterator[AnswerNote]:
     if program is ProgramStart.CACHED:
-        yield SMALL if compile_s.value < times.cached_s else CACHED
+        small = compile_s.value < times.cached_s
+        yield AnswerNote.of(NoteCode.EXECUTABLE_OF_SMALL_PROGRAM if small else NoteCode.EXECUTABLE_CACHED)
     elif not start.is_known(answer.mapping, times):
         framework = answer.mapping.configuration.framework_named
-        *most, last = (TITLES[Framework(name)] for name in times.frameworks)
-        known = f"{', '.join(most)} and {last}" if most else last
-        whose = f"none of {TITLES[framework]} is published" if framework else "no framework is stated"
-        yield f"compile time: {whose}; those of {known} are used"
+        yield AnswerNote.of(
+            NoteCode.COMPILE_TIMES_OF_OTHERS,
+            frameworks=tuple(TITLES[Framework(name)] for name in times.frameworks),
+            framework=TITLES[framework] if framework else None,
+        )

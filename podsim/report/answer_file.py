@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.errors import InputError
 from podsim.report import evidence
 from podsim.report.doc import Doc, Heading
+from podsim.report.written import Written
 
 if TYPE_CHECKING:
     from podsim.report.figure import Format
@@ -28,19 +29,17 @@ def check(path: Path, also: tuple[str, ...] = (), flag: str = "--out ") -> None:
         )
 
 
-def content(
-    suffix: str, report: Callable[[], Doc], json_text: Callable[[], str], rows: str, command: str
-) -> str | bytes:
-    """What a file with that suffix holds; `rows` is the JSON's list that CSV takes, `command` stands below a page.
+def content(suffix: str, report: Callable[[], Doc], written: Written, command: str) -> str | bytes:
+    """What a file with that suffix holds; `command` stands below a page.
 
     Raises InputError where a picture is wanted of an answer without charts.
     """
     if suffix == ".json":
-        return json_text()
+        return written.json()
     if suffix == ".csv":
-        from podsim.report import csv_text
-
-        return csv_text.text(json_text(), rows)
+        return written.csv()
+    if suffix == ".parquet":
+        return written.parquet()
     if suffix == ".html":
         from podsim.report import page
 

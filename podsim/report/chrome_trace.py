@@ -37,7 +37,7 @@ def text(trace: Trace) -> str:
             "segments": [
                 {"name": each.name, "times": each.times, "seconds": rounded(each.seconds)} for each in trace.segments
             ],
-            "notes": list(trace.notes),
+            "notes": [str(note) for note in trace.notes],
             **({"faults": list(trace.faults)} if trace.faults else {}),
         },
     }

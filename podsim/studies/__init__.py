@@ -1,7 +1,7 @@
 """The studies: one folder each, with the functions that answer, what they compute, and how an answer is written.
 
 A folder declares its verbs and commands in its `__init__`, its functions are in `study`, the screen is in `report` and
-the JSON in `to_json`. A new folder is a new verb: nothing else lists it.
+the keys of the JSON in `json_keys`. A new folder is a new verb: nothing else lists it.
 """
 
 from collections.abc import Mapping

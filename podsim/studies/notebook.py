@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from podsim.files.inputs import Ledger
     from podsim.report.doc import Doc
+    from podsim.report.written import Written
 
 FAULTS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
 """What a view raises over an answer that somebody made by hand; Python shows it all the same."""
@@ -33,8 +34,6 @@ class _View(NamedTuple):
     """Where the forms of one type of answer are, which are loaded when an answer of it is shown or written."""
 
     module: str
-    json: str
-    rows: str = ""
     function: str = "document"
     line: str = "answer"
     charts: bool = False
@@ -43,52 +42,42 @@ class _View(NamedTuple):
 
 
 _VIEWS: Final[dict[str, _View]] = {
-    "Prediction": _View("predict.report", "predict.to_json.prediction", page="predict.prediction_page"),
-    "ComparatorPrediction": _View(
-        "predict.comparator_report", "predict.comparator_json.prediction", page="predict.comparator_report"
-    ),
-    "SweepReport": _View("sweep.report", "sweep.table.document", "points", charts=True),
-    "Plan": _View("plan.report", "plan.to_json.plan", "candidates", charts=True, page="plan.report"),
-    "ServingPlan": _View(
-        "plan.serving_report", "plan.serving_json.document", "candidates", charts=True, page="plan.serving_report"
-    ),
-    "MixPlan": _View("plan.mix_report", "plan.to_json.mix", "candidates", page="plan.mix_report"),
-    "ScaleReport": _View("scale.report", "scale.to_json.document", "machines", page="scale.report"),
-    "Comparison": _View("compare.report", "compare.to_json.document", "sides", page="compare.report"),
-    "Mappings": _View("mappings.report", "mappings.to_json.mappings", "mappings", charts=True),
-    "Explanation": _View("explain.report", "explain.to_json.explanation", "influences", page="explain.report"),
-    "MeasurementRanking": _View(
-        "explain.measurements_report", "explain.to_json.measurements", "measurements", charts=True
-    ),
-    "OperatorRanking": _View("explain.ranking_report", "explain.to_json.ranking", "operators", charts=True),
-    "InferenceReport": _View("infer.report", "infer.to_json.document"),
-    "GoodputReport": _View("goodput.report", "goodput.to_json.document"),
-    "CollectiveReport": _View("collective.report", "collective.to_json.collective"),
-    "StencilReport": _View("stencil.report", "stencil.to_json.document"),
-    "SamplerReport": _View("sample.report", "sample.to_json.document"),
-    "OperatorReport": _View("op.report", "op.to_json.op"),
-    "Trace": _View("trace.report", "trace.to_json.trace", verbose=False),
-    "TraceDifference": _View("trace.difference_report", "trace.to_json.difference"),
-    "Difference": _View("diff.report", "diff.to_json.document"),
-    "Validation": _View("podsim.report.views.validation", "validate.to_json.validation"),
-    "FitReport": _View("calibrate.report", "calibrate.to_json.fit", verbose=False),
-    "NoiseFit": _View("podsim.report.views.noise", "calibrate.to_json.noise_fit", verbose=False),
-    "ComparatorReport": _View(
-        "predict.comparator_report", "predict.comparator_json.report", function="report", line="line"
-    ),
-    "FrameworkFit": _View("calibrate.frameworks_report", "calibrate.frameworks_json.report", verbose=False),
-    "StartFit": _View("calibrate.start_report", "calibrate.start_json.report", verbose=False),
-    "OwnLogsReport": _View(
-        "calibrate.own_logs_report", "calibrate.to_json.own_logs", "predictions", page="calibrate.own_logs_page"
-    ),
-    "CoverageReport": _View("validate.coverage_report", "validate.to_json.coverage"),
-    "HoldOuts": _View("validate.hold_outs_report", "validate.hold_outs_json.hold_outs", verbose=False),
-    "FreezeReport": _View("validate.frozen_report", "validate.to_json.frozen", verbose=False),
-    "MicrobenchmarkReport": _View("validate.microbenchmarks_report", "validate.microbenchmarks_json.microbenchmarks"),
-    "ClaimsReport": _View("validate.claims_report", "validate.claims_json.claims"),
-    "PublishedReport": _View("validate.published_report", "validate.published_json.published"),
+    "Prediction": _View("predict.report", page="predict.prediction_page"),
+    "ComparatorPrediction": _View("predict.comparator_report", page="predict.comparator_report"),
+    "SweepReport": _View("sweep.report", charts=True),
+    "Plan": _View("plan.report", charts=True, page="plan.report"),
+    "ServingPlan": _View("plan.serving_report", charts=True, page="plan.serving_report"),
+    "MixPlan": _View("plan.mix_report", page="plan.mix_report"),
+    "ScaleReport": _View("scale.report", page="scale.report"),
+    "Comparison": _View("compare.report", page="compare.report"),
+    "Mappings": _View("mappings.report", charts=True),
+    "Explanation": _View("explain.report", page="explain.report"),
+    "MeasurementRanking": _View("explain.measurements_report", charts=True),
+    "OperatorRanking": _View("explain.ranking_report", charts=True),
+    "InferenceReport": _View("infer.report"),
+    "GoodputReport": _View("goodput.report"),
+    "CollectiveReport": _View("collective.report"),
+    "StencilReport": _View("stencil.report"),
+    "SamplerReport": _View("sample.report"),
+    "OperatorReport": _View("op.report"),
+    "Trace": _View("trace.report", verbose=False),
+    "TraceDifference": _View("trace.difference_report"),
+    "Difference": _View("diff.report"),
+    "Validation": _View("podsim.report.views.validation"),
+    "FitReport": _View("calibrate.report", verbose=False),
+    "NoiseFit": _View("podsim.report.views.noise", verbose=False),
+    "ComparatorReport": _View("predict.comparator_report", function="report", line="line"),
+    "FrameworkFit": _View("calibrate.frameworks_report", verbose=False),
+    "StartFit": _View("calibrate.start_report", verbose=False),
+    "OwnLogsReport": _View("calibrate.own_logs_report", page="calibrate.own_logs_page"),
+    "CoverageReport": _View("validate.coverage_report"),
+    "HoldOuts": _View("validate.hold_outs_report", verbose=False),
+    "FreezeReport": _View("validate.frozen_report", verbose=False),
+    "MicrobenchmarkReport": _View("validate.microbenchmarks_report"),
+    "ClaimsReport": _View("validate.claims_report"),
+    "PublishedReport": _View("validate.published_report"),
 }
-_IN_PHASES: Final = _View("predict.sequence_report", "predict.to_json.prediction", page="predict.prediction_page")
+_IN_PHASES: Final = _View("predict.sequence_report", page="predict.prediction_page")
 
 
 @forms.register(Displayable)
@@ -125,17 +114,15 @@ class AnswerForms:
         html: str = _part("podsim.report.page").fragment(_document(answer, whole=False))
         return html
 
-    def document(self, answer: object) -> str:
-        """The JSON document, with the inputs of the answer."""
-        module, _, function = _registered(answer).json.rpartition(".")
+    def tree(self, answer: object) -> dict[str, Any]:
+        """The JSON document as Python has it, with the inputs of the answer."""
         with inputs.of(ledger(answer)):
-            text: str = getattr(_part(module), function)(answer)
-        return text
+            return _written(answer).tree()
 
     def records(self, answer: object) -> list[dict[str, Any]]:
         """The table of the answer, the rows and columns of its CSV file."""
-        table: list[dict[str, Any]] = _part("podsim.report.csv_text").records(self.document(answer), _rows(answer))
-        return table
+        with inputs.of(ledger(answer)):
+            return _written(answer).records()
 
     def save(self, answer: object, path: Path) -> None:
         """Write what `-o` writes; a trace is that of a viewer."""
@@ -151,8 +138,7 @@ class AnswerForms:
             content = answer_file.content(
                 suffix,
                 lambda: page(answer, record.question if record else None),
-                lambda: self.document(answer),
-                _rows(answer),
+                _written(answer),
                 shlex.join([*command, "-o", path.name]),
             )
         write_atomic(path, content)
@@ -163,15 +149,29 @@ def _part(module: str) -> ModuleType:
     return import_module(module if module.startswith("podsim.") else f"podsim.studies.{module}")
 
 
-def _rows(answer: object) -> str:
-    """The key of the list that is the table of the answer; "" for the document itself."""
-    return "batches" if getattr(answer, "swept", ()) else _registered(answer).rows
+def _written(answer: object) -> Written:
+    written: Written = _part("podsim.studies.documents").written(answer)
+    return written
 
 
 def _registered(answer: object) -> _View:
     view = _view(answer)
     assert view is not None, "forms are those of what has a view"
     return view
+
+
+def screen(answer: object, *, verbose: bool) -> Doc:
+    """The screen of an answer of a study, without charts."""
+    view = _registered(answer)
+    document: Doc = getattr(_part(view.module), view.function)(answer, **({"verbose": verbose} if view.verbose else {}))
+    return document
+
+
+def line(answer: object) -> str | tuple[str, ...]:
+    """What `--quiet` prints of an answer of a study."""
+    view = _registered(answer)
+    text: str | tuple[str, ...] = getattr(_part(view.module), view.line)(answer)
+    return text
 
 
 def page(answer: object, question: Mapping[str, Any] | None) -> Doc:

@@ -1,11 +1,13 @@
 """From what a workload file says to the operators of the model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
-from podsim.model.caveat import Caveat
 from podsim.model.family import FAMILIES, GeneralConfiguration, WorkloadFile
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.training import Convergence
 from podsim.model.workload import Gather, LayerUnit, Workload
 
@@ -37,7 +39,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralC
         minimum=file.minimum,
         row_tokens=file.transformer.sequence if file.transformer else None,
         decodes=file.transformer is not None and file.transformer.head == "lm",
-        notes=(*map(Caveat, file.notes), *_assumed(file)),
+        notes=(*(replace(note, caveat=True) for note in file.notes), *_assumed(file)),
     )
 
 
@@ -58,14 +60,14 @@ def _input_bytes(chain: tuple[LayerUnit, ...]) -> float:
     )
 
 
-def _assumed(file: WorkloadFile) -> Iterator[str]:
+def _assumed(file: WorkloadFile) -> Iterator[AnswerNote]:
     """What a file leaves out that an answer needs."""
     if not file.benchmark:
-        yield "no length of a run is stated, so no time to train"
+        yield AnswerNote.of(NoteCode.LENGTH_NOT_STATED)
     if not file.configurations:
-        yield "no configuration is published for this model: that of calibration/configurations.toml is used"
+        yield AnswerNote.of(NoteCode.CONFIGURATION_GENERAL)
     if file.row_bytes is None:
-        yield f"input of a row: {INDEX_BYTES} bytes an index, {INPUT_BYTES} any other element"
+        yield AnswerNote.of(NoteCode.ROW_INPUT, index_bytes=INDEX_BYTES, other_bytes=INPUT_BYTES)
 
 
 def units(family: str, size: object) -> tuple[LayerUnit, ...]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from podsim.errors import InputError
 from podsim.model.fabric import Topology
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.training import Preset
 from podsim.model.workload import Workload
 
@@ -29,10 +31,7 @@ def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Wor
             hint=f"leave out --preset, or --pod {2 * large_pod.above}",
         )
     configurations = tuple(large_pod.of(configuration) for configuration in workload.configurations)
-    note = (
-        f"configuration {name}: {large_pod.text}, as published for smaller machines ({large_pod.source}); "
-        "assumed for one this large"
-    )
+    note = AnswerNote.of(NoteCode.LARGE_POD, name=name, text=large_pod.text, source=large_pod.source)
     return replace(workload, configurations=configurations, notes=(*workload.notes, note)), None
 
 
@@ -75,7 +74,7 @@ class UsualHosts(NamedTuple):
     """Servers of a machine, and what says so."""
 
     servers: int
-    basis: str
+    basis: AnswerNote
 
 
 def usual_hosts(
@@ -86,7 +85,7 @@ def usual_hosts(
     `assumed` are the values of the file of the workload that no source states, such as "preset.comparison.hosts".
     """
     if named is not None:
-        return UsualHosts(named.hosts, f"of preset {named.name}")
+        return UsualHosts(named.hosts, AnswerNote.of(NoteCode.HOSTS_OF_PRESET, preset=named.name))
     sizes: dict[int, int] = {}
     known: set[tuple[int, int]] = set()
     for item in workload.presets or workload.hosts_as:
@@ -96,17 +95,13 @@ def usual_hosts(
             known.add((ipus, item.hosts))
     below = [ipus for ipus in sizes if ipus <= topology.ipus]
     if not below:
-        servers = topology.hosts.servers
-        return UsualHosts(servers, f"default of {topology.name}: no published run on {_ipus(topology.ipus)} or fewer")
+        basis = AnswerNote.of(NoteCode.HOSTS_OF_MACHINE, machine=topology.name, ipus=topology.ipus)
+        return UsualHosts(topology.hosts.servers, basis)
     nearest = max(below)
     servers = min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
     if nearest != topology.ipus:
-        near = f"{sizes[nearest]:,} on {_ipus(nearest)}"
-        return UsualHosts(servers, f"assumed: no published run on {_ipus(topology.ipus)} (next smaller: {near})")
-    if (nearest, servers) not in known:
-        return UsualHosts(servers, f"assumed: the published configuration on {_ipus(nearest)} does not state them")
-    return UsualHosts(servers, f"as in published runs on {_ipus(nearest)}")
-
-
-def _ipus(count: int) -> str:
-    return f"{count:,} IPU{'' if count == 1 else 's'}"
+        basis = AnswerNote.of(NoteCode.HOSTS_AS_SMALLER, ipus=topology.ipus, smaller=nearest, hosts=sizes[nearest])
+        return UsualHosts(servers, basis)
+    stated = (nearest, servers) in known
+    basis = AnswerNote.of(NoteCode.HOSTS_AS_PUBLISHED if stated else NoteCode.HOSTS_NOT_STATED, ipus=nearest)
+    return UsualHosts(servers, basis)

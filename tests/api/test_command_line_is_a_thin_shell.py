@@ -83,7 +83,7 @@ def test_numbers_are_attributes(both):
             }
         )
     assert document["step_s"] == rounded(result.step_s.value)
-    assert document["assumptions"] == list(result.assumptions)
+    assert document["assumptions"] == [*map(str, result.assumptions)]
 
 
 def test_the_mapping_and_the_run_are_attributes(both):

@@ -136,6 +136,8 @@ def test_serving_under_a_framework_says_where_its_waits_are_from():
         report = podsim.infer("resnet50", framework=framework, **keywords)
         text = " ".join(render(view.document(report, verbose=True), Look(160)).split())
         assert ("framework time on the host is not published" in text) is not flag
-        assert [line for line in report.assumptions if "in training (Eq. 13)" in line] == (
-            [line for line in report.assumptions if str(framework) in line and "Eq. 13" in line] if flag else []
+        assert [line for line in map(str, report.assumptions) if "in training (Eq. 13)" in line] == (
+            [line for line in map(str, report.assumptions) if str(framework) in line and "Eq. 13" in line]
+            if flag
+            else []
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields
 from enum import StrEnum
 from typing import Any, get_origin
 
@@ -13,7 +13,7 @@ from source import ROOT
 
 from podsim.files.catalog import PointsFile
 from podsim.files.families import FamilyFile
-from podsim.files.keys import bare, entries, member, unit_of
+from podsim.files.keys import bare, entries, is_table, member, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.model.calibration import ParameterSet, TensorParallel
 from podsim.model.chip import Chip
@@ -28,6 +28,7 @@ from podsim.model.loss_laws import LossLaws
 from podsim.model.maturity import Releases
 from podsim.model.mix import Mix
 from podsim.model.noise import Noise
+from podsim.model.note import AnswerNote
 from podsim.model.phases import Phases
 from podsim.model.prices import PriceList
 from podsim.model.quantity import Source
@@ -84,7 +85,7 @@ def classes(kind: Any) -> Iterator[type]:
     kind = bare(kind)[0]
     if get_origin(kind) in (tuple, Mapping):
         yield from classes(member(kind))
-    elif is_dataclass(kind):
+    elif is_table(kind):
         assert isinstance(kind, type)
         yield kind
         for key, entry in entries(kind).items():
@@ -105,7 +106,9 @@ def value(kind: Any) -> str:
     if issubclass(inner, StrEnum):
         return "one of " + ", ".join(f'"{choice}"' for choice in inner)
     return (
-        "table" if is_dataclass(inner) else {str: "text", bool: "true or false", int: "whole", float: "number"}[inner]
+        "table"
+        if is_table(inner)
+        else {str: "text", AnswerNote: "text", bool: "true or false", int: "whole", float: "number"}[inner]
     )
 
 

@@ -40,7 +40,7 @@ SAME_ROLE = {
     "study": "what a study computes",
     "report": "the screen of a study",
     "result": "the answer of a study",
-    "to_json": "the JSON of a study",
+    "json_keys": "the keys of the JSON of a study",
 }
 
 

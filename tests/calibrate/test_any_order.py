@@ -7,12 +7,12 @@ from podsim.caches.tables import TABLES
 from podsim.calibration import fit, holdout, shipped
 from podsim.files import catalog
 from podsim.model.parameters import FREE
-from podsim.studies.predict import to_json as predict_json
+from podsim.studies.documents import written
 
 
 def predicted():
     prediction = podsim.predict("bert", pod=16, micro_batch=2, replicas=4, ipus_per_replica=4)
-    return predict_json.prediction(prediction).encode()
+    return written(prediction).json().encode()
 
 
 @pytest.fixture(scope="module")

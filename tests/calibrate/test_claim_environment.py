@@ -1,6 +1,5 @@
 """What evaluators of claims may ask, how an answer is judged, and what JSON says of it, with hand-made answers."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,7 +13,7 @@ from podsim.files import catalog, comparators
 from podsim.model.claims import Claim, ClaimPart, Metric, Verdict, Worth
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.prices import Price, PriceList
-from podsim.studies.validate import claims_json as json_claims
+from podsim.studies.documents import written
 
 PART = ClaimPart(
     workload="bert", machine="pod64", preset="p", sdk="2.3", baseline="a100", baseline_chips=8, claimed=10.0
@@ -186,12 +185,12 @@ def test_progress_counts_claims():
 
 def test_json_has_the_number_that_decides_and_all_of_them():
     report = verdicts(8.0)
-    body = json.loads(json_claims.claims(report))
+    body = written(report).tree()
     assert body["count"][Verdict.DISAGREES.value] == 1
     assert body["count_by_worth"][Worth.INDEPENDENT.value] == {"agrees": 0, "disagrees": 1}
     (claim,) = body["claims"]
     assert (claim["claimed"], claim["podsim"], claim["verdict"]) == (10.0, 8.0, "disagrees")
     assert claim["error"] == pytest.approx(-0.2)
     assert claim["parts"][0]["about"] == "bert on pod64 over pod16, p"
-    (cannot,) = json.loads(json_claims.claims(verdicts(1.0, replace(CLAIM, metric=Metric.PRICE))))["claims"]
+    (cannot,) = written(verdicts(1.0, replace(CLAIM, metric=Metric.PRICE))).tree()["claims"]
     assert (cannot["podsim"], cannot["worth"], cannot["error"]) == (None, None, None)

@@ -1,6 +1,5 @@
 """Which published rates constants of frameworks are fitted to, and what each row becomes; the fit as JSON."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.program import Part
 from podsim.model.readings import Mode, ReadingsFile, RowReading
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
-from podsim.studies.calibrate import frameworks_json as json_frameworks
+from podsim.studies.documents import written
 
 ROW = Microbenchmark(
     id="r",
@@ -102,7 +101,7 @@ def test_json_has_groups_and_frameworks_as_one():
         )
 
     fit = FrameworkFit(costs=FrameworkCosts(rows=2), groups=(group("a", -0.3), group("b", -0.5)), path="x.toml")
-    body = json.loads(json_frameworks.report(fit))
+    body = written(fit).tree()
     assert body["schema"] == "podsim.frameworks/1"
     assert body["path"] == "x.toml"
     assert [each["family"] for each in body["groups"]] == ["a", "b"]

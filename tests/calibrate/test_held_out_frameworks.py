@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -19,7 +18,7 @@ from podsim.model.published import PublishedReport, ReadRow, RowFit, Sample
 from podsim.model.published_bars import bars
 from podsim.model.readings import Mode, RowReading
 from podsim.report.terminal import Look, render
-from podsim.studies.validate import published_json as json_published
+from podsim.studies.documents import written
 from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
@@ -115,7 +114,7 @@ def test_rows_in_sample_are_marked_on_screen_and_in_json() -> None:
     report = named("pytorch", "a", "b", "c", fit=IN_LINE)
     assert "in sample" in view.families(report.groups).rows[0]
     assert "yes" in published_rows.table(report.compared).rows[0]
-    document = json.loads(json_published.published(report))
+    document = written(report).tree()
     assert [(row["sample"], row["fitted"], row["error_held_out"]) for row in document["rows"]] == [
         ("in sample", [MICRO_BATCH], 0.13)
     ] * 3
@@ -178,7 +177,7 @@ def test_every_key_of_the_document_is_described(published: PublishedReport) -> N
         "name",
         "reason",
     }
-    document = json.loads(json_published.published(published))
+    document = written(published).tree()
     keys = set(document) | set(document["summary"])
     for name in ("rows", "families", "frameworks", "bars"):
         keys |= {key for entry in document[name] for key in entry}

@@ -1,6 +1,5 @@
 """Groups left out of everything that is learned: what is left out, what is reported, forms that are chosen again."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED
 from podsim.predicting.assemble import step, step_doubt
-from podsim.studies.validate import hold_outs_json as json_hold_outs
+from podsim.studies.documents import written
 from podsim.studies.validate import hold_outs_report as view
 
 FEW = {
@@ -45,7 +44,7 @@ def test_every_grouping_has_every_quantity(report):
 
 @pytest.mark.slow
 def test_what_is_written_is_what_was_found(report):
-    result = json.loads(json_hold_outs.hold_outs(report))
+    result = written(report).tree()
     assert result["schema"] == "podsim.hold-outs/1"
     for by, quantities in result["hold_outs"].items():
         for quantity, errors in quantities.items():

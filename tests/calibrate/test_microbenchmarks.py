@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
@@ -23,7 +22,7 @@ from podsim.model.chip import Chip
 from podsim.model.microbenchmark import Compared, ErrorLimit, MicrobenchmarkReport, Statistic, quantile, summary
 from podsim.physics import exchange
 from podsim.report.terminal import Look, render
-from podsim.studies.validate import microbenchmarks_json as json_microbenchmarks
+from podsim.studies.documents import written
 from podsim.studies.validate import microbenchmarks_report as view
 
 ROWS = microbenchmarks.shipped()
@@ -220,7 +219,7 @@ def test_rows_behind_a_constant_count_apart() -> None:
     (known,), (other,) = _hand_made(0.1).compared, _hand_made(0.3).compared
     mixed = replace(_hand_made(0.1), compared=(replace(known, fitted="x"), other, other))
     assert [(item.family.title, item.count) for item in mixed.by_constant] == [("no constant", 2), ("x", 1)]
-    details = json.loads(json_microbenchmarks.microbenchmarks(mixed))
+    details = written(mixed).tree()
     assert [row["fitted"] for row in details["rows"]] == ["x", "", ""]
     assert [(constant["constant"], constant["count"]) for constant in details["constants"]] == [("", 2), ("x", 1)]
 
@@ -257,7 +256,7 @@ def test_every_row_behind_these_bars_is_one_that_a_constant_was_fitted_to(
     (result,) = (item for item in report.summaries if item.family.key == family)
     assert (result.fitted, result.not_fitted) == (result.count, 0)
     assert result in report.only_fitted
-    details = json.loads(json_microbenchmarks.microbenchmarks(report))
+    details = written(report).tree()
     (line,) = (item for item in details["families"] if item["family"] == family)
     assert (line["fitted"], line["median_abs_not_fitted"]) == (result.count, None)
 
@@ -322,7 +321,7 @@ def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) 
 
 
 def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
-    text = json.loads(json_microbenchmarks.microbenchmarks(report))
+    text = written(report).tree()
     assert text["schema"] == "podsim.microbenchmarks/1"
     assert len(text["rows"]) + len(text["left_out"]) == len(ROWS)
     row = text["rows"][0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +22,7 @@ from podsim.model.published import MOST_SPREAD, LeftOutRow, OtherReading, Publis
 from podsim.model.published_bars import bars, missed
 from podsim.model.readings import LeftOutRows, Mode, Option, ReadingsFile, RowReading, Unsaid
 from podsim.report.terminal import Look, render
-from podsim.studies.validate import published_json as json_published
+from podsim.studies.documents import written
 from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
@@ -329,7 +328,7 @@ def test_a_row_without_a_chip_counts_once_for_each() -> None:
     assert not result.networks.rows
     (group,) = result.groups
     assert (group.stated, len(group.summary.rows)) == (Stated.NO_CHIP, 2)
-    (details,) = json.loads(json_published.published(result))["rows"]
+    (details,) = written(result).tree()["rows"]
     assert [(chip["chip"], chip["predicted"], chip["inside"]) for chip in details["chips"]] == [
         ("old", 100.0, True),
         ("new", 140.0, False),
@@ -406,7 +405,7 @@ def test_rows_for_one_reason_are_left_out_together() -> None:
 
 
 def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
-    document = json.loads(json_published.published(of(0.1, unstated=(0.5,))))
+    document = written(of(0.1, unstated=(0.5,))).tree()
     keys = {
         "id",
         "measured",

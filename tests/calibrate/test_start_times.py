@@ -13,7 +13,8 @@ from podsim.files.readers import reader
 from podsim.files.write import start_times_text
 from podsim.model.framework import Framework
 from podsim.report.terminal import Look, render
-from podsim.studies.calibrate import start_json, start_report
+from podsim.studies.calibrate import start_report
+from podsim.studies.documents import written
 
 SECONDS = 0.5
 NETWORKS = {"one": 1.3, "two": 0.8, "three": 1.0, "four": 1 / (1.3 * 0.8)}
@@ -137,4 +138,4 @@ def test_the_screen_says_errors_and_what_was_left_out(shipped):
     assert "18 of 20 rows" in text
     assert "application-0090" in text
     assert "an operator" in start_report.answer(shipped)
-    assert '"podsim.compile_times/1"' in start_json.report(shipped)
+    assert '"podsim.compile_times/1"' in written(shipped).json()

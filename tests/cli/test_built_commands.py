@@ -14,8 +14,9 @@ from podsim import studies
 from podsim.cli import command
 from podsim.cli.app import main
 from podsim.model.verb import Verb
-from podsim.report import fields_document, fields_json
+from podsim.report import fields_document
 from podsim.report.doc import Fact, Facts
+from podsim.studies.documents import written
 from podsim.studies.explain import operators
 
 DECLARATION = '''
@@ -143,7 +144,7 @@ def test_fields_say_their_units() -> None:
         if isinstance(block, Facts)
         for row in block.rows
     }
-    assert json.loads(fields_json.document(answer))["grid"] == [1000, 1000]
+    assert written(answer).tree()["grid"] == [1000, 1000]
 
 
 def test_a_verb_is_in_the_module_that_its_study_names() -> None:

@@ -14,17 +14,19 @@ from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import inputs
 from podsim.report.doc import Doc, Heading
+from podsim.report.json_document import JsonDocument
+from podsim.report.written import Written
 
 ANSWER = {
     "screen": lambda: Doc(((Heading("a title"),),)),
-    "json_text": lambda: '{"schema": "x/1"}\n',
+    "written": Written(lambda: JsonDocument("x"), {"a": 1}),
     "line": lambda: ("first", "second\x1b[31m"),
 }
 
 
 @pytest.mark.parametrize(
     ("flags", "text"),
-    [({"json": True}, '{"schema": "x/1"}\n'), ({"quiet": True}, "first\nsecond\\x1b[31m\n"), ({}, "a title")],
+    [({"json": True}, '{\n  "schema": "podsim.x/1"'), ({"quiet": True}, "first\nsecond\\x1b[31m\n"), ({}, "a title")],
 )
 def test_an_answer_is_printed_in_the_form_that_was_chosen(flags, text, capsys):
     answer.give(OutputFlags(**flags), **ANSWER)
@@ -83,10 +85,8 @@ def test_a_report_of_no_known_kind_is_refused_with_one_that_is(name):
 def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "rows.parquet"))
     flags.check((".parquet",))
-    saving.save(
-        flags, OutputFlags(quiet=True), report=ANSWER["screen"], json_text=ANSWER["json_text"], parquet=lambda: b"PAR1"
-    )
-    assert (tmp_path / "rows.parquet").read_bytes() == b"PAR1"
+    saving.save(flags, OutputFlags(quiet=True), report=ANSWER["screen"], written=ANSWER["written"])
+    assert (tmp_path / "rows.parquet").read_bytes().startswith(b"PAR1")
     with pytest.raises(InputError):
         flags.check()
 
@@ -94,7 +94,7 @@ def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
 def test_words_alone_have_no_picture(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "a.svg"))
     with pytest.raises(InputError, match="it has no chart"):
-        saving.save(flags, OutputFlags(), report=ANSWER["screen"], json_text=ANSWER["json_text"])
+        saving.save(flags, OutputFlags(), report=ANSWER["screen"], written=ANSWER["written"])
     assert not (tmp_path / "a.svg").exists()
 
 

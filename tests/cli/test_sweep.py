@@ -12,6 +12,7 @@ from test_transcripts import ROOT, replay
 import podsim
 from podsim.cli.app import main
 from podsim.report.digits import rounded
+from podsim.studies.documents import written
 from podsim.studies.sweep import compute
 
 CASES = ROOT / "tests/cases/sweeps"
@@ -70,11 +71,9 @@ def test_each_suffix(suffix: str, swept: Path, tmp_path: Path, capsys: pytest.Ca
 
 def test_parquet_and_csv_have_the_same_cells(swept: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    from podsim.studies.sweep import table as sweep_text
-
     report = podsim.sweep(swept / "splits.toml")
-    table = parquet.read_table(io.BytesIO(sweep_text.parquet(report)))
-    header, *rows = sweep_text.table(report).splitlines()
+    table = parquet.read_table(io.BytesIO(written(report).parquet()))
+    header, *rows = written(report).csv().splitlines()
     assert header.split(",") == table.schema.names
     assert len(rows) == table.num_rows == 4
     (at,) = [at for at, row in enumerate(report.rows) if row.outcome.answer is None]

@@ -292,8 +292,8 @@ def test_above_the_largest_ring_racks_are_switched_and_the_machine_says_that_thi
     document = catalog.topology("pod512")
     assert document.value.title == "IPU-POD512"
     assert document.value.level("pod").shape is Shape.SWITCH
-    assert document.value.notes[0] == "extrapolated from pod64: 8 racks joined by switches"
-    assert any("no such pod is documented" in note for note in document.value.notes)
+    assert str(document.value.notes[0]) == "extrapolated from pod64: 8 racks joined by switches"
+    assert any("no such pod is documented" in note for note in map(str, document.value.notes))
     assert document.provenance["level.pod.shape"].kind is SourceKind.ASSUMED
     assert document.provenance["level.pod.holds"].note == "extrapolated from pod64: 8 racks joined by switches"
 
@@ -302,7 +302,7 @@ def test_a_part_of_a_rack_is_an_open_ladder():
     topology = catalog.topology("pod32").value
     assert (topology.machines_per_rack, topology.level("rack").closed) == (8, False)
     assert catalog.topology("pod64").value.level("rack").closed
-    assert topology.notes[0] == "part of pod64: 8 of its 16 machines, IPU-Link torus not closed"
+    assert str(topology.notes[0]) == "part of pod64: 8 of its 16 machines, IPU-Link torus not closed"
 
 
 def test_a_name_with_a_file_wins_over_the_family(write):

@@ -129,8 +129,8 @@ def test_a_config_answers_and_says_what_it_assumes(tmp_path):
     answer = podsim.predict(path, pod=16)
     assert answer.length_flags == ("--samples 1e9",)
     assert answer.step_s.grade == "assumed"
-    assert any(line.startswith("configuration: as ViT-B/16, the same network") for line in answer.assumptions)
-    assert any("no length of a run" in line for line in answer.assumptions)
+    assert any(line.startswith("configuration: as ViT-B/16, the same network") for line in map(str, answer.assumptions))
+    assert any("no length of a run" in line for line in map(str, answer.assumptions))
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -261,8 +261,8 @@ LLAMA = PUBLIC["llama-2-7b"][0]
 def test_what_changes_the_arithmetic_and_is_not_followed_is_said(config, more, said, tmp_path):
     plain = catalog.workload(written(tmp_path, "own", config)).value
     workload = catalog.workload(written(tmp_path, "own", config | more)).value
-    assert said in " ".join(workload.notes)
-    assert said not in " ".join(plain.notes)
+    assert said in " ".join(map(str, workload.notes))
+    assert said not in " ".join(map(str, plain.notes))
     assert workload.units == plain.units
 
 
@@ -332,7 +332,7 @@ def test_families_that_are_named_after_others(tmp_path):
     workload = catalog.workload(written(tmp_path, "own", qwen)).value
     biases = 28 * (3584 + 2 * 512)
     assert workload.parameters + biases == 7_615_616_512
-    assert any(f"{biases:,} parameters" in note for note in workload.notes)
+    assert any(f"{biases:,} parameters" in note for note in map(str, workload.notes))
 
 
 def test_the_hint_of_an_unknown_architecture_holds(tmp_path):

@@ -16,7 +16,7 @@ extends = "pod256"
 def notes(folder: Path, more: str) -> tuple[str, ...]:
     path = folder / "own.toml"
     path.write_text(OWN.format(more=more), encoding="utf-8")
-    return catalog.topology(str(path)).value.notes
+    return tuple(map(str, catalog.topology(str(path)).value.notes))
 
 
 def test_a_machine_of_other_levels_has_not_the_notes_of_the_one_it_extends(tmp_path):
@@ -27,7 +27,7 @@ def test_a_machine_of_other_levels_has_not_the_notes_of_the_one_it_extends(tmp_p
 
 def test_a_what_if_of_levels_leaves_the_notes_out_and_others_keep_them():
     usual, larger, quicker = (
-        podsim.predict("bert", pod=256, engine="analytic", changes=changes).assumptions
+        [*map(str, podsim.predict("bert", pod=256, engine="analytic", changes=changes).assumptions)]
         for changes in ({}, {"level.pod.holds": "16"}, {"chip.clock": "1.5 GHz"})
     )
     assert any("four racks" in line for line in usual)

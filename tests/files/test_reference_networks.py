@@ -7,8 +7,6 @@ import pytest
 from podsim.files import catalog
 from podsim.files.configurations import general
 from podsim.files.reference_networks import (
-    GENERAL,
-    ROUND_NUMBER,
     Size,
     _compared,
     configured,
@@ -16,6 +14,8 @@ from podsim.files.reference_networks import (
     reference,
 )
 from podsim.model.network_kind import NetworkKind
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream
 
 TOKENS, HIDDEN, WORDS = 16, 32, 1000
@@ -104,7 +104,7 @@ def test_the_same_network_may_be_a_little_larger_and_its_rows_of_any_length(gpt2
     assert compared(gpt2, parameters=lambda size: round(size * 1.019)).whole
     longer = compared(gpt2, tokens=lambda tokens: 2 * tokens)
     assert (longer.same, longer.whole, longer.longer) == (True, False, 2.0)
-    assert longer.basis.endswith("the same network with 2× the tokens a row")
+    assert str(longer.basis).endswith("the same network with 2× the tokens a row")
     for change in ({"parameters": lambda size: round(size * 1.03)}, {"flop": lambda flop: 0.97 * flop}):
         assert not compared(gpt2, **change).same
     assert not compared(gpt2, next_token=lambda _: False).same
@@ -112,21 +112,22 @@ def test_the_same_network_may_be_a_little_larger_and_its_rows_of_any_length(gpt2
 
 
 def test_the_screen_says_how_near_the_nearest_is(gpt2):
-    assert "the same network (parameters and FLOP within 2 %)" in compared(gpt2).basis
+    assert "the same network (parameters and FLOP within 2 %)" in str(compared(gpt2).basis)
     other = compared(gpt2, parameters=lambda size: 2 * size)
-    assert other.basis.endswith("(2× its parameters, 1× its FLOP)")
+    assert str(other.basis).endswith("(2× its parameters, 1× its FLOP)")
     both = compared(gpt2, parameters=lambda size: 2 * size, tokens=lambda tokens: 4 * tokens)
-    assert both.basis.endswith("(2× its parameters, 1× its FLOP a token)")
+    assert str(both.basis).endswith("(2× its parameters, 1× its FLOP a token)")
 
 
 def test_a_shipped_network_is_its_own_reference_and_keeps_its_mappings(gpt2):
     like = reference(gpt2.units, general().value)
     assert (like.workload.name, like.whole) == ("gpt2-small", True)
-    own = replace(gpt2, presets=(), configurations=(), notes=(f"{GENERAL} of it", "mine"))
+    mine = AnswerNote.of(NoteCode.FILE_TEXT, text="mine")
+    own = replace(gpt2, presets=(), configurations=(), notes=(AnswerNote.of(NoteCode.CONFIGURATION_GENERAL), mine))
     taken = configured(own, like, set())
     assert taken.presets == gpt2.presets
     assert [each.name for each in taken.configurations] == [each.name for each in gpt2.configurations]
-    assert taken.notes == ("mine", like.basis)
+    assert taken.notes == (mine, like.basis)
 
 
 def test_what_the_file_states_stays_its_own(gpt2):
@@ -144,18 +145,18 @@ def test_a_longer_row_takes_as_many_tokens_a_step(gpt2):
     like = replace(compared(gpt2, tokens=lambda tokens: 4 * tokens), workload=rows)
     taken = configured(gpt2, like, set())
     assert taken.benchmark.global_batch == 128
-    assert taken.recipe == f"as many tokens a step as {gpt2.title}"
+    assert str(taken.recipe) == f"as many tokens a step as {gpt2.title}"
     assert configured(gpt2, replace(like, longer=1e6), set()).benchmark.global_batch == 1
-    assert configured(gpt2, replace(like, longer=1.0), set()).recipe == f"that of {gpt2.title}"
+    assert str(configured(gpt2, replace(like, longer=1.0), set()).recipe) == f"that of {gpt2.title}"
 
 
 def test_where_nobody_states_a_batch_it_is_a_round_number(gpt2):
     bare = replace(gpt2, benchmark=replace(gpt2.benchmark, global_batch=None, global_batch_tokens=None))
     like = replace(compared(gpt2, parameters=lambda size: 2 * size), workload=bare)
-    assert configured(gpt2, like, set()).recipe == ROUND_NUMBER
+    assert configured(gpt2, like, set()).recipe == AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER)
     assert configured(gpt2, like, set()).benchmark.global_batch == gpt2.benchmark.global_batch
     paper = replace(bare, benchmark=replace(bare.benchmark, global_batch_tokens=5e5))
-    assert configured(gpt2, replace(like, workload=paper), set()).recipe == (
+    assert str(configured(gpt2, replace(like, workload=paper), set()).recipe) == (
         f"the 500,000 tokens a step that the paper of {gpt2.title} states"
     )
 

@@ -15,6 +15,7 @@ from fuzz.judge import judged
 
 from podsim.files import catalog, find
 from podsim.report import json_text
+from podsim.report.json_document import JsonDocument
 
 SHARE = 40  # one in so many accepted inputs is asked what takes long
 Run = Callable[[Path, Any, Choices], object]
@@ -56,7 +57,7 @@ def toml_target(patterns: tuple[str, ...], run: Run) -> Callable[[bytes], str]:
 
         def ask() -> object:
             document = catalog.describe(path).document
-            described = json.loads(json_text.text("check", {"provenance": json_text.plain(document.provenance)}))
+            described = json_text.tree(JsonDocument("check"), {"provenance": document.provenance})
             return described, run(path, document.value, draw)
 
         return judged(lambda: list(ask()))

@@ -20,7 +20,7 @@ BASE = {"preset": "popart", "topology": "pod16", "samples": 1e9, "engine": "anal
 
 
 def shown(answer):
-    return [line for line in answer.assumptions if line.startswith("available-memory proportion")]
+    return [line for line in map(str, answer.assumptions) if line.startswith("available-memory proportion")]
 
 
 def with_configuration(mapping, **changes):

@@ -80,7 +80,8 @@ def test_bert_falls_with_its_layers_at_one_batch(tmp_path: Path) -> None:
         assert prediction.throughput_samples_per_s.value < (1 + SIDE) * before
         assert prediction.mapping.global_batch == pytest.approx(16384, rel=0.05)
         assert any(
-            note.startswith(f"global batch {prediction.mapping.global_batch:,}: ") for note in prediction.assumptions
+            note.startswith(f"global batch {prediction.mapping.global_batch:,}: ")
+            for note in map(str, prediction.assumptions)
         )
         before = prediction.throughput_samples_per_s.value
 
@@ -96,12 +97,12 @@ def test_a_batch_is_named_with_the_network_it_is_from(tmp_path: Path, layers: in
     prediction = podsim.predict(written(tmp_path, BERT, num_hidden_layers=layers), pod=16, engine="analytic")
     assert prediction.mapping.global_batch == pytest.approx(16384, rel=0.05)
     start = f"global batch {prediction.mapping.global_batch:,}: {basis}"
-    assert any(note.startswith(start) for note in prediction.assumptions)
+    assert any(note.startswith(start) for note in map(str, prediction.assumptions))
 
 
 def test_the_note_of_a_batch_goes_where_a_flag_sets_it(tmp_path: Path) -> None:
     prediction = podsim.predict(written(tmp_path, BERT), pod=64, engine="analytic", global_batch=4096)
-    assert not any(note.startswith("global batch") for note in prediction.assumptions)
+    assert not any(note.startswith("global batch") for note in map(str, prediction.assumptions))
 
 
 @pytest.mark.parametrize(
@@ -116,8 +117,8 @@ def test_the_note_of_a_batch_goes_where_a_flag_sets_it(tmp_path: Path) -> None:
 def test_rows_of_another_length_are_the_same_network(tmp_path: Path, tokens: int, batch: int, basis: str) -> None:
     """Its batch has as many tokens: 16,384 sequences of 384 tokens are 24,576 of 256."""
     workload = catalog.workload(written(tmp_path, BERT), of_length(tokens)).value
-    assert (workload.benchmark.global_batch, workload.recipe) == (batch, basis)
-    assert any("the same network" in note for note in workload.notes)
+    assert (workload.benchmark.global_batch, str(workload.recipe)) == (batch, basis)
+    assert any("the same network" in note for note in map(str, workload.notes))
     assert bool(workload.presets) == (tokens in (128, 512))  # published mappings are of rows as long
 
 
@@ -160,7 +161,7 @@ def test_the_batch_is_that_at_which_the_published_network_trains_soonest(tmp_pat
         )
         assert any(
             note.startswith("global batch 32: the one with the shortest time to train for Llama 3.1 8B")
-            for note in prediction.assumptions
+            for note in map(str, prediction.assumptions)
         )
 
 
@@ -179,7 +180,7 @@ def test_any_micro_batch_that_divides_a_batch_that_is_given_is_weighed(tmp_path:
 def test_an_encoder_is_no_decoder(tmp_path: Path) -> None:
     """BERT of 12 wide layers is nearer to GPT-2 small in size, and is configured as a BERT."""
     notes = catalog.workload(written(tmp_path, BERT, num_hidden_layers=12)).value.notes
-    assert any(note.startswith("configuration: as BERT-Base") for note in notes)
+    assert any(note.startswith("configuration: as BERT-Base") for note in map(str, notes))
 
 
 def test_a_network_without_a_recipe_says_that_its_batch_is_a_round_number(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_a_network_without_a_recipe_says_that_its_batch_is_a_round_number(tmp_pa
         tmp_path, json.loads(Path(path).read_text("utf-8")), encoder_attention_heads=6, decoder_attention_heads=6
     )
     notes = podsim.predict(path, pod=16, engine="analytic").assumptions
-    assert any(note.startswith("global batch 1,0") and "a round number" in note for note in notes)
+    assert any(note.startswith("global batch 1,0") and "a round number" in note for note in map(str, notes))
 
 
 def refusal(path: str, **flags: Any) -> PodsimError:

@@ -112,7 +112,7 @@ def test_a_schedule_that_is_asked_for_is_what_memory_counts(schedule):
     alone = memory.fit(BERT, sequential, planner.topology)
     stash, least = (fitted.ipus[1].by_category["stash"] for fitted in (content, alone))
     assert stash == in_flight(mapping, mapping.stages[1]) * least
-    assert list(request.notes(mapping.configuration)) == [f"what-if: schedule {schedule} (given)"]
+    assert [*map(str, request.notes(mapping.configuration))] == [f"what-if: schedule {schedule} (given)"]
 
 
 def test_tiles_set_aside_hold_nothing():

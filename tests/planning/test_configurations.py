@@ -14,7 +14,7 @@ NAME = "large-pod"
 
 
 def offered(result):
-    return [line for line in result.assumptions if line.startswith("with --preset")]
+    return [line for line in map(str, result.assumptions) if line.startswith("with --preset")]
 
 
 @pytest.mark.parametrize("pod", [512, pytest.param(4096, marks=pytest.mark.slow)])
@@ -34,7 +34,10 @@ def test_it_merges_collectives_and_evaluates_by_a_forward_program_and_says_that_
     assert (configuration.merged_collectives, configuration.forward_evaluation) == (True, True)
     assert NAME in configuration.name
     assert prediction.choice.given == "search"
-    assert any(line.startswith(f"configuration {NAME}: collectives merged into one") for line in prediction.assumptions)
+    assert any(
+        line.startswith(f"configuration {NAME}: collectives merged into one")
+        for line in map(str, prediction.assumptions)
+    )
     assert not offered(prediction)
 
 

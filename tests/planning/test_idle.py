@@ -60,13 +60,13 @@ def test_scale_reads_the_same_mapping():
 @pytest.mark.parametrize("workload", ["bert", pytest.param("resnet50", marks=pytest.mark.slow)])
 def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
     result = answer(workload, 65536)
-    used, reason = result.mapping.ipus, result.choice.reason
+    used, reason = result.mapping.ipus, str(result.choice.reason)
     assert used < 65536
     assert reason.startswith(
         f"{used:,} of 65,536 IPUs are used, {65536 - used:,} are idle: a run on all of them would take "
     )
     assert ", since " in reason
-    longer = float(reason.split("would take ")[1].split(" %")[0]) / 100
+    longer = float(reason.split("would take ")[1].split(" %", maxsplit=1)[0]) / 100
     all_of_them = answer(workload, 65536, replicas=65536 // result.mapping.ipus_per_replica)
     assert all_of_them.time_to_train_s.value / result.time_to_train_s.value - 1 == pytest.approx(longer, abs=0.005)
 
@@ -74,7 +74,7 @@ def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
 def test_replicas_that_are_given_are_kept():
     result = answer("bert", 65536, replicas=4096, ipus_per_replica=16)
     assert result.mapping.ipus == 65536
-    assert "idle" not in result.choice.reason
+    assert "idle" not in str(result.choice.reason)
 
 
 @pytest.mark.parametrize("pod", [16, 64, 128, 256, 512])
@@ -82,7 +82,7 @@ def test_replicas_that_are_given_are_kept():
 def test_published_sizes_use_every_ipu(workload, pod):
     result = answer(workload, pod)
     assert result.mapping.ipus == pod
-    assert "idle" not in result.choice.reason
+    assert "idle" not in str(result.choice.reason)
 
 
 def test_throughput_and_use_are_those_of_the_ipus_that_train():
@@ -115,7 +115,7 @@ def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():
     """A thousand sequences cannot be spread over 8,192 replicas; half as many IPUs as there are rows can hold them."""
     result = answer("bert", 65536, global_batch=1024)
     assert result.mapping.global_batch == 1024
-    assert "the batch is too small for more replicas" in result.choice.reason
+    assert "the batch is too small for more replicas" in str(result.choice.reason)
 
 
 def test_a_batch_that_does_not_divide_is_still_refused():

@@ -1,6 +1,5 @@
 """What candidates cost to whoever owns machines: computed by hand, and never more for owning one more."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -10,11 +9,14 @@ from hypothesis import strategies as st
 import podsim
 from podsim.errors import InputError
 from podsim.files import catalog
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning.ownership import purse
 from podsim.report.doc import Chart, DocTable
+from podsim.studies.documents import written
 from podsim.studies.plan import report as plan_report
-from podsim.studies.plan import serving_json, serving_report, to_json
-from podsim.studies.plan.inventory import JOINED, SUNK, Stock, StockItem, purchase, stock
+from podsim.studies.plan import serving_report
+from podsim.studies.plan.inventory import Stock, StockItem, purchase, stock
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 
 M2000_USD, SERVER_USD = 32_450.0, 19_200.0
@@ -22,6 +24,8 @@ RACK_USD = 16 * M2000_USD
 TERMS = purse()
 SIZES = ("pod4", "pod16", "pod64", "pod128", "pod256", "bow-pod64")
 TARGETS = ("pod16", "pod64", "pod128", "pod256", "pod512", "bow-pod128", "c600")
+
+SUNK, JOINED = AnswerNote.of(NoteCode.OWNED_SUNK), AnswerNote.of(NoteCode.OWNED_JOINED)
 
 
 def item(name, count=1, hosts=1):
@@ -151,7 +155,7 @@ def test_a_file_is_read_with_the_hosts_that_machines_ship_with(tmp_path):
     assert own.owned == (
         OwnedMachines(topology="pod256", title="IPU-POD256", called="hall", ipus=256, count=2, hosts=4),
     )
-    assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in own.notes(None)
+    assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in map(str, own.notes(None))
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +256,7 @@ def test_machines_that_serve_are_owned_ones_first(serving):
 
 
 def test_screen_and_json_of_machines_that_serve_say_what_is_owned(serving):
-    text = json.loads(serving_json.document(serving))
+    text = written(serving).tree()
     assert [item["topology"] for item in text["inventory"]] == ["m2000"]
     reuse = {row["topology"]: row.get("reuse") for row in text["candidates"]}
     assert (reuse["m2000"]["bought_count"], reuse["bow-pod4"]) == (1, None)
@@ -278,12 +282,12 @@ def test_what_costs_nothing_is_left_out_of_a_chart_of_ratios(plan):
 
 
 def test_json_has_more_keys_only_where_machines_are_owned(plan):
-    own = json.loads(to_json.plan(plan))
+    own = written(plan).tree()
     assert [(item["topology"], item["count"]) for item in own["inventory"]] == [("pod64", 2)]
     assert {item["topology"] for item in own["neighbours"]} == {"pod64", "bow-pod64"}
     reuse = {row["topology"]: row.get("reuse") for row in own["candidates"]}
     assert reuse["bow-pod64"] is None
     assert (reuse["pod128"]["free"], reuse["pod128"]["extended"]) == (True, True)
-    usual = json.loads(to_json.plan(podsim.plan("bert", within="8min", machines="bow-pod64")))
+    usual = written(podsim.plan("bert", within="8min", machines="bow-pod64")).tree()
     assert set(own) - set(usual) == {"inventory", "neighbours"}
     assert set(own["candidates"][1]) == set(usual["candidates"][0])

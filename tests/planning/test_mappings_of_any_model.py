@@ -13,8 +13,8 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.training import Recompute, Schedule
 from podsim.planning import available_memory
 from podsim.report.terminal import Look, render
+from podsim.studies.documents import written
 from podsim.studies.mappings import report as view
-from podsim.studies.mappings import to_json as json_advice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_throughput_takes_no_length_and_shows_no_time() -> None:
     text = render(view.document(answer), Look(100))
     assert "train " not in text.split("what to set")[0]
     assert "no time to train: run length not specified" in " ".join(text.split())
-    assert json.loads(json_advice.mappings(answer))["mappings"][0]["time_to_train_s"] is None
+    assert written(answer).tree()["mappings"][0]["time_to_train_s"] is None
 
 
 def test_without_a_length_the_rate_is_that_of_predict() -> None:
@@ -183,7 +183,7 @@ def test_an_own_model_that_nothing_else_holds_runs_in_phases(tmp_path: Path) -> 
     other = {**LLAMA, "hidden_size": 5120, "num_attention_heads": 40, "num_hidden_layers": 24}  # no published width
     answer = podsim.predict(own(tmp_path, other), pod=64, ipus_per_replica=32, tokens=1e9, engine="analytic")
     assert answer.mapping.schedule is Schedule.PHASED
-    assert any("weights do not fit in SRAM: layer by layer in phases" in line for line in answer.assumptions)
+    assert any("weights do not fit in SRAM: layer by layer in phases" in line for line in map(str, answer.assumptions))
 
 
 def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_path: Path) -> None:
@@ -192,6 +192,9 @@ def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_p
     lower = answer.mapping.configuration.available_memory
     assert lower in available_memory.STEPS[1:]
     assert answer.mapping.schedule is not Schedule.PHASED
-    assert any(f"available-memory proportion {lower} instead of the default 0.6" in line for line in answer.assumptions)
+    assert any(
+        f"available-memory proportion {lower} instead of the default 0.6" in line
+        for line in map(str, answer.assumptions)
+    )
     best = podsim.mappings(own(tmp_path, other), pod=16, tokens=1e9).advised[0]
     assert best.mapping.memory_lowered

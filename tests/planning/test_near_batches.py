@@ -9,7 +9,7 @@ from podsim.planning.near_batches import _rounder
 
 
 def near(prediction):
-    return [note for note in prediction.assumptions if note.startswith("--global-batch")]
+    return [note for note in map(str, prediction.assumptions) if note.startswith("--global-batch")]
 
 
 def test_a_near_batch_that_is_quicker_is_named_with_what_it_saves():

@@ -1,6 +1,5 @@
 """Failures inside the deadline of a plan: those of `podsim goodput`, and nothing for short runs."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,8 +8,11 @@ import pytest
 import podsim
 from podsim.errors import Infeasible
 from podsim.files import failures
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.report.terminal import Look, render
-from podsim.studies.plan import deadline, report, to_json
+from podsim.studies.documents import written
+from podsim.studies.plan import deadline, report
 
 RUN = {"tokens": 1e12, "global_batch": 2048}
 
@@ -66,9 +68,9 @@ def test_quantiles_of_runs_with_failures(long):
 
 
 def test_screen_and_json_say_it(long):
-    assert deadline.ASSUMED in long.assumptions
+    assert AnswerNote.of(NoteCode.FAILURES_IN_TIME) in long.assumptions
     assert "With failures" in render(report.document(long), Look(width=100))
-    chosen = json.loads(to_json.plan(long))["chosen"]
+    chosen = written(long).tree()["chosen"]
     assert chosen["finish_s"] == pytest.approx(long.chosen.finish_s, rel=1e-4)
     assert chosen["failures"][0]["goodput"]["mean"] < 1
 

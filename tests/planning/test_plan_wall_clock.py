@@ -1,6 +1,5 @@
 """The wall clock of a plan: beside the time to train, and as what a deadline is of."""
 
-import json
 from bisect import bisect_right
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from podsim.files import start_times
 from podsim.model.wall_clock import ProgramStart
 from podsim.predicting import intervals, start
 from podsim.report.terminal import Look, render
-from podsim.studies.plan import deadline, report, to_json
+from podsim.studies.plan import deadline, report
 
 MACHINE = "bow-pod256"
 
@@ -35,7 +34,7 @@ def test_the_recommended_machine_has_the_wall_clock_of_predict(training):
     chosen = training.chosen
     alone = podsim.predict("bert", topology=chosen.topology, hosts=chosen.hosts).wall_clock
     assert chosen.wall_clock == alone
-    assert json.loads(to_json.plan(training))["chosen"]["wall_clock"]["total_s"]["value"] == pytest.approx(
+    assert training.to_dict()["chosen"]["wall_clock"]["total_s"]["value"] == pytest.approx(
         alone.total_s.value, rel=1e-4
     )
 
@@ -54,7 +53,7 @@ def test_a_deadline_of_the_wall_clock_is_missed_by_compile_time(training, judged
     assert nearest.time_to_train_s.value == pytest.approx(training.chosen.time_to_train_s.value, rel=1e-9)
     assert nearest.sure_s > training.chosen.sure_s + nearest.wall_clock.compile_s.value
     assert "P90 wall clock" in screen(judged)
-    assert json.loads(to_json.plan(judged))["demand"]["deadline"] == "wall-clock"
+    assert judged.to_dict()["demand"]["deadline"] == "wall-clock"
 
 
 def test_a_cached_executable_is_what_would_help_where_it_does(judged):

@@ -40,7 +40,7 @@ def test_a_candidate_is_served_on_the_machine_of_its_name(plain):
     evaluation = next(evaluate(request, "m2000"))
     assert evaluation.case.machine.topology.ipus == evaluation.candidate.ipus == 4
     assert evaluation.candidate.machines == of(plain, "m2000").machines
-    assert "all replicas load at the same time and share the host links" in evaluation.notes
+    assert "all replicas load at the same time and share the host links" in map(str, evaluation.notes)
 
 
 def test_a_served_workload_has_no_weight_update():

@@ -169,7 +169,7 @@ def test_another_network_of_the_kind_takes_the_nearest_configuration(tmp_path: P
     assert workload.optimizer == "lamb"
     assert not workload.presets
     assert all(not configuration.layout for configuration in workload.configurations)
-    assert any("nearest network with a published one" in note for note in workload.notes)
+    assert any("nearest network with a published one" in note for note in map(str, workload.notes))
 
 
 def test_what_a_file_states_is_kept(files: dict[str, str], tmp_path: Path) -> None:

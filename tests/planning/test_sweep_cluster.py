@@ -15,8 +15,8 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.errors import InputError
+from podsim.studies.documents import written
 from podsim.studies.sweep import backends
-from podsim.studies.sweep import table as sweep_text
 
 pytest.importorskip("distributed")
 SWEEP = """schema = "podsim.sweep/1"
@@ -103,7 +103,7 @@ def test_some_are_killed_midway(cluster: Cluster, tmp_path: Path) -> None:
     assert len(lost) == LOST
     assert [process.wait() < 0 for process in cluster.running[1 : 1 + LOST]] == [True] * LOST
     assert cluster.running[1 + LOST].poll() is None
-    assert sweep_text.document(there) == sweep_text.document(here)
+    assert written(there).json() == written(here).json()
     lines = (tmp_path / "there.jsonl").read_text().splitlines()
     assert len(lines) == len(set(lines)) == 41
 

@@ -15,8 +15,8 @@ import pytest
 
 import podsim
 from podsim.model.sweep import SweepOutcome, SweepQuestion, SweepRefusal
+from podsim.studies.documents import written
 from podsim.studies.sweep import points
-from podsim.studies.sweep import table as sweep_text
 
 KILLS = int(os.environ.get("SWEEP_KILLS", "5"))  # 50 were tried by hand
 POINTS = max(300, 20 * KILLS)
@@ -116,5 +116,5 @@ def test_the_table_does_not_tell_who_computed_what(tmp_path: Path, monkeypatch: 
     assert (whole.stored, resumed.stored) == (0, 2)
     assert tuple(names) == resumed.warnings
     assert len(names) == 3, "a line that is cut short, where it is kept, and that lines moved"
-    assert sweep_text.document(resumed) == sweep_text.document(whole)
-    assert sweep_text.table(resumed) == sweep_text.table(whole)
+    assert written(resumed).json() == written(whole).json()
+    assert written(resumed).csv() == written(whole).csv()

@@ -17,8 +17,8 @@ from test_sweep_cluster import SWEEP
 import podsim
 from podsim.errors import InputError
 from podsim.model.sweep import SweepOutcome, SweepQuestion
+from podsim.studies.documents import written
 from podsim.studies.sweep import backends
-from podsim.studies.sweep import table as sweep_text
 
 LOST = int(os.environ.get("SWEEP_LOST", "2"))  # 10 were tried by hand
 
@@ -47,7 +47,7 @@ def test_processes_that_die_cost_no_point(tmp_path: Path) -> None:
 
     report = podsim.sweep(file, results=tmp_path / "two.jsonl", jobs=2, on_progress=on_progress)
     assert len(killed) == LOST
-    assert sweep_text.document(report) == sweep_text.document(untouched)
+    assert written(report).json() == written(untouched).json()
     lines = (tmp_path / "two.jsonl").read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == 41
 

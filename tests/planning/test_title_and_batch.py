@@ -13,7 +13,7 @@ def test_steps_of_another_batch_are_not_in_the_title() -> None:
     assert found.mapping.global_batch != 128
     assert found.run.steps * found.mapping.global_batch == pytest.approx(SAMPLES, rel=1e-3)
     assert found.target == f"{SAMPLES:,} samples"
-    assert f"samples to converge: a fixed length, {SAMPLES:,} samples" in found.assumptions
+    assert f"samples to converge: a fixed length, {SAMPLES:,} samples" in map(str, found.assumptions)
 
 
 def test_the_published_batch_keeps_its_title() -> None:

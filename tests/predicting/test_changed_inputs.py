@@ -86,8 +86,8 @@ def test_pages_say_it_too(tmp_path, capsys):
 def test_price_and_power_of_a_changed_machine_are_of_the_unchanged_one(capsys):
     words = ["predict", "bert", "--pod", "64", "--engine", "analytic", "--money", "--json"]
     assert main([*words, "--set", "chip.clock=1.5GHz"]) == 0
-    assert UNCHANGED in json.loads(capsys.readouterr().out)["assumptions"]
+    assert str(UNCHANGED) in json.loads(capsys.readouterr().out)["assumptions"]
     assert main([*words, "--set", "chip.clock=1.5GHz", "--set", "economics.machine_price=40000 USD"]) == 0
-    assert UNCHANGED not in capsys.readouterr().out
+    assert str(UNCHANGED) not in capsys.readouterr().out
     assert main([*words, "--set", "rack.step=1ms"]) == 0
-    assert UNCHANGED not in json.loads(capsys.readouterr().out)["assumptions"]
+    assert str(UNCHANGED) not in json.loads(capsys.readouterr().out)["assumptions"]

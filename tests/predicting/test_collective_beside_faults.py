@@ -7,7 +7,8 @@ from podsim.engines import analytic
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.fabric import Shape
-from podsim.studies.collective.broken_links import IDLE, compared
+from podsim.model.note_code import NoteCode
+from podsim.studies.collective.broken_links import compared
 from podsim.studies.collective.simulation import CollectiveArguments, resolved_case
 from podsim.topology.stated import RankNetwork
 
@@ -28,12 +29,12 @@ def test_a_link_at_half_its_rate_takes_all_steps_twice_the_bytes(case):
     assert 0.5 < report.faults.slowdown <= 1
     assert report.faults.texts == ("link:rank0->rank1=0.5",)
     assert report.faults.healthy_algorithm == report.algorithm == "ring"
-    assert IDLE not in report.notes
+    assert NoteCode.CLOCKS_LEFT_OUT not in {note.code for note in report.notes}
 
 
 def test_a_slow_rank_is_said_to_send_as_fast_as_ever(case):
     report = compared(case, ENGINE, ["rank:2=0.5"])
-    assert report.notes[-1] == IDLE
+    assert report.notes[-1].code is NoteCode.CLOCKS_LEFT_OUT
     assert report.faults.slowdown == 0
 
 

@@ -84,7 +84,7 @@ def test_a_machine_of_1024_racks_is_answered_from_one():
     assert (result.members, result.groups, result.algorithm) == (65536, 1, Algorithm.THREE_PHASE)
     small = ask(pod=512, algorithm="three-phase")
     assert result.time_s > small.time_s
-    assert any("racks do the same" in note for note in result.notes)
+    assert any("racks do the same" in note for note in map(str, result.notes))
 
 
 def test_one_member_has_nothing_to_do():

@@ -7,6 +7,8 @@ from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
 from podsim.model.fault import Detour
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.predicting import assemble
@@ -19,7 +21,7 @@ SETUP = world(model(unit("a0", boundary=64), unit("a1")), pod(), replicas=8, ipu
 
 @pytest.fixture(scope="module")
 def healthy():
-    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason="")
+    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason=AnswerNote.of(NoteCode.GIVEN))
     base = assemble.predict(SETUP.question(analytic.run), SETUP.mapping, choice, ())
     return replace(
         base,

@@ -1,6 +1,5 @@
 """The choice of mechanism: intervals contain the answer of every form that the published results cannot rule out."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -14,17 +13,19 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.write import parameters_text
 from podsim.model.calibration import NEAR_CHI_SQUARE, Form
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.quantity import Cause
 from podsim.predicting import assemble
 from podsim.report.views import grades
-from podsim.studies.predict import to_json as predict_json
+from podsim.studies.documents import written
 
 PARAMETERS = catalog.parameters()
 OWN = PARAMETERS.forms[PARAMETERS.form]
 CASES = {case.point.id: case for case in _cases()}
 CASE = CASES["bert/pod64/v1.1-closed"]
-CHOICE = Choice(given="preset", legal=1, considered=(), reason="", rejected=())
+CHOICE = Choice(given="preset", legal=1, considered=(), reason=AnswerNote.of(NoteCode.GIVEN), rejected=())
 ASKED = [
     ("bert", {"pod": 16, "preset": "mlperf-v1.0-closed"}),
     ("bert", {"pod": 64}),
@@ -132,7 +133,7 @@ def test_forms_that_are_ruled_out_leave_the_interval_as_it_is():
 
 def test_the_choice_of_mechanism_is_a_cause_of_its_own():
     result = answer(with_forms([1.3, 1.0, 1.0], [1.0, 9.0, 9.0]))
-    details = json.loads(predict_json.prediction(result))
+    details = written(result).tree()
     assert details["step_causes"]["form"] == pytest.approx(result.step_s.causes[Cause.FORM])
     assert result.step_s.causes[Cause.FORM] > 0.3
     assert [form["form"] for form in details["forms"]] == [form.form for form in result.forms]

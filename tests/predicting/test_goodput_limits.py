@@ -9,6 +9,8 @@ from engines.worlds import model, pod, unit, world
 from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import failures as failure_file
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.predicting import assemble
 from podsim.predicting.goodput import goodput, quantiles
@@ -25,9 +27,9 @@ def question():
 
 @pytest.fixture(scope="module")
 def answer(question):
-    base = assemble.predict(
-        question, SETUP.mapping, Choice(given="flags", legal=1, rejected={}, considered=(), reason=""), ("assumed",)
-    )
+    given = AnswerNote.of(NoteCode.GIVEN)
+    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason=given)
+    base = assemble.predict(question, SETUP.mapping, choice, (given,))
     return replace(base, step_s=replace(base.step_s, value=2.0))
 
 

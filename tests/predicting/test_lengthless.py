@@ -7,6 +7,8 @@ import pytest
 from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered, FormAnswer
 from podsim.predicting import assemble
 from podsim.predicting.untimed import ENDLESS, endless, of_step, on_and_on, untimed
@@ -17,14 +19,26 @@ def question():
     return world(model(unit("a0")), pod()).question(analytic.run)
 
 
+KEPT = AnswerNote.of(NoteCode.FILE_TEXT, text="kept")
+SHORTEST = AnswerNote.of(
+    NoteCode.SHORTEST_TIME,
+    legal=2,
+    faster=None,
+    faster_replicas=1,
+    faster_size=1,
+    past_global_batch=None,
+    compares=False,
+    by_rate=False,
+)
+
+
 @pytest.fixture(scope="module")
 def prediction(question):
     setup = world(model(unit("a0")), pod())
     one = Considered(mapping=setup.mapping, time_to_train_s=5.0, step_s=1.0, samples=10.0, bubble=0.0, memory=0.5)
-    choice = Choice(
-        given="search", legal=2, rejected={}, considered=(one,), reason="shortest expected time to train of 2"
-    )
-    base = assemble.predict(question, setup.mapping, choice, ("kept", "samples to converge: by hand"))
+    choice = Choice(given="search", legal=2, rejected={}, considered=(one,), reason=SHORTEST)
+    by_hand = AnswerNote.of(NoteCode.SAMPLES, basis="by hand")
+    base = assemble.predict(question, setup.mapping, choice, (KEPT, by_hand))
     return replace(base, forms=(FormAnswer(form="other", above=1.0, step_s=2.0, time_to_train_s=3.0),))
 
 
@@ -58,9 +72,9 @@ def test_what_needs_a_length_is_no_number_and_the_rest_stays(prediction):
 
 def test_words_and_grades_of_times_go_as_well(prediction):
     without = untimed(prediction, ("--samples",))
-    assert without.choice.reason == "highest throughput of 2"
-    assert "kept" in without.assumptions
-    assert not any(line.startswith("samples to converge") for line in without.assumptions)
+    assert str(without.choice.reason) == "highest throughput of 2 legal mappings"
+    assert KEPT in without.assumptions
+    assert not any(note.code is NoteCode.SAMPLES for note in without.assumptions)
     assert set(prediction.grades.figures) - set(without.grades.figures) == {
         "samples_to_converge",
         "time_to_train",

@@ -6,7 +6,8 @@ import pytest
 from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.phases import PhaseOf, Phases
 from podsim.model.prediction import Choice, Figure, Grades, Run
 from podsim.model.program import Part
@@ -17,6 +18,7 @@ from podsim.studies.explain import explained_run
 from podsim.studies.explain.result import Alternative, Explanation, Influence, Rise, Without
 
 NAMES = Phases(name="both", title="Both", phases=(PhaseOf(workload="short"), PhaseOf(workload="long")))
+OF_BOTH = AnswerNote.of(NoteCode.FILE_TEXT, text="of both")
 
 
 def estimate(value, grade=Grade.INTERPOLATED, beyond=1.0, causes=None):
@@ -41,7 +43,7 @@ def run_of(steps, training_s, rest_s):
 def phases():
     """100 steps of 1 s and 300 of 2 s, of 10 and 40 samples."""
     setup = world(model(unit("a0")), pod())
-    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason="")
+    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason=AnswerNote.of(NoteCode.GIVEN))
     base = assemble.predict(setup.question(analytic.run), setup.mapping, choice, ())
     result = []
     for name, steps, step_s, rate, grade in (
@@ -65,7 +67,7 @@ def phases():
                 time_to_train_s=estimate(steps * step_s, grade, 1.0 + (grade is Grade.EXTRAPOLATED)),
                 run=run_of(steps, steps * step_s, step_s),
                 mfu=step_s / 10,
-                assumptions=("of both", Caveat(f"alone in {name}")),
+                assumptions=(OF_BOTH, AnswerNote.of(NoteCode.FILE_TEXT, caveat=True, text=f"alone in {name}")),
                 grades=Grades(figures={"step": Figure(grade=grade, beyond=step_s)}, shares={grade: 1.0}),
             )
         )
@@ -118,10 +120,9 @@ def test_names_and_what_has_no_sum_are_of_the_whole_and_of_the_longest(whole, ph
 
 
 def test_what_is_assumed_of_all_comes_once_and_first_what_is_assumed_of_one_has_its_name(whole):
-    assert whole.assumptions[:3] == ("of both", "short: alone in short", "long: alone in long")
-    assert isinstance(whole.assumptions[1], Caveat)
-    assert not isinstance(whole.assumptions[0], Caveat)
-    assert "are those of long, the longest phase" in whole.assumptions[3]
+    assert [*map(str, whole.assumptions[:3])] == ["of both", "short: alone in short", "long: alone in long"]
+    assert [note.caveat for note in whole.assumptions[:3]] == [False, True, True]
+    assert "are those of long, the longest phase" in str(whole.assumptions[3])
 
 
 def test_grades_are_the_worst_and_shares_weigh_as_the_time_does(whole):

@@ -6,6 +6,8 @@ import pytest
 from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.engines import analytic
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.model.training import EvaluationStyle, Recompute
@@ -36,7 +38,7 @@ def run_of(recompute=Recompute.NONE, **benchmark):
     )
     workload = replace(setup.workload, benchmark=replace(setup.workload.benchmark, **benchmark))
     question = replace(setup.question(analytic.run), workload=workload, samples=SAMPLES)
-    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason="")
+    choice = Choice(given="flags", legal=1, rejected={}, considered=(), reason=AnswerNote.of(NoteCode.GIVEN))
     return question, assemble.predict(question, setup.mapping, choice, ())
 
 

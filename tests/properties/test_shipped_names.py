@@ -20,18 +20,11 @@ import pytest
 import podsim
 from podsim.errors import Infeasible, PodsimError
 from podsim.files import catalog, comparator_machines, run_phases, samplers
-from podsim.model.comparator import ComparatorPrediction
-from podsim.model.inference import InferenceReport
 from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.quantity import Estimate
 from podsim.predicting.stencils import STENCILS
-from podsim.studies.compare import to_json as json_comparison
-from podsim.studies.compare.result import Comparison, Ratio
-from podsim.studies.infer import to_json as json_inference
-from podsim.studies.plan import to_json as json_plan
-from podsim.studies.plan.result import Plan
-from podsim.studies.predict import comparator_json as json_comparators
-from podsim.studies.predict import to_json as predict_json
+from podsim.studies.compare.result import Ratio
+from podsim.studies.documents import written
 
 ALL = os.environ.get("SHIPPED_NAMES") == "all"
 SHARE = 97  # of the whole matrix; prime, so that no period of it coincides with that of machines or lengths
@@ -76,12 +69,6 @@ VERBS = {
     compare: LENGTHS,
     infer: ({},),
     generate: ({},),
-}
-JSON = {
-    ComparatorPrediction: json_comparators.prediction,
-    Comparison: json_comparison.document,
-    InferenceReport: json_inference.document,
-    Plan: json_plan.plan,
 }
 
 
@@ -136,13 +123,6 @@ def faults_of(answer) -> Iterator[str]:
             yield f"{path} is not a number"
 
 
-def written(answer) -> str:
-    """An answer as `--json` prints it."""
-    if isinstance(answer, Prediction):
-        return predict_json.prediction(answer)
-    return JSON[type(answer)](answer)
-
-
 def refuse_constant(name):
     raise ValueError(f"JSON has {name}")
 
@@ -161,7 +141,7 @@ def verdict(verb, workload, machine, length) -> str:
         return refused.code
     faults = tuple(faults_of(answer))
     assert not faults, f"{cell}: {faults}"
-    json.loads(written(answer), parse_constant=refuse_constant)
+    json.loads(written(answer).json(), parse_constant=refuse_constant)
     assert answer._repr_html_(), cell
     return "answer"
 

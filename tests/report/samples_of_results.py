@@ -5,6 +5,8 @@ from dataclasses import replace
 from podsim.model.calibration import FittedParameter
 from podsim.model.chip import Precision
 from podsim.model.mapping import Mapping, Stage
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run, StageMemory
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate, Grade
@@ -34,6 +36,11 @@ BREAKDOWN_S = {
     Part.ALL_REDUCE: 0.022,
 }
 PRECISION = Precision.FP16_16
+
+
+def of_text(text: str) -> AnswerNote:
+    """A note that reads as this text."""
+    return AnswerNote.of(NoteCode.FILE_TEXT, text=text)
 
 
 def unit(name: str, group: str) -> LayerUnit:
@@ -103,7 +110,7 @@ def choice() -> Choice:
             considered(54, 161.0, 0.470, 3.97e6, 0.104),
             considered(14, 171.0, 0.151, 3.40e6, 0.301),
         ),
-        reason="a batch of 13,824 thins the bubble but needs 3.97 M samples",
+        reason=of_text("a batch of 13,824 thins the bubble but needs 3.97 M samples"),
     )
 
 
@@ -141,7 +148,7 @@ def prediction(beyond: float = 4.0) -> Prediction:
         mfu=0.11,
         memory=memory(),
         limited_by="the batch: convergence holds it at 6,912, so accumulation falls to 27 and 8 stages idle more",
-        assumptions=("division closed", "SDK 2.3, the newest calibrated", "8 hosts"),
+        assumptions=tuple(map(of_text, ("division closed", "SDK 2.3, the newest calibrated", "8 hosts"))),
         calibration="16 calibration points, held-out error 5.8 %",
     )
 
@@ -154,7 +161,9 @@ def far_prediction() -> Prediction:
 def given_prediction() -> Prediction:
     """The same with its mapping given, so that nothing was weighed."""
     result = prediction()
-    return replace(result, choice=Choice(given="flags", legal=1, rejected={}, considered=(), reason=""))
+    return replace(
+        result, choice=Choice(given="flags", legal=1, rejected={}, considered=(), reason=AnswerNote.of(NoteCode.GIVEN))
+    )
 
 
 def validation(worst: float = 0.049) -> Validation:

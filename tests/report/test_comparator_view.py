@@ -18,6 +18,8 @@ from podsim.model.comparator import (
     Larger,
     LargerPoint,
 )
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
 from podsim.model.run_cost import Owned
 from podsim.model.training import Division
@@ -52,7 +54,7 @@ ANSWER = ComparatorPrediction(
         checkpoint_s=0.0,
     ),
     limited_by="work",
-    assumptions=("as published",),
+    assumptions=(AnswerNote.of(NoteCode.FILE_TEXT, text="as published"),),
     calibration="a law",
 )
 ERRORS = ErrorSummary(count=5, mean_abs=0.09, mean_signed=-0.01, worst=0.2)

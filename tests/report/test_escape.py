@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from slow_cases import slow_but
 
-from podsim.report import csv_text, figure, page
+from podsim.report import csv_text, figure, page, records
 from podsim.report.doc import Bar, Bars, Chart, ChartAxis, Column, Doc, DocSeries, DocTable, Fact, Facts, Heading, Note
 from podsim.report.escape import cell, escaped
 from podsim.report.terminal import Look, render
@@ -87,8 +86,8 @@ def test_a_picture_of_any_name_is_drawn(form):
 
 @pytest.mark.parametrize("text", BEGINS)
 def test_a_spreadsheet_takes_no_text_for_a_formula(text):
-    document = json.dumps({"rows": [{"name": text, text: 1, "list": [text, "b"], "inner": {text: text}}]})
-    rows = list(csv.reader(io.StringIO(csv_text.text(document, "rows"))))
+    document = {"rows": [{"name": text, text: 1, "list": [text, "b"], "inner": {text: text}}]}
+    rows = list(csv.reader(io.StringIO(csv_text.text(records.records(document, "rows")))))
     assert len(rows) == 2
     for row in rows:
         for item in row:
@@ -97,7 +96,7 @@ def test_a_spreadsheet_takes_no_text_for_a_formula(text):
 
 @pytest.mark.parametrize("number", [-1.5, -3, 1e-9, -1e300, 0])
 def test_numbers_stay_numbers(number):
-    rows = list(csv.reader(io.StringIO(csv_text.text(json.dumps({"a": number, "b": str(number), "c": [number]})))))
+    rows = list(csv.reader(io.StringIO(csv_text.text(records.records({"a": number, "b": str(number), "c": [number]})))))
     assert [float(text) for text in rows[1]] == [number] * 3
 
 

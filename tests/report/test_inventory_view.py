@@ -1,6 +1,5 @@
 """What screens say of owned machines and of the neighbours of a recommended one."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,7 +10,8 @@ from test_mix_view import MACHINE, PLAN, SMALL
 
 from podsim.model.currency import DOLLARS
 from podsim.model.run_cost import Capital, Range
-from podsim.studies.plan import inventory_report, mix_report, neighbours_report, to_json
+from podsim.studies.documents import written
+from podsim.studies.plan import inventory_report, mix_report, neighbours_report
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse, ReusedMachines
 from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixSplit, Month
 from podsim.studies.plan.result import Candidate, Demand, Miss, Neighbour, Objective
@@ -266,12 +266,12 @@ def test_details_have_the_one_machine_too_where_there_is_one():
 
 
 def test_json_says_what_is_kept_and_bought():
-    text = json.loads(to_json.mix(KEEP))
+    text = written(KEEP).tree()
     assert (text["split"]["capital_usd"], text["split"]["added"]["title"]) == (206600.0, "Bow Pod16")
     assert [job["runs"] for job in text["kept"][0]["month"]["jobs"]] == [2500.0, 40.0]
-    usual = json.loads(to_json.mix(PLAN))
+    usual = written(PLAN).tree()
     assert set(text) - set(usual) == {"inventory", "kept", "split"}
-    assert json.loads(to_json.mix(replace(KEEP, split=None)))["split"] is None
+    assert written(replace(KEEP, split=None)).tree()["split"] is None
 
 
 def test_a_machine_of_a_mix_says_what_to_buy():

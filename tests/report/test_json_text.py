@@ -9,9 +9,7 @@ import pytest
 from samples_of_results import estimate, fit_report, prediction, validation
 
 from podsim.model.quantity import Grade
-from podsim.studies.calibrate import to_json as calibrate_json
-from podsim.studies.predict import to_json as predict_json
-from podsim.studies.validate import to_json as validate_json
+from podsim.studies.documents import written
 
 ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 
@@ -26,7 +24,7 @@ def parse(text: str) -> Any:
 
 
 def test_the_keys_of_a_prediction_and_their_order() -> None:
-    assert list(parse(predict_json.prediction(prediction()))) == [
+    assert list(parse(written(prediction()).json())) == [
         "schema",
         "podsim",
         "workload",
@@ -67,7 +65,7 @@ def test_the_keys_of_a_prediction_and_their_order() -> None:
 
 
 def test_a_prediction_is_told_in_si_numbers() -> None:
-    result = parse(predict_json.prediction(prediction()))
+    result = parse(written(prediction()).json())
     assert result["schema"] == "podsim.prediction/1"
     assert result["ipus"] == 512
     assert result["step_s"] == 0.245
@@ -82,13 +80,13 @@ def test_a_prediction_is_told_in_si_numbers() -> None:
 
 
 def test_the_breakdown_sums_to_the_step() -> None:
-    result = parse(predict_json.prediction(prediction()))
+    result = parse(written(prediction()).json())
     assert sum(result["breakdown_s"].values()) == pytest.approx(result["step_s"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
-    result = parse(predict_json.prediction(prediction()))[name]
+    result = parse(written(prediction()).json())[name]
     assert list(result) == ["value", "low", "high", "grade", "beyond", "causes"]
     assert result["grade"] == "extrapolated"
     assert result["low"] < result["value"] < result["high"]
@@ -96,21 +94,21 @@ def test_estimates_are_objects(name: str) -> None:
 
 def test_what_is_not_finite_is_null() -> None:
     endless = replace(estimate(math.inf, math.nan, -math.inf), grade=Grade.ASSUMED)
-    result = parse(predict_json.prediction(replace(prediction(), time_to_train_s=endless)))
+    result = parse(written(replace(prediction(), time_to_train_s=endless)).json())
     assert result["time_to_train_s"]["value"] is None
     assert result["time_to_train_s"]["low"] is None
 
 
 def test_the_same_prediction_gives_the_same_bytes() -> None:
-    assert predict_json.prediction(prediction()) == predict_json.prediction(prediction())
+    assert written(prediction()).json() == written(prediction()).json()
 
 
 def test_json_is_ascii_for_any_pipe() -> None:
-    assert predict_json.prediction(replace(prediction(), limited_by="größe × 2")).isascii()
+    assert written(replace(prediction(), limited_by="größe × 2")).json().isascii()
 
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
-    result = parse(validate_json.validation(validation()))
+    result = parse(written(validation()).json())
     assert list(result) == [
         "schema",
         "podsim",
@@ -131,7 +129,7 @@ def test_validation_gives_points_and_a_summary_by_quantity() -> None:
 
 
 def test_a_fit_report_keeps_its_field_names() -> None:
-    result = parse(calibrate_json.fit(fit_report()))
+    result = parse(written(fit_report()).json())
     assert result["schema"] == "podsim.fit/1"
     assert result["parameters"]["compute.efficiency"]["value"] == 0.412
     assert result["correlations"] == [["compute.efficiency", "exchange.efficiency", -0.87]]

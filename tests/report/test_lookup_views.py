@@ -1,6 +1,5 @@
 """What the show, list and check screens say of the files that podsim ships."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,12 +12,12 @@ from podsim.model.workload import Workload
 from podsim.planning.ownership import purse
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
+from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as chip_view
-from podsim.studies.look_up import listing
-from podsim.studies.look_up import to_json as look_up_json
+from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import topology_report as topology_view
-from podsim.studies.look_up import workload_json as json_workload
 from podsim.studies.look_up import workload_report as workload_view
+from podsim.studies.look_up.result import MeasuredTopology
 from podsim.topology import measure
 
 
@@ -111,7 +110,7 @@ def test_assumed_values_of_a_machine_are_spelled_out() -> None:
     document = catalog.topology("pod128")
     text = flat(show(document))
     assert "gw-link.latency 2 µs" in text
-    for note in document.value.notes:
+    for note in map(str, document.value.notes):
         assert note in text
 
 
@@ -179,16 +178,22 @@ def test_lookups_fit_their_screen(width: int) -> None:
 
 def test_json_of_lookups_is_strict_and_in_si() -> None:
     chip = catalog.chip("gc200")
-    result = json.loads(look_up_json.chip(chip.value, chip))
+    result = Written(lambda: json_keys.CHIP, chip).tree()
     assert result["schema"] == "podsim.chip-report/1"
     assert result["chip"]["clock_hz"] == 1.325e9
     assert result["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
     assert result["provenance"]["clock"]["kind"] == "datasheet"
     machine = catalog.topology("pod64")
-    details = json.loads(look_up_json.topology(machine.value, machine, {"diameter_hops": 17}))
+    measured = MeasuredTopology(
+        file=machine,
+        bisection_bytes_per_s=measure.bisection_bytes_per_s(machine.value),
+        diameter_hops=17,
+        money=purse().machine(machine.value, 4),
+    )
+    details = Written(lambda: json_keys.TOPOLOGY, measured).tree()
     assert (details["ipus"], details["diameter_hops"]) == (64, 17)
     workload = catalog.workload("bert")
-    listed = json.loads(json_workload.workload(workload.value, workload))
+    listed = Written(lambda: json_keys.WORKLOAD, workload).tree()
     assert listed["parameters"] == workload.value.parameters
     assert sum(operator["parameters"] for operator in listed["operators"]) == workload.value.parameters
 

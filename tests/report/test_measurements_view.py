@@ -1,6 +1,5 @@
 """What the screen says of measurements."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,8 +7,8 @@ from parts_of_documents import bars, facts, notes, tables, titles
 
 import podsim
 from podsim.model.quantity import Cause
+from podsim.studies.documents import written
 from podsim.studies.explain import measurements_report as view
-from podsim.studies.explain import to_json
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
 
@@ -86,7 +85,7 @@ def test_what_narrows_is_drawn(ranking):
 
 
 def test_json_has_every_candidate(ranking):
-    table = json.loads(to_json.measurements(ranking))
+    table = written(ranking).tree()
     assert (table["schema"], table["quantity"], table["runs"]) == ("podsim.measurements/1", "time_to_train_s", 3)
     assert [item["narrower"] for item in table["measurements"]] == [0.5, 0.001, -0.2]
     assert table["measurements"][0]["causes"] == {"distance": 0.5}
@@ -99,4 +98,4 @@ def test_runs_to_the_target_are_told_from_steps(ranking):
     assert facts(view.document(longer))["Measure next"].remark.startswith(
         "3 runs of bert on IPU-POD512 to the target: "
     )
-    assert json.loads(to_json.measurements(longer))["measurements"][0]["converges"] is True
+    assert longer.to_dict()["measurements"][0]["converges"] is True

@@ -8,6 +8,8 @@ from samples_of_results import estimate
 
 from podsim.cli.console import Look
 from podsim.model.mix import Job
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
 from podsim.model.run_cost import Capital, Draw, Owned, Range
 from podsim.report.terminal import render
@@ -57,7 +59,7 @@ PLAN = MixPlan(
     closest=None,
     candidates=(SMALL, MACHINE),
     excluded=(Excluded(topology="pod256", reason="no price"),),
-    assumptions=("everything",),
+    assumptions=(AnswerNote.of(NoteCode.FILE_TEXT, text="everything"),),
     terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
     named=(),
 )

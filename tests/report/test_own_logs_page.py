@@ -1,6 +1,5 @@
 """The page of an own calibration: each run against its prediction, errors before and after, bounds, what is next."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from podsim.report import figure
 from podsim.report.doc import Chart, ChartAxis, DocSeries
 from podsim.studies.calibrate import own_verdict
 from podsim.studies.calibrate.own_logs_page import page
-from podsim.studies.calibrate.to_json import own_logs as as_json
+from podsim.studies.documents import written
 
 
 def own_run(point, name, times, reached=True):
@@ -139,7 +138,7 @@ def test_the_verdict_is_the_first_line_and_in_json(report):
     met = replace(report, predictions=tuple(item for item in report.predictions if item.inside))
     assert own_verdict.warnings(met) == ()
     assert notes(page(met, {}))[0] == "The fit meets these runs: the step time of the point furthest off is +1.0 %."
-    document = json.loads(as_json(report))
+    document = written(report).tree()
     assert document["warnings"] == [outside]
     assert document["measure_next"].startswith("the same workload on another number of IPUs")
     assert (document["in_sample_before"], document["held_out_after"]) == (0.015, 0.032)

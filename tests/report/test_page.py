@@ -3,12 +3,11 @@
 import csv
 import html.parser
 import io
-import json
 import re
 
 import pytest
 
-from podsim.report import csv_text, figure, page
+from podsim.report import csv_text, figure, page, records
 from podsim.report.doc import (
     Bar,
     Bars,
@@ -130,22 +129,20 @@ def test_bars_are_as_long_as_their_shares() -> None:
 
 
 def test_csv_says_what_json_says() -> None:
-    document = json.dumps(
-        {
-            "schema": "podsim.scale/1",
-            "machines": [
-                {
-                    "machine": "pod16",
-                    "time": {"value": 1.5, "grade": "measured"},
-                    "stages": [1, 2],
-                    "fits": True,
-                    "x": None,
-                },
-                {"machine": 'po"d,64', "time": {"value": 2.5, "grade": None}, "more": 7, "deep": [{"a": 1}]},
-            ],
-        }
-    )
-    rows = list(csv.DictReader(io.StringIO(csv_text.text(document, "machines"))))
+    document = {
+        "schema": "podsim.scale/1",
+        "machines": [
+            {
+                "machine": "pod16",
+                "time": {"value": 1.5, "grade": "measured"},
+                "stages": [1, 2],
+                "fits": True,
+                "x": None,
+            },
+            {"machine": 'po"d,64', "time": {"value": 2.5, "grade": None}, "more": 7, "deep": [{"a": 1}]},
+        ],
+    }
+    rows = list(csv.DictReader(io.StringIO(csv_text.text(records.records(document, "machines")))))
     assert rows == [
         {
             "machine": "pod16",
@@ -158,15 +155,18 @@ def test_csv_says_what_json_says() -> None:
         },
         {"machine": 'po"d,64', "time.value": "2.5", "time.grade": "", "stages": "", "fits": "", "x": "", "more": "7"},
     ]
-    assert csv_text.text('{"a": {"b": 1}}') == "a.b\n1\n"
+    assert csv_text.text(records.records({"a": {"b": 1}})) == "a.b\n1\n"
 
 
 def test_a_table_begins_with_the_answer_and_names_each_column_once() -> None:
     head = {"schema": "podsim.x/1", "podsim": "1", "inputs": {"hash": "ab"}}
-    document = json.dumps({**head, "step_s": 0.5, "a": ["b, c", "d"]})
-    assert csv_text.text(document) == 'step_s,a,schema,podsim,inputs.hash\n0.5,"b, c; d",podsim.x/1,1,ab\n'
-    rows = json.dumps({"all": [{"name": "a", "mapping": None}, {"name": "b", "mapping": {"replicas": 4}}]})
-    assert csv_text.text(rows, "all") == "name,mapping.replicas\na,\nb,4\n"
+    document = {**head, "step_s": 0.5, "a": ["b, c", "d"]}
+    assert (
+        csv_text.text(records.records(document))
+        == 'step_s,a,schema,podsim,inputs.hash\n0.5,"b, c; d",podsim.x/1,1,ab\n'
+    )
+    rows = {"all": [{"name": "a", "mapping": None}, {"name": "b", "mapping": {"replicas": 4}}]}
+    assert csv_text.text(records.records(rows, "all")) == "name,mapping.replicas\na,\nb,4\n"
 
 
 @pytest.mark.parametrize("log", [True, False])

@@ -1,6 +1,5 @@
 """What the screen and JSON say of one workload on machines of growing size."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,6 +7,8 @@ from parts_of_documents import charts, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
 from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
@@ -15,9 +16,9 @@ from podsim.model.run_cost import Money, Owned
 from podsim.report.doc import Note
 from podsim.report.page import fragment
 from podsim.report.terminal import Look, render
+from podsim.studies.documents import written
 from podsim.studies.scale import law_report
 from podsim.studies.scale import report as view
-from podsim.studies.scale import to_json as json_scaling
 from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
 
 LARGE = prediction(beyond=1.0)
@@ -27,7 +28,10 @@ SMALL = replace(
     ipus=64,
     time_to_train_s=estimate(600.0, 540.0, 660.0, 1.0),
     throughput_samples_per_s=estimate(7053.0, 7000.0, 7100.0, 1.0),
-    assumptions=("division closed", "1 host"),
+    assumptions=(
+        AnswerNote.of(NoteCode.FILE_TEXT, text="division closed"),
+        AnswerNote.of(NoteCode.FILE_TEXT, text="1 host"),
+    ),
 )
 PUBLISHED = PublishedTime(
     point="p", round="v1.1", global_batch=6144, time_to_train_s=660.0, throughput_samples_per_s=6500.0
@@ -89,7 +93,9 @@ def test_no_width_leaves_out_the_evidence(width):
 
 
 def test_why_there_is_no_answer_and_which_batches_differ():
-    texts = notes(view.document(replace(REPORT, notes=("no pod8",)), verbose=True), "·")
+    texts = notes(
+        view.document(replace(REPORT, notes=(AnswerNote.of(NoteCode.FILE_TEXT, text="no pod8"),)), verbose=True), "·"
+    )
     assert "pod16: too small" in texts
     assert "pod16: too small" in notes(view.document(REPORT), "·")
     assert "no pod8" in texts
@@ -219,12 +225,12 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     assert "run length not specified; give --tokens" in notes(view.document(report), "Time to train")
     assert not notes(view.document(REPORT), "Time to train")
     assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
-    body = json.loads(json_scaling.document(report))["machines"][0]
+    body = written(report).tree()["machines"][0]
     assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
 
 
 def test_json_has_an_object_a_machine():
-    body = json.loads(json_scaling.document(REPORT))
+    body = written(REPORT).tree()
     refused, small, large = body["machines"]
     assert refused == {
         "topology": "pod16",
@@ -283,7 +289,7 @@ def test_what_failures_leave_has_columns_where_it_was_asked_for():
     assert any("Goodput: useful share" in text for text in notes(view.document(failing), "·"))
     assert titles(tables(view.document(REPORT))[0])[-1] == "Evidence"
     assert not any("Goodput: useful share" in text for text in notes(view.document(REPORT), "·"))
-    body = json.loads(json_scaling.document(failing))["machines"][1]["goodput"]
+    body = written(failing).tree()["machines"][1]["goodput"]
     assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,8 @@ import pytest
 import podsim
 from podsim.cli.console import Look
 from podsim.report.terminal import render
-from podsim.studies.plan import serving_json, serving_report
+from podsim.studies.documents import written
+from podsim.studies.plan import serving_report
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_one_line_says_what_to_buy(plans):
 
 
 def test_the_document_has_every_candidate_and_demand(plans):
-    document = json.loads(serving_json.document(plans[0]))
+    document = written(plans[0]).tree()
     assert document["schema"] == "podsim.serving_plan/1"
     assert document["demand"]["needed_per_s"] == pytest.approx(26e3)
     assert {row["topology"] for row in document["candidates"]} == {"m2000", "pod16", "bow-pod16"}

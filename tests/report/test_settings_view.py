@@ -1,10 +1,10 @@
 """Which flags are set and where, on the screen and as JSON."""
 
-import json
-
 from parts_of_documents import notes, tables
 
-from podsim.studies.look_up.settings_report import Row, document, json_text, line
+from podsim.report.written import Written
+from podsim.studies.look_up import json_keys
+from podsim.studies.look_up.settings_report import Row, document, line
 
 SET = Row("predict", "--pod", ("64",), "podsim.toml:2", "")
 OTHER = Row("compare", "--set", ("a=1", "b=2"), "PODSIM_SET", "PODSIM_COMPARE_SET")
@@ -31,7 +31,7 @@ def test_no_flag_and_no_file_are_called_none():
 
 
 def test_every_key_is_in_json():
-    body = json.loads(json_text([OTHER], ["a.toml"]))
+    body = Written(lambda: json_keys.SETTINGS, {"files": ["a.toml"], "settings": [OTHER]}).tree()
     assert (body["schema"], body["files"]) == ("podsim.settings-report/1", ["a.toml"])
     assert body["settings"] == [
         {

@@ -7,6 +7,8 @@ import pytest
 from podsim.model.family import WorkloadFile
 from podsim.model.graphs import Dlrm
 from podsim.model.language import Deberta, EncoderDecoder
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.vision import Yolo
 from podsim.model.workload import Conv, Gather
 from podsim.workloads import deberta, dlrm, encoder_decoder, families, yolo
@@ -261,10 +263,10 @@ def test_input_of_a_row_is_what_is_read_first(family, size, row_bytes):
     workload = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark), None)
     assert workload.row_bytes == row_bytes
     assert (workload.name, workload.title, workload.units) == ("mine", "mine", units(family, size))
-    assert any(f"{families.INDEX_BYTES} bytes an index" in note for note in workload.notes)
+    assert any(f"{families.INDEX_BYTES} bytes an index" in note for note in map(str, workload.notes))
     other = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark, row_bytes=7.0), None)
     assert other.row_bytes == 7
-    assert not any("bytes an index" in note for note in other.notes)
+    assert not any("bytes an index" in note for note in map(str, other.notes))
 
 
 def test_what_a_file_leaves_out_is_said():
@@ -272,9 +274,13 @@ def test_what_a_file_leaves_out_is_said():
 
     general = catalog.workload("bert").value
     configuration = families.GeneralConfiguration(benchmark=general.benchmark, configurations=general.configurations)
-    workload = families.build(WorkloadFile(name="mine", dlrm=RECOMMENDER, notes=("of mine",)), None, configuration)
+    workload = families.build(
+        WorkloadFile(name="mine", dlrm=RECOMMENDER, notes=(AnswerNote.of(NoteCode.FILE_TEXT, text="of mine"),)),
+        None,
+        configuration,
+    )
     assert workload.configurations == general.configurations
-    assert workload.notes[0] == "of mine"
-    assert "no length of a run is stated, so no time to train" in workload.notes
-    assert any("no configuration is published" in note for note in workload.notes)
+    assert (str(workload.notes[0]), workload.notes[0].caveat) == ("of mine", True)
+    assert "no length of a run is stated, so no time to train" in map(str, workload.notes)
+    assert any("no configuration is published" in note for note in map(str, workload.notes))
     assert chain(WorkloadFile(name="mine", dlrm=RECOMMENDER)) == dlrm.units(RECOMMENDER)

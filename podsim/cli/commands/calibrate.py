@@ -8,24 +8,13 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
-from podsim.cli.saving import ReportFlags, answered, save
+from podsim.cli.saving import ReportFlags, answered, save_answer
 from podsim.errors import InputError
 from podsim.report import answer_file
-from podsim.report.views import noise as noise_view
-from podsim.studies import notebook
-from podsim.studies.calibrate import frameworks_json as json_frameworks
-from podsim.studies.calibrate import frameworks_report as framework_view
-from podsim.studies.calibrate import own_logs_report as own_view
-from podsim.studies.calibrate import report as view
-from podsim.studies.calibrate import start_json
-from podsim.studies.calibrate import start_report as start_view
-from podsim.studies.calibrate import to_json as calibrate_json
-from podsim.studies.predict import comparator_json as json_comparators
-from podsim.studies.predict import comparator_report as law_view
 
 OWN = Group("your own runs", sort_key=1)
 
@@ -139,64 +128,29 @@ def _outputs(out: tuple[str, ...]) -> tuple[Path | None, ReportFlags]:
 def _published(hold_out: str, output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
         report = answered(partial(podsim.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
-    give(
-        output,
-        screen=lambda: view.document(report),
-        json_text=lambda: calibrate_json.fit(report),
-        line=lambda: view.answer(report),
-    )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: calibrate_json.fit(report))
-    return ExitCode.ANSWERED
+    return _give(report, output, page)
 
 
 def _noise(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     fit = answered(partial(podsim.calibrate_noise, write=write, path=path))
-    give(
-        output,
-        screen=lambda: noise_view.document(fit),
-        json_text=lambda: calibrate_json.noise_fit(fit),
-        line=lambda: noise_view.answer(fit),
-    )
-    save(page, output, report=lambda: notebook.page(fit, {}), json_text=lambda: calibrate_json.noise_fit(fit))
-    return ExitCode.ANSWERED
+    return _give(fit, output, page)
 
 
 def _comparators(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
         report = answered(partial(podsim.calibrate_comparators, write=write, path=path, on_progress=on_progress))
-    give(
-        output,
-        screen=lambda: law_view.report(report, verbose=output.verbose),
-        json_text=lambda: json_comparators.report(report),
-        line=lambda: law_view.line(report),
-    )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_comparators.report(report))
-    return ExitCode.ANSWERED
+    return _give(report, output, page)
 
 
 def _frameworks(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
         report = answered(partial(podsim.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
-    give(
-        output,
-        screen=lambda: framework_view.document(report),
-        json_text=lambda: json_frameworks.report(report),
-        line=lambda: framework_view.answer(report),
-    )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: json_frameworks.report(report))
-    return ExitCode.ANSWERED
+    return _give(report, output, page)
 
 
 def _compile_times(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     report = answered(partial(podsim.calibrate_compile_times, write=write, path=path))
-    give(
-        output,
-        screen=lambda: start_view.document(report),
-        json_text=lambda: start_json.report(report),
-        line=lambda: start_view.answer(report),
-    )
-    save(page, output, report=lambda: notebook.page(report, {}), json_text=lambda: start_json.report(report))
-    return ExitCode.ANSWERED
+    return _give(report, output, page)
 
 
 def _own(own: OwnFlags, out: Path | None, page: ReportFlags, output: OutputFlags, *, dry_run: bool) -> int:
@@ -216,17 +170,10 @@ def _own(own: OwnFlags, out: Path | None, page: ReportFlags, output: OutputFlags
                 on_progress=on_progress,
             )
         )
-    give(
-        output,
-        screen=lambda: own_view.document(report, verbose=output.verbose),
-        json_text=lambda: calibrate_json.own_logs(report),
-        line=lambda: own_view.answer(report),
-    )
-    save(
-        page,
-        output,
-        report=lambda: notebook.page(report, {}),
-        json_text=lambda: calibrate_json.own_logs(report),
-        rows="predictions",
-    )
+    return _give(report, output, page)
+
+
+def _give(answer: object, output: OutputFlags, page: ReportFlags) -> int:
+    give_answer(output, answer)
+    save_answer(page, output, answer, {})
     return ExitCode.ANSWERED

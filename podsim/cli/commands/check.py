@@ -9,8 +9,8 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.errors import InputError
 from podsim.files.catalog import Checked
 from podsim.model.checks import FAILED, PASSED
-from podsim.report import json_text
-from podsim.studies.look_up import listing
+from podsim.report.written import Written
+from podsim.studies.look_up import json_keys, listing
 
 
 def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
@@ -29,15 +29,15 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: listing.check(file, what, name, entries, document.provenance, document.warnings),
-        json_text=lambda: json_text.text(
-            "check",
+        written=Written(
+            lambda: json_keys.CHECK,
             {
                 "verdict": PASSED,
                 "file": file,
                 "what": what,
                 "name": name,
-                "warnings": json_text.plain(document.warnings),
-                "provenance": json_text.plain(document.provenance),
+                "warnings": document.warnings,
+                "provenance": document.provenance,
             },
         ),
         line=lambda: f"{PASSED}, {what}",

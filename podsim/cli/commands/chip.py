@@ -7,9 +7,9 @@ from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.files import catalog
+from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as view
-from podsim.studies.look_up import listing
-from podsim.studies.look_up import to_json as look_up_json
+from podsim.studies.look_up import json_keys, listing
 
 app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published readings disagree.")
 
@@ -23,19 +23,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: listing.chips(chips),
-        json_text=lambda: look_up_json.listing(
-            "chips",
-            (
-                {
-                    "name": value.name,
-                    "title": value.title,
-                    "tiles": value.tiles,
-                    "clock_hz": value.clock_hz,
-                    "sram_bytes": value.sram_bytes,
-                }
-                for value in chips
-            ),
-        ),
+        written=Written(lambda: json_keys.CHIPS, {"chips": chips}),
         line=lambda: tuple(value.name for value in chips),
     )
     return ExitCode.ANSWERED
@@ -56,7 +44,7 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        json_text=lambda: look_up_json.chip(document.value, document),
+        written=Written(lambda: json_keys.CHIP, document),
         line=lambda: view.answer(document.value),
     )
     return ExitCode.ANSWERED

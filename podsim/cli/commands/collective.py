@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_FAULTS,
@@ -20,8 +20,6 @@ from podsim.cli.options import (
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
-from podsim.studies.collective import report as view
-from podsim.studies.collective import to_json as collective_json
 
 HOW = Group("collective", sort_key=0)
 
@@ -110,10 +108,5 @@ def collective(
         draw = partial(podsim.trace_collective, *ask.args, **ask.keywords)
         if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
             return ExitCode.ANSWERED
-    give(
-        output,
-        screen=lambda: view.document(answer, verbose=output.verbose),
-        json_text=lambda: collective_json.collective(answer),
-        line=lambda: view.answer(answer),
-    )
+    give_answer(output, answer)
     return ExitCode.ANSWERED

@@ -12,7 +12,9 @@ from podsim.cli.parser import build
 from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
+from podsim.report.written import Written
 from podsim.studies import commands
+from podsim.studies.look_up import json_keys
 from podsim.studies.look_up import settings_report as view
 from podsim.studies.look_up.settings_report import Row
 
@@ -43,7 +45,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: view.document(rows, files),
-        json_text=lambda: view.json_text(rows, files),
+        written=Written(lambda: json_keys.SETTINGS, {"files": files, "settings": rows}),
         line=lambda: tuple(view.line(row) for row in rows if not row.displaced_by),
     )
     return ExitCode.ANSWERED

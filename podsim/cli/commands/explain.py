@@ -3,7 +3,7 @@
 from typing import Any
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_CONFIGURATION,
@@ -27,13 +27,8 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
-from podsim.studies.explain import measurements_report as measurements_view
-from podsim.studies.explain import ranking_report as ranking_view
-from podsim.studies.explain import report as explanation_view
-from podsim.studies.explain import to_json as explain_json
-from podsim.studies.explain import to_json as json_explanation
 
 
 def explain(
@@ -81,23 +76,8 @@ def explain(
 def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
     with progress("asking what if", output) as on_progress:
         explanation = podsim.explain(workload, on_progress=on_progress, **table)
-
-    def written() -> str:
-        return json_explanation.explanation(explanation)
-
-    give(
-        output,
-        screen=lambda: explanation_view.document(explanation, verbose=output.verbose),
-        json_text=written,
-        line=lambda: explanation_view.answer(explanation),
-    )
-    save(
-        report,
-        output,
-        report=lambda: explanation_view.page(explanation, {"workload": workload, **keywords(machine)}),
-        json_text=written,
-        rows="influences",
-    )
+    give_answer(output, explanation)
+    save_answer(report, output, explanation, {"workload": workload, **keywords(machine)})
     return ExitCode.ANSWERED
 
 
@@ -130,36 +110,14 @@ def _operators(
     output: OutputFlags,
 ) -> int:
     ranking = podsim.explain_operators(workload, **keywords(*request))
-    give(
-        output,
-        screen=lambda: ranking_view.document(ranking, verbose=output.verbose),
-        json_text=lambda: explain_json.ranking(ranking),
-        line=lambda: ranking_view.answer(ranking),
-    )
-    save(
-        report,
-        output,
-        report=lambda: ranking_view.document(ranking, verbose=True, charts=True),
-        json_text=lambda: explain_json.ranking(ranking),
-        rows="operators",
-    )
+    give_answer(output, ranking)
+    save_answer(report, output, ranking, None)
     return ExitCode.ANSWERED
 
 
 def _measurements(workload: str, table: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     with progress("measurements", output) as on_progress:
         ranking = podsim.explain_measurements(workload, on_progress=on_progress, **table)
-    give(
-        output,
-        screen=lambda: measurements_view.document(ranking, verbose=output.verbose),
-        json_text=lambda: explain_json.measurements(ranking),
-        line=lambda: measurements_view.answer(ranking),
-    )
-    save(
-        report,
-        output,
-        report=lambda: measurements_view.document(ranking, verbose=True, charts=True),
-        json_text=lambda: explain_json.measurements(ranking),
-        rows="measurements",
-    )
+    give_answer(output, ranking)
+    save_answer(report, output, ranking, None)
     return ExitCode.ANSWERED

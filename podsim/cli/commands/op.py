@@ -6,11 +6,9 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
-from podsim.studies.op import report as view
-from podsim.studies.op import to_json as op_json
 
 TILES = Group("chip", sort_key=1)
 app = App(
@@ -65,12 +63,7 @@ def _give(
         stream_rate=chip.stream_rate,
         **given,
     )
-    give(
-        output,
-        screen=lambda: view.document(report, verbose=output.verbose),
-        json_text=lambda: op_json.op(report),
-        line=lambda: view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.ANSWERED
 
 

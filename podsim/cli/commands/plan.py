@@ -1,14 +1,12 @@
 """`podsim plan`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
     ANY_LENGTH,
@@ -26,15 +24,8 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
-from podsim.report.doc import Doc
-from podsim.studies.plan import mix_report as mix_view
-from podsim.studies.plan import report as plan_view
-from podsim.studies.plan import serving_json
-from podsim.studies.plan import serving_report as serving_view
-from podsim.studies.plan import to_json as json_plan
-from podsim.studies.plan.serving_result import ServingPlan
 
 DEMAND = Group("demands", sort_key=0)
 SERVING = Group("serving, instead of training", sort_key=0.5)
@@ -190,23 +181,8 @@ def plan(
 def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     with progress("weighing machines", output) as on_progress:
         plan = podsim.plan(workload, on_progress=on_progress, **given)
-    question = {"workload": workload}
-    if isinstance(plan, ServingPlan):
-        screen: Callable[..., Doc] = partial(serving_view.document, plan)
-        json_text, line = partial(serving_json.document, plan), partial(serving_view.answer, plan)
-        page = partial(serving_view.page, plan, question)
-    else:
-        screen = partial(plan_view.document, plan)
-        json_text, line = partial(json_plan.plan, plan), partial(plan_view.answer, plan)
-        page = partial(plan_view.page, plan, question)
-    give(output, screen=lambda: screen(verbose=output.verbose), json_text=json_text, line=line)
-    save(
-        report,
-        output,
-        json_text=json_text,
-        rows="candidates",
-        report=page,
-    )
+    give_answer(output, plan)
+    save_answer(report, output, plan, {"workload": workload})
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
@@ -224,17 +200,6 @@ def _mix(
     del given["within"], given["deadline"]
     with progress("weighing machines", output) as on_progress:
         plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **given)
-    give(
-        output,
-        screen=lambda: mix_view.document(plan, verbose=output.verbose),
-        json_text=lambda: json_plan.mix(plan),
-        line=lambda: mix_view.answer(plan),
-    )
-    save(
-        report,
-        output,
-        report=lambda: mix_view.page(plan, {}),
-        json_text=lambda: json_plan.mix(plan),
-        rows="candidates",
-    )
+    give_answer(output, plan)
+    save_answer(report, output, plan, {})
     return ExitCode.ANSWERED if plan.chosen or plan.split else ExitCode.NO

@@ -47,10 +47,9 @@ from podsim.model.requirement import needs_money
 from podsim.report.doc import Doc
 from podsim.report.origins import Groups, Used, of_one
 from podsim.report.views import requirements
-from podsim.studies import notebook
+from podsim.studies import documents, notebook
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
-from podsim.studies.predict import to_json as predict_json
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -159,14 +158,14 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
     give(
         output,
         screen=lambda: _screen(answer, output, _origins(answer, workload, machine) if output.verbose else ()),
-        json_text=lambda: predict_json.prediction(answer),
+        written=documents.written(answer),
         line=lambda: (view.answer(answer), *map(requirements.line, answer.requirements)),
     )
     save(
         report,
         output,
         report=lambda: notebook.page(answer, {"workload": workload, **keywords(machine)}),
-        json_text=lambda: predict_json.prediction(answer),
+        written=documents.written(answer),
     )
 
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OUTPUT, OutputFlags, flag
 from podsim.cli.progress import OnProgress, progress
-from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, COMMAND, ReportFlags, save_answer
 from podsim.errors import InputError, PodsimError
-from podsim.studies.sweep import report as view
-from podsim.studies.sweep import table as sweep_text
+from podsim.report import parquet
+from podsim.studies import documents
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
@@ -70,22 +70,10 @@ def sweep(
     swept = _swept(file, where, output)
     _say(swept, output)
     if csv:
-        put(sweep_text.table(swept), sys.stdout)
+        put(documents.written(swept).csv(), sys.stdout)
     else:
-        give(
-            output,
-            screen=lambda: view.document(swept, verbose=output.verbose),
-            json_text=lambda: sweep_text.document(swept),
-            line=lambda: view.answer(swept),
-        )
-    save(
-        report,
-        output,
-        report=lambda: view.document(swept, verbose=True, charts=True),
-        json_text=lambda: sweep_text.document(swept),
-        rows="points",
-        parquet=lambda: sweep_text.parquet(swept),
-    )
+        give_answer(output, swept)
+    save_answer(report, output, swept, None)
     return ExitCode.ANSWERED
 
 
@@ -113,7 +101,7 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
         )
     report.check(also=(".parquet",))
     if report.out is not None and report.out.lower().endswith(".parquet"):
-        sweep_text.check_parquet()
+        parquet.check()
 
 
 class _SweepProgress:

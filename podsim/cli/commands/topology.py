@@ -1,7 +1,8 @@
 """`podsim topology list` and `podsim topology show`."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,13 @@ from podsim.errors import InputError
 from podsim.files import catalog, comparators
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
-from podsim.model.quantity import Provenance
 from podsim.report.doc import Doc
+from podsim.report.json_document import JsonDocument
+from podsim.report.written import Written
 from podsim.studies.look_up import fabric_report as fabric_view
-from podsim.studies.look_up import listing
-from podsim.studies.look_up import to_json as look_up_json
+from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import topology_report as view
-from podsim.studies.predict import comparator_json as json_comparators
+from podsim.studies.look_up.result import MeasuredFabric, MeasuredTopology
 from podsim.studies.predict import comparator_report as comparator_view
 from podsim.topology import measure
 from podsim.topology.build import network
@@ -40,16 +41,16 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     topologies = podsim.list_topologies()
     machines = {name: value for name, value in topologies.items() if isinstance(value, Topology)}
     fabrics = {name: value for name, value in topologies.items() if isinstance(value, GenericFabric)}
-    others = [
-        (value.machine, value.chip.value)
-        for value in topologies.values()
-        if not isinstance(value, Topology | GenericFabric)
-    ]
+    placed = [value for value in topologies.values() if not isinstance(value, Topology | GenericFabric)]
+    others = [(value.machine, value.chip.value) for value in placed]
     warn((*catalog.unlisted("topologies"), *catalog.unlisted("fabrics")), output)
     give(
         output,
         screen=lambda: listing.topologies(machines, fabrics, others),
-        json_text=lambda: look_up_json.topologies(machines, fabrics, others),
+        written=Written(
+            lambda: json_keys.TOPOLOGIES,
+            {"topologies": machines.values(), "fabrics": fabrics.values(), "comparators": placed},
+        ),
         line=lambda: (*machines, *fabrics, *(machine.name for machine, _ in others)),
     )
     return ExitCode.ANSWERED
@@ -72,19 +73,14 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         return _comparator(name, result, output, links=links)
     warn(result.warnings, output)
     value = result.value
-    named = every_link(network(value)) if links else ()
-    listed = {"links": named} if links else {}
-    if isinstance(value, GenericFabric):
-        screen, measures, line = _fabric(value, result.provenance, output.verbose)
-        document = partial(look_up_json.fabric, value, result, {**measures, **listed})
-    else:
-        screen, measures, line = _machine(value, result.provenance, output.verbose)
-        document = partial(look_up_json.topology, value, result, {**measures, **listed})
+    screen, measured, document, line = _shown(result, output.verbose)
     answer: str | tuple[str, ...] = line
     if links:
+        named = every_link(network(value))
+        measured = replace(measured, links=named)
         screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
         answer = tuple(row.name for row in named)
-    give(output, screen=screen, json_text=document, line=lambda: answer)
+    give(output, screen=screen, written=Written(lambda: document, measured), line=lambda: answer)
     return ExitCode.ANSWERED
 
 
@@ -99,47 +95,61 @@ def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool
     give(
         output,
         screen=lambda: comparator_view.machine(chip, machine, results, money),
-        json_text=lambda: json_comparators.machine(chip, machine, results, money),
+        written=Written(
+            lambda: json_keys.COMPARATOR, {"topology": machine, "chip": chip, "money": money, "results": results}
+        ),
         line=lambda: f"{machine.title}, {machine.chips:,} × {chip.name}",
     )
     return ExitCode.ANSWERED
 
 
-Shown = tuple[Callable[[], Doc], dict[str, object], str]
-"""The screen, what is measured for JSON, and the answer line."""
+Shown = tuple[Callable[[], Doc], MeasuredTopology | MeasuredFabric, JsonDocument, str]
+"""The screen, what is measured and how it is written, and the answer line."""
 
 
-def _machine(machine: Topology, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    money = podsim.purse().machine(machine, machine.hosts.servers)
-    bisection_bytes_per_s, diameter_hops = measure.bisection_bytes_per_s(machine), measure.diameter_hops(machine)
+def _shown(file: Document[Topology] | Document[GenericFabric], verbose: bool) -> Shown:
+    if isinstance(file.value, GenericFabric):
+        return _fabric(file, verbose)
+    return _machine(file, verbose)
+
+
+def _machine(file: Document[Topology], verbose: bool) -> Shown:
+    machine = file.value
+    measured = MeasuredTopology(
+        file=file,
+        bisection_bytes_per_s=measure.bisection_bytes_per_s(machine),
+        diameter_hops=measure.diameter_hops(machine),
+        money=podsim.purse().machine(machine, machine.hosts.servers),
+    )
     screen = partial(
         view.document,
         machine,
-        provenance,
-        bisection_bytes_per_s=bisection_bytes_per_s,
-        diameter_hops=diameter_hops,
-        money=money,
+        file.provenance,
+        bisection_bytes_per_s=measured.bisection_bytes_per_s,
+        diameter_hops=measured.diameter_hops,
+        money=measured.money,
         verbose=verbose,
     )
-    measures = {
-        "bisection_bytes_per_s": bisection_bytes_per_s,
-        "diameter_hops": diameter_hops,
-        "money": money,
-    }
-    return screen, measures, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
+    return screen, measured, json_keys.TOPOLOGY, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
 
 
-def _fabric(fabric: GenericFabric, provenance: Mapping[str, Provenance], verbose: bool) -> Shown:
-    cuts, hops = measure.bisection_bytes_per_s(fabric), measure.diameter_hops(fabric)
-    each = {level.name: measure.per_rank_bytes_per_s(fabric, at) for at, level in enumerate(fabric.levels)}
+def _fabric(file: Document[GenericFabric], verbose: bool) -> Shown:
+    fabric = file.value
+    measured = MeasuredFabric(
+        file=file,
+        bisection_bytes_per_s=measure.bisection_bytes_per_s(fabric),
+        per_rank_bytes_per_s={
+            level.name: measure.per_rank_bytes_per_s(fabric, at) for at, level in enumerate(fabric.levels)
+        },
+        diameter_hops=measure.diameter_hops(fabric),
+    )
     screen = partial(
         fabric_view.document,
         fabric,
-        provenance,
-        bisection_bytes_per_s=cuts,
-        per_rank_bytes_per_s=each,
-        diameter_hops=hops,
+        file.provenance,
+        bisection_bytes_per_s=measured.bisection_bytes_per_s,
+        per_rank_bytes_per_s=measured.per_rank_bytes_per_s,
+        diameter_hops=measured.diameter_hops,
         verbose=verbose,
     )
-    measures = {"bisection_bytes_per_s": cuts, "per_rank_bytes_per_s": each, "diameter_hops": hops}
-    return screen, measures, f"{fabric.title}, {fabric.endpoints:,} ranks"
+    return screen, measured, json_keys.FABRIC, f"{fabric.title}, {fabric.endpoints:,} ranks"

@@ -26,9 +26,9 @@ from podsim.cli.options import (
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
 from podsim.errors import InputError
+from podsim.studies import documents
 from podsim.studies.trace import difference_report
 from podsim.studies.trace import report as view
-from podsim.studies.trace import to_json as trace_json
 
 
 @Parameter(name="*")
@@ -103,7 +103,7 @@ def trace(
     give(
         output,
         screen=lambda: view.document(trace, written),
-        json_text=lambda: trace_json.trace(trace),
+        written=documents.written(trace),
         line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED
@@ -115,7 +115,7 @@ def _compare(old: str, new: str, output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: difference_report.document(answer, verbose=output.verbose),
-        json_text=lambda: trace_json.difference(answer),
+        written=documents.written(answer),
         line=lambda: difference_report.answer(answer),
     )
     return ExitCode.ANSWERED

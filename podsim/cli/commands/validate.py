@@ -3,27 +3,13 @@
 from functools import partial
 
 import podsim
-from podsim.cli.answer import give
+from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
 from podsim.cli.saving import answered
 from podsim.errors import InputError
 from podsim.model.published_bars import missed
-from podsim.report.views import validation as view
-from podsim.studies.predict import comparator_json as json_comparators
-from podsim.studies.predict import comparator_report as law_view
-from podsim.studies.validate import claims_json as json_claims
-from podsim.studies.validate import claims_report as claims_view
-from podsim.studies.validate import coverage_report as coverage_view
-from podsim.studies.validate import frozen_report as frozen
-from podsim.studies.validate import hold_outs_json as json_hold_outs
-from podsim.studies.validate import hold_outs_report as hold_outs_view
-from podsim.studies.validate import microbenchmarks_json as json_microbenchmarks
-from podsim.studies.validate import microbenchmarks_report as microbenchmark_view
-from podsim.studies.validate import published_json as json_published
-from podsim.studies.validate import published_report as published_view
-from podsim.studies.validate import to_json as validate_json
 
 
 def validate(
@@ -70,96 +56,56 @@ def validate(
 def _results(output: OutputFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         result = podsim.validate(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: view.document(result, verbose=output.verbose),
-        json_text=lambda: validate_json.validation(result),
-        line=lambda: view.answer(result),
-    )
+    give_answer(output, result)
     return ExitCode.NO if result.misses else ExitCode.ANSWERED
 
 
 def _microbenchmarks(output: OutputFlags) -> int:
     with progress("predicting", output) as on_progress:
         report = podsim.microbenchmarks(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: microbenchmark_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_microbenchmarks.microbenchmarks(report),
-        line=lambda: microbenchmark_view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _comparators(output: OutputFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.validate_comparators(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: law_view.report(report, verbose=output.verbose),
-        json_text=lambda: json_comparators.report(report),
-        line=lambda: law_view.line(report),
-    )
+    give_answer(output, report)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _claims(output: OutputFlags) -> int:
     with progress("asking", output) as on_progress:
         report = podsim.claims(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: claims_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_claims.claims(report),
-        line=lambda: claims_view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.ANSWERED
 
 
 def _published(output: OutputFlags) -> int:
     with progress("predicting", output) as on_progress:
         report = podsim.published(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: published_view.document(report, verbose=output.verbose),
-        json_text=lambda: json_published.published(report),
-        line=lambda: published_view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.NO if missed(report) else ExitCode.ANSWERED
 
 
 def _coverage(output: OutputFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.coverage(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: coverage_view.document(report, verbose=output.verbose),
-        json_text=lambda: validate_json.coverage(report),
-        line=lambda: coverage_view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
 def _hold_outs(output: OutputFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.hold_outs(on_progress=on_progress)
-    give(
-        output,
-        screen=lambda: hold_outs_view.document(report),
-        json_text=lambda: json_hold_outs.hold_outs(report),
-        line=lambda: hold_outs_view.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.ANSWERED
 
 
 def _freeze(output: OutputFlags) -> int:
     with progress("predicting again", output) as on_progress:
         report = answered(partial(podsim.freeze, on_progress=on_progress))
-    give(
-        output,
-        screen=lambda: frozen.document(report),
-        json_text=lambda: validate_json.frozen(report),
-        line=lambda: frozen.answer(report),
-    )
+    give_answer(output, report)
     return ExitCode.ANSWERED
 
 

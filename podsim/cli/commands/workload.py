@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 import podsim
-from podsim.cli.answer import give, warn
+from podsim.cli.answer import give, give_answer, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -34,11 +34,11 @@ from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases, write
 from podsim.report import numbers
-from podsim.studies.look_up import listing
-from podsim.studies.look_up import workload_json as json_workload
+from podsim.report.written import Written
+from podsim.studies import documents
+from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import workload_report as view
 from podsim.studies.mappings import report as advice
-from podsim.studies.mappings import to_json as json_advice
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
@@ -68,7 +68,10 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: listing.workloads(workloads, run_phases.names()),
-        json_text=lambda: json_workload.listing(workloads, [run_phases.named(name) for name in run_phases.names()]),
+        written=Written(
+            lambda: json_keys.WORKLOADS,
+            {"workloads": workloads, "phases": [run_phases.named(name) for name in run_phases.names()]},
+        ),
         line=lambda: tuple(value.name for value in workloads),
     )
     return ExitCode.ANSWERED
@@ -89,7 +92,7 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
     give(
         output,
         screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        json_text=lambda: json_workload.workload(document.value, document),
+        written=Written(lambda: json_keys.WORKLOAD, document),
         line=lambda: f"{document.value.title}, {numbers.count(document.value.parameters)} parameters",
     )
     return ExitCode.ANSWERED
@@ -124,18 +127,12 @@ def mappings(
         mappings = podsim.mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
         )
-    give(
-        output,
-        screen=lambda: advice.document(mappings, verbose=output.verbose),
-        json_text=lambda: json_advice.mappings(mappings),
-        line=lambda: advice.answer(mappings),
-    )
+    give_answer(output, mappings)
     save(
         report,
         output,
         report=lambda: advice.document(mappings, charts=True),
-        json_text=lambda: json_advice.mappings(mappings),
-        rows="mappings",
+        written=documents.written(mappings),
     )
     return ExitCode.ANSWERED
 

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.report.doc import Note, Tone
 
 LABEL = "Caveat"
-FAILURE_RATES = (
-    'no failure rates of IPU systems are published: all are assumed; set your own with --set failures.ipu.mtbf="5 y"'
-)
+FAILURE_RATES = AnswerNote.of(NoteCode.FAILURE_RATES)
 
 
-def notes(assumptions: Sequence[str], *, verbose: bool = False) -> Iterator[Note]:
+def notes(assumptions: Sequence[AnswerNote], *, verbose: bool = False) -> Iterator[Note]:
     """The caveats among assumptions; none on a verbose page, which lists all assumptions."""
     if not verbose:
-        yield from (Note(line, LABEL, Tone.WARNING) for line in assumptions if isinstance(line, Caveat))
+        yield from (Note(str(note), LABEL, Tone.WARNING) for note in assumptions if note.caveat)
 
 
-def of_several(answers: Mapping[str, Sequence[str]], *, verbose: bool = False) -> Iterator[Note]:
+def of_several(answers: Mapping[str, Sequence[AnswerNote]], *, verbose: bool = False) -> Iterator[Note]:
     """The caveats of answers by name: each once, with the names of those that it is about where it is not all."""
-    fromkeys = dict.fromkeys(line for lines in answers.values() for line in lines if isinstance(line, Caveat))
-    for line in () if verbose else fromkeys:
-        names = [name for name, lines in answers.items() if line in lines]
-        yield Note(line if len(names) == len(answers) else f"{line} ({', '.join(names)})", LABEL, Tone.WARNING)
+    caveats = dict.fromkeys(note for assumptions in answers.values() for note in assumptions if note.caveat)
+    for note in () if verbose else caveats:
+        names = [name for name, assumptions in answers.items() if note in assumptions]
+        text = str(note) if len(names) == len(answers) else f"{note} ({', '.join(names)})"
+        yield Note(text, LABEL, Tone.WARNING)

@@ -1,4 +1,4 @@
-"""The wall clock of a job, as a fact, as a table and as JSON."""
+"""The wall clock of a job, as a fact and as a table."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
 from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.report import numbers
-from podsim.report.digits import Json
 from podsim.report.doc import Block, Column, DocTable, Fact, Heading, Note, Tone
-from podsim.report.json_text import drawn, plain
 from podsim.report.views import caveats, grades
 
 MATTERS = 0.05
@@ -63,8 +61,8 @@ def blocks(p: Prediction) -> Iterator[Block]:
         Column("Basis", wraps=True, priority=2),
     )
     yield DocTable(columns, tuple(_rows(p, clock)))
-    lines = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
-    yield from (Note(line, "·", Tone.QUIET) for line in lines)
+    notes = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
+    yield from (Note(str(note), "·", Tone.QUIET) for note in notes)
 
 
 def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
@@ -104,25 +102,3 @@ def _interrupted(report: GoodputReport) -> tuple[str, ...]:
 
 def _of_program(clock: WallClock) -> str:
     return "Compile" if clock.start is ProgramStart.FRESH else "Load of program"
-
-
-def fields(clock: WallClock) -> dict[str, Json]:
-    """The wall clock in JSON's own types; `total_s` is null where no length is stated."""
-    return {
-        "program": clock.start.value,
-        "operators": clock.operators,
-        "compile_s": plain(clock.compile_s),
-        "state_bytes": plain(clock.state_bytes),
-        "weights_s": plain(clock.weights_s),
-        "checkpoint_s": plain(clock.checkpoint_s),
-        "failures": [interrupted(report) for report in clock.failures],
-        "failures_s": drawn(clock.failures_s),
-        "total_s": drawn(clock.total_s),
-        "assumptions": plain(clock.assumptions),
-    }
-
-
-def interrupted(report: GoodputReport) -> dict[str, Json]:
-    """What failures make of a run; `podsim goodput --json` says the rest."""
-    names = ("goodput", "finish_s", "failures")
-    return {"interval_s": plain(report.interval_s), **{name: drawn(getattr(report, name)) for name in names}}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible
 from podsim.model.collective import WithFaults
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.studies.collective.simulation import answer
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken, ranges
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from podsim.engines.base import Engine
     from podsim.model.collective import CollectiveReport
     from podsim.studies.collective.simulation import CollectiveCase
-
-IDLE = "an IPU or rank at a share of its clock sends as fast as ever: only links are timed here"
 
 
 def compared(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
@@ -45,4 +45,5 @@ def compared(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[s
         healthy_algorithm=healthy.algorithm,
         slowdown=report.time_s / healthy.time_s - 1 if healthy.time_s else 0.0,
     )
-    return replace(report, faults=faults, notes=(*report.notes, *([IDLE] if hurt.damage.slow else [])))
+    slow = (AnswerNote.of(NoteCode.CLOCKS_LEFT_OUT),) if hurt.damage.slow else ()
+    return replace(report, faults=faults, notes=(*report.notes, *slow))

@@ -15,7 +15,7 @@ def document(report: CollectiveReport, *, verbose: bool = False) -> Doc:
         (_phases(report),),
         (_links(report),),
         (_rivals(report, verbose=verbose),),
-        tuple(Note(note, "·", Tone.QUIET) for note in report.notes),
+        tuple(Note(str(note), "·", Tone.QUIET) for note in report.notes),
     ]
     return Doc(tuple(group for group in groups if group))
 

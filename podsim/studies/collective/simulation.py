@@ -22,6 +22,8 @@ from podsim.model.collective import (
     Pace,
     Rival,
 )
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.trace import Trace, TraceLevel
 from podsim.physics.collectives import bus_factor
 from podsim.predicting import drawing, tracing
@@ -29,6 +31,8 @@ from podsim.predicting.link_loads import Links, loads
 from podsim.studies.collective import algorithm as algorithm_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from podsim.engines.base import Engine
     from podsim.lowering.collective_parts import CollectivePlan
     from podsim.lowering.groups import Group
@@ -245,15 +249,12 @@ def _links(plan: CollectivePlan, time_s: float) -> tuple[LoadedLink, ...]:
     )
 
 
-def _notes(case: CollectiveCase, context: CollectiveContext, plan: CollectivePlan) -> list[str]:
-    notes = []
+def _notes(case: CollectiveCase, context: CollectiveContext, plan: CollectivePlan) -> Iterator[AnswerNote]:
     if plan.roads is not context.network:
-        notes.append("every rank does the same, so one stands for all: links are its share of those of a dimension")
+        yield AnswerNote.of(NoteCode.ONE_RANK_FOR_ALL)
     elif context.followed is not None and case.network.endpoints > (context.rack or 0):
-        kinds = "racks" if len(context.followed) == 1 else f"racks of {len(context.followed)} kinds"
-        notes.append(f"{kinds} do the same, so links are those of the first")
+        yield AnswerNote.of(NoteCode.ONE_RACK_FOR_ALL, kinds=len(context.followed))
     if context.rack is not None:
-        notes.append("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed")
+        yield AnswerNote.of(NoteCode.LINKS_ALONE)
     if case.parameters is not None and case.collective in lowering.REDUCING:
-        notes.append("in training: collective.efficiency and rack.step as fitted to published step times")
-    return notes
+        yield AnswerNote.of(NoteCode.FITTED_IN_TRAINING)

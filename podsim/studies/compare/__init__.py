@@ -16,7 +16,6 @@ COMMANDS: Final = (
         about="Compare machines, chips, releases or what-ifs: the difference, how sure it is, where it comes from.\n\n"
         "All sides are predicted under the same draws of parameters and the same seeds.",
         progress="predicting sides",
-        rows="sides",
         saves=True,
     ),
 )

@@ -100,7 +100,7 @@ def document(comparison: Comparison, *, verbose: bool = False, extra: Iterable[t
     ]
     if verbose:
         groups += [
-            (Heading(f"Assumptions for {case.label}"), *(Note(line, "·") for line in case.answer.assumptions))
+            (Heading(f"Assumptions for {case.label}"), *(Note(str(note), "·") for note in case.answer.assumptions))
             for case in comparison.sides
         ]
     assumed = {case.label: case.answer.assumptions for case in comparison.sides}

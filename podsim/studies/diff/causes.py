@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError, PodsimError
 from podsim.files.faults import MOST_SHOWN, printable
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.studies.diff import headlines
 from podsim.studies.diff.question import MAPPING, ChangedInput, changed_inputs, differing, split
 from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
@@ -97,12 +99,12 @@ def _named(items: Sequence[Any]) -> dict[str, Any]:
     return {str(id_) if own else str(place): item for place, (id_, item) in enumerate(zip(ids, items, strict=True))}
 
 
-def _notes(old: Saved, new: Saved) -> Iterator[str]:
+def _notes(old: Saved, new: Saved) -> Iterator[AnswerNote]:
     if old.schema != new.schema:
-        yield f"the schema is another: {old.schema}, now {new.schema}; keys may have changed their meaning"
+        yield AnswerNote.of(NoteCode.SCHEMA_CHANGED, old=old.schema, new=new.schema)
     for item in (old, new):
         if not item.inputs:
-            yield f"{item.name} does not name its inputs: an earlier podsim wrote it, so no move is attributed"
+            yield AnswerNote.of(NoteCode.INPUTS_NOT_NAMED, name=item.name)
 
 
 class Replay:
@@ -119,18 +121,18 @@ class Replay:
         self._now: tuple[float, ...] = ()
         self._choice = ""
 
-    def begin(self) -> str:
-        """Ask again as it was: why the new answer cannot be repeated here, "" where it can."""
+    def begin(self) -> AnswerNote | None:
+        """Ask again as it was: why the new answer cannot be repeated here, None where it can."""
         body, files = self._ask(self._new.what, self._flags, self._parameters)
         self._now, self._choice = self._values(body), headlines.chosen(self._new.what, body)
         names = [name for name, *_ in differing(self._new.part("files"), files)]
-        others = [name for name in names if not name.startswith("parameters ")]
+        others = tuple(name for name in names if not name.startswith("parameters "))
         if others:
-            return f"files here are not those of {self._new.name}, so effects are those here: {', '.join(others)}"
+            return AnswerNote.of(NoteCode.FILES_CHANGED, name=self._new.name, files=others)
         again = [now / figure.new for now, figure in zip(self._now, self._headline, strict=True)]
         if not all(abs(factor - 1) <= SAME for factor in again):
-            return f"this podsim does not predict what {self._new.name} says, so effects are those here"
-        return ""
+            return AnswerNote.of(NoteCode.PREDICTION_CHANGED, name=self._new.name)
+        return None
 
     def effects(self, item: ChangedInput) -> tuple[tuple[float, ...], str]:
         """New over old of every headline figure were this the only input that differs, and what else it changes.
@@ -157,13 +159,13 @@ class Replay:
 
 
 def _attributed(
-    changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[str]
+    changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[AnswerNote]
 ) -> list[InputChange]:
     """Causes with what each does on its own, where it can be put back."""
     try:
         doubts = replay.begin()
     except PodsimError as no:
-        notes.append(f"the newer answer cannot be predicted again here: {no.message}")
+        notes.append(AnswerNote.of(NoteCode.NOT_PREDICTED_AGAIN, message=no.message))
         return [*causes]
     notes += [doubts] if doubts else []
     changes = []

@@ -41,7 +41,7 @@ def document(difference: Difference, *, verbose: bool = False) -> Doc:
     if difference.moved and (verbose or not difference.headline):
         groups.append((Heading(f"what moved of the {difference.what}"), *_moved(difference.moved, verbose=verbose)))
     if difference.notes:
-        groups.append(tuple(Note(note, "·") for note in difference.notes))
+        groups.append(tuple(Note(str(note), "·") for note in difference.notes))
     return Doc(tuple(groups))
 
 

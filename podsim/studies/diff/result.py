@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,13 @@ class Difference(Displayable):
     headline: tuple[Headline, ...]
     causes: tuple[InputChange, ...]
     remainder: tuple[float, ...]
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
     chosen: tuple[str, str] = ("", "")
+
+    @property
+    def identical(self) -> bool:
+        """Whether no figure moved and no input differs."""
+        return not self.moved and not self.causes
 
     @property
     def interaction(self) -> tuple[float, ...]:

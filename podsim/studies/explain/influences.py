@@ -171,7 +171,7 @@ def _samples(known: Answered) -> Influence:
         value=f"{need.mean / 1e6:.3g} M",
         change=known.change(longer_s),
         kind=unmeasured if question.samples is not None or question.by_law else SourceKind.MEASURED,
-        source=need.basis,
+        source=str(need.basis),
         grade=Grade.ASSUMED if question.samples is not None and not given else need.grade,
     )
 

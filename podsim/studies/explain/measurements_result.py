@@ -46,3 +46,8 @@ class MeasurementRanking(Displayable):
     answer: Estimate
     runs: int
     measurements: tuple[Measurement, ...]
+
+    @property
+    def quantity(self) -> str:
+        """The name of `answer`."""
+        return "time_to_train_s" if self.prediction.timed else "step_s"

@@ -53,7 +53,7 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
             Tone.QUIET,
         )
     )
-    blocks += [Note(line, "·", Tone.QUIET) for line in ranking.evidence]
+    blocks += [Note(str(note), "·", Tone.QUIET) for note in ranking.evidence]
     drawn = (Heading("Longest operators, share of the time"), _bars(ranking)) if charts else ()
     return Doc(tuple(group for group in (drawn, tuple(blocks)) if group))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 
 
 class Bound(StrEnum):
@@ -42,4 +43,4 @@ class OperatorRanking(Displayable):
     stretch: float
     total_s: float
     operators: tuple[OperatorShare, ...]
-    evidence: tuple[str, ...] = ()  # what no measurement supports
+    evidence: tuple[AnswerNote, ...] = ()  # what no measurement supports

@@ -117,7 +117,7 @@ def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Blo
         tuple(_influences(e)) if verbose else (),
         *_alternatives(e, verbose=verbose),
         () if verbose else (Facts(tuple(_in_short(e))),),
-        (Heading("Assumptions"), *(Note(line, "·") for line in p.assumptions)) if verbose else (),
+        (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)) if verbose else (),
         *extra,
         tuple(_footer(e, verbose=verbose)),
     ]

@@ -85,3 +85,8 @@ class Explanation(Displayable):
     without: tuple[Without, ...]
     influences: tuple[Influence, ...]
     alternatives: tuple[Alternative, ...]
+
+    @property
+    def explains(self) -> str:
+        """What is explained where no length of the run is stated: "step"; "" for the time to train."""
+        return "" if self.prediction.timed else "step"

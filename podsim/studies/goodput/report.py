@@ -42,7 +42,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
         groups += [
             (Heading("Failures by part"), _parts(report)),
             (Heading("Checkpoint intervals, same failures"), _tried(report)) if report.tried else (),
-            (Heading("Assumptions of the run"), *(Note(line, "·") for line in report.assumptions)),
+            (Heading("Assumptions of the run"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
         groups.append(tuple(caveats.notes(report.assumptions)))

@@ -17,7 +17,6 @@ COMMANDS: Final = (
         6,
         about="Serve requests with a trained workload: throughput, latency and cost.",
         progress="serving batches",
-        rows="batches",
         saves=True,
         reads_models=True,
     ),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible
 from podsim.model.inference import InferenceReport
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning import serving_mapping as planning
 from podsim.planning.serving_case import assumptions
 from podsim.predicting import intervals, offered_load
@@ -29,7 +31,7 @@ class AnswerContext:
 
     engine: str
     interval: float
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
     by_pod: bool = False  # whether the machine was named by its IPUs
 
 
@@ -112,11 +114,13 @@ def _larger_size(case: ServingCase, constraints: ServingConstraints) -> Iterator
             return
 
 
-def _assumed(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice, load: Load) -> Iterator[str]:
+def _assumed(
+    case: ServingCase, constraints: ServingConstraints, choice: ServingChoice, load: Load
+) -> Iterator[AnswerNote]:
     """What no flag said, and what is not known."""
     yield from planning.lowering(case, constraints, choice)
     if constraints.load.rate_per_s is None and constraints.load.clients is None:
-        yield f"load: {100 * offered_load.USUAL_LOAD:.0f} % of the maximum throughput, default (--rate or --clients)"
+        yield AnswerNote.of(NoteCode.LOAD_DEFAULT, share=offered_load.USUAL_LOAD)
     if load.rate_per_s is not None:
-        yield "open-loop arrivals: Poisson, constant mean rate"
+        yield AnswerNote.of(NoteCode.ARRIVALS)
     yield from assumptions(case, constraints, choice)

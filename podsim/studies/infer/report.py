@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from podsim.model.chip import Precision
 from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.model.note_code import NoteCode
 from podsim.model.residue import clean
 from podsim.model.workload import Matmul
 from podsim.report import numbers
@@ -61,7 +62,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
             tuple(run_cost.service_blocks(report.cost)),
             (Heading("Unloaded latency breakdown"), _bars(report)),
             (Heading("Peak SRAM"), _memory(report)),
-            (Heading("Assumptions"), *(Note(line, "·") for line in report.assumptions)),
+            (Heading("Assumptions"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
         groups.append((*_lowering(report), *caveats.notes(report.assumptions)))
@@ -84,9 +85,9 @@ def _footer(report: InferenceReport, *, verbose: bool) -> Iterator[Note]:
 
 
 def _lowering(report: InferenceReport) -> Iterator[Note]:
-    """The lowered available-memory proportion, the first assumption where the batch fits only so."""
-    if report.mapping.memory_lowered:
-        yield Note(report.assumptions[0], "Memory")
+    """The lowered available-memory proportion, where the batch fits only so."""
+    lowered = (note for note in report.assumptions if note.code is NoteCode.MEMORY_LOWERED)
+    yield from (Note(str(note), "Memory") for note in lowered)
 
 
 def _facts(report: InferenceReport) -> Iterator[Fact]:

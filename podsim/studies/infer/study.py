@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.errors import InputError, MissingParameter
-from podsim.model.caveat import Caveat
 from podsim.model.framework import NAMES
 from podsim.model.inference import Load, Place
 from podsim.model.requirement import OF_TOKENS, SERVED, read
@@ -59,10 +58,10 @@ def infer(
     result = target(scenario)
     case, prompts = prompted(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
     evidence = convolutions.unmeasured(result.workload, result.machine.chip)
-    notes = [line for line in result.workload.notes if isinstance(line, Caveat)]
-    texts = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
+    notes = [note for note in result.workload.notes if note.caveat]
+    assumptions = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
     by_pod = scenario.machine.pod is not None
-    context = inference.AnswerContext(engine=engine, interval=scenario.interval, notes=texts, by_pod=by_pod)
+    context = inference.AnswerContext(engine=engine, interval=scenario.interval, notes=assumptions, by_pod=by_pod)
     report = inference.report(case, constraints, _sizes(batches), context, on_progress)
     drawn_for = activity(case, report.mapping, report.service, report.decoding)
     topology, hosts = result.machine.topology, result.machine.hosts

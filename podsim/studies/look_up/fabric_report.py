@@ -27,7 +27,7 @@ def document(
         (Heading(f"{fabric.title}, {ranks}"),),
         (_levels(fabric, bisection_bytes_per_s, per_rank_bytes_per_s), Note(scope, "", Tone.QUIET)),
         (Facts(tuple(_facts(fabric, diameter_hops))),),
-        tuple(Note(note, "·") for note in fabric.notes),
+        tuple(Note(str(note), "·") for note in fabric.notes),
     ]
     summary = Note(f"{origins.by_kind(provenance.values())} · -v lists them", "", Tone.QUIET)
     groups.append(tuple(origins.table(provenance, verbose=True)) if verbose else (summary,))

@@ -1,13 +1,13 @@
 """Which flags are set and where, as a document and as JSON."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from podsim.report import json_text as json
 from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One flag of one command: its values, where they come from, and what stands before it ("" where it holds)."""
 
     command: str
@@ -49,24 +49,4 @@ def document(rows: Sequence[Row], files: Sequence[str]) -> Doc:
                 Note("flag > variable > podsim.toml upward from here > the user's > default", "", Tone.QUIET),
             ),
         )
-    )
-
-
-def json_text(rows: Sequence[Row], files: Sequence[str]) -> str:
-    """`podsim config show --json`, schema podsim.settings-report/1."""
-    return json.text(
-        "settings-report",
-        {
-            "files": list(files),
-            "settings": [
-                {
-                    "command": row.command,
-                    "flag": row.flag,
-                    "values": list(row.values),
-                    "origin": row.origin,
-                    "displaced_by": row.displaced_by,
-                }
-                for row in rows
-            ],
-        },
     )

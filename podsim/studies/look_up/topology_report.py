@@ -35,7 +35,7 @@ def document(
             ),
         ),
         (Facts((*_facts(topology, diameter_hops), *costs.owned(money))), *costs.bases(money)),
-        tuple(Note(note, "·") for note in topology.notes),
+        tuple(Note(str(note), "·") for note in topology.notes),
     ]
     if verbose:
         groups.append(tuple(origins.table(provenance, verbose=True)))

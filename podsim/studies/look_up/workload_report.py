@@ -30,7 +30,7 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
         if workload.convergence
         else (),
-        (Heading("assumed"), *(Note(line, "·") for line in workload.notes)) if workload.notes else (),
+        (Heading("assumed"), *(Note(str(note), "·") for note in workload.notes)) if workload.notes else (),
         tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
     ]
     return Doc(tuple(group for group in groups if group))

@@ -54,7 +54,7 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
             for rank, advice in enumerate(advices, 1)
         ),
         (*_rejected(mappings), *caveats.notes(mappings.assumptions, verbose=verbose)),
-        (Heading("Assumptions"), *(Note(line, "·") for line in mappings.assumptions)) if verbose else (),
+        (Heading("Assumptions"), *(Note(str(note), "·") for note in mappings.assumptions)) if verbose else (),
         tuple(_last(mappings, verbose=verbose)),
     ]
     return Doc(tuple(group for group in groups if group))

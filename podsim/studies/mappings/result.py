@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
+from podsim.model.note import AnswerNote
 
 
 class Rank(StrEnum):
@@ -46,6 +47,14 @@ class Advised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMapping:
+    """A mapping at its place in the ranking, from 1."""
+
+    rank: int
+    advised: Advised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotQuite:
     """The mapping that came nearest of those which do not fit: what it needs of both memories over what there is."""
 
@@ -73,5 +82,10 @@ class Mappings(Displayable):
     rejected: MappingType[str, int]
     nearest: NotQuite | None
     advised: tuple[Advised, ...]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
+
+    @property
+    def ranked(self) -> tuple[RankedMapping, ...]:
+        """The mappings with their places."""
+        return tuple(RankedMapping(rank=rank, advised=each) for rank, each in enumerate(self.advised, 1))

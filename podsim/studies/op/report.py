@@ -68,7 +68,7 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
     if report.operator == "conv" and not chip.library.counts_copies:
         yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
     if report.operator == "conv" and chip.name not in MEASURED:
-        yield Fact("evidence", "", "", UNMEASURED)
+        yield Fact("evidence", "", "", str(UNMEASURED))
     if report.io is not None:
         size = numbers.parted(numbers.amount(report.io.volume_bytes))
         arrives = f"at {numbers.rate(report.io.bytes_per_s, 'B/s')} into {report.io.tiles:,} IO tiles"

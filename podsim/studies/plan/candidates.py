@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.files import catalog, comparator_machines
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import competitors, workload_sequence
@@ -62,7 +64,7 @@ class Trained:
     question: assemble.TrainingCase
     mapping: Mapping
     choice: Choice
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
 
     def predicted(self) -> Prediction:
         """The prediction of that mapping."""
@@ -75,7 +77,7 @@ class CandidateEvaluation:
 
     candidate: Candidate
     parts: tuple[Trained, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     worth: str = ""
     target: str = ""
     stated_length: bool = False
@@ -217,8 +219,8 @@ def _steps_s(parts: Sequence[Trained]) -> list[float]:
 
 def _with_notes(evaluation: CandidateEvaluation, hosts: int) -> CandidateEvaluation:
     """The same, whose number of hosts is none that was published."""
-    others = tuple(line for line in evaluation.notes if not line.startswith("hosts: "))
-    return replace(evaluation, notes=(*others, f"hosts: {hosts}, of the numbers that this machine takes"))
+    others = tuple(note for note in evaluation.notes if note.code is not NoteCode.HOSTS)
+    return replace(evaluation, notes=(*others, AnswerNote.of(NoteCode.HOSTS_OTHER, hosts=hosts)))
 
 
 def settle(
@@ -278,7 +280,9 @@ def _evaluation(
     return CandidateEvaluation(
         candidate=_judged(replace(_paid(candidate, spent), reuse=reuse), request.demand),
         parts=parts,
-        notes=(*prediction.assumptions, deadline.ASSUMED) if any(reports) else prediction.assumptions,
+        notes=(*prediction.assumptions, AnswerNote.of(NoteCode.FAILURES_IN_TIME))
+        if any(reports)
+        else prediction.assumptions,
         worth=prediction.calibration,
         target=prediction.target,
         stated_length=prediction.division is None,

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from podsim.model.wall_clock import ProgramStart, WallClock
     from podsim.predicting.assemble import TrainingCase
 
-ASSUMED: Final = "failures inside the time demanded: no rates are published, all are assumed (podsim goodput)"
 POINTS: Final = (("p5", 3), ("p50", 10), ("p95", 3))
 """Quantiles that stand for all histories, and how much each counts: 0.19, 0.62, 0.19 (Eq. 103)."""
 WEIGHTS: Final = sum(weight for _, weight in POINTS)

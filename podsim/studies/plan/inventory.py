@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, inventories
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.run_cost import Capital, Range
 from podsim.model.sums import sum_in_order
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse, ReusedMachines
@@ -20,11 +22,6 @@ if TYPE_CHECKING:
 
 OWNED: Final = "already owned"
 """Whose price it is where nothing is bought."""
-SUNK: Final = "owned machines: nothing is paid for them again, and what they once cost is not in the cost of a run"
-JOINED: Final = (
-    "extension: racks and servers that are owned are reused as they are; switches and cables that join racks are not "
-    "in the price, none is published"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +55,15 @@ class Stock:
         """The machines, as answers have them."""
         return tuple(item.owned for item in self.items)
 
-    def notes(self, reuse: Reuse | None) -> tuple[str, ...]:
+    def notes(self, reuse: Reuse | None) -> tuple[AnswerNote, ...]:
         """What is assumed of the machines, and of a candidate that is made of them."""
         usual = tuple(
-            f"hosts of the owned {item.topology.title}: not stated, {item.owned.hosts} each, as it ships"
+            AnswerNote.of(NoteCode.OWNED_HOSTS, title=item.topology.title, hosts=item.owned.hosts)
             for item in self.items
             if not item.stated_hosts
         )
-        return (SUNK, *usual, *((JOINED,) if reuse and reuse.extended else ()))
+        joined = (AnswerNote.of(NoteCode.OWNED_JOINED),) if reuse and reuse.extended else ()
+        return (AnswerNote.of(NoteCode.OWNED_SUNK), *usual, *joined)
 
     def purchase(self, topology: Topology, new: Owned, terms: OwnershipTerms) -> tuple[Owned, Reuse | None]:
         """What a machine, `new` where all is bought, costs to whoever owns the stock, and what of it is there already.

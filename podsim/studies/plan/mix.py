@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.files import catalog, comparator_machines
 from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix
+from podsim.model.note import AnswerNote
 from podsim.model.sums import sum_in_order
 from podsim.planning import workload_sequence
 from podsim.predicting.activity import together
@@ -160,16 +161,16 @@ class Sizing:
             pools=tuple(self._pools([next(row for row in rows if row.ipus == size) for rows, size in chosen])),
         )
 
-    def notes(self, candidate: MixCandidate) -> tuple[str, ...]:
+    def notes(self, candidate: MixCandidate) -> tuple[AnswerNote, ...]:
         """What was assumed of the runs on the partitions of a machine; of one without any, nothing."""
         names = self.machines[candidate.topology].partitions
         runs = {names[job.ipus] for pool in candidate.pools for job in pool.jobs}
-        texts = [
+        notes = [
             evaluation.notes
             for (_, name), evaluation in self.known.items()
             if name in runs and not isinstance(evaluation, str)
         ]
-        return tuple(dict.fromkeys(line for text in texts for line in text))
+        return tuple(dict.fromkeys(note for each in notes for note in each))
 
     def _pools(self, timed: Sequence[Timed]) -> list[Pool]:
         pools = []

@@ -89,7 +89,7 @@ def document(plan: MixPlan, *, verbose: bool = False, extra: Iterable[tuple[Bloc
         ),
     ]
     if verbose:
-        groups.append((Heading("Assumptions of the runs"), *(Note(line, "·") for line in plan.assumptions)))
+        groups.append((Heading("Assumptions of the runs"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups += extra
     groups.append((Note(NOT_MLPERF, "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))

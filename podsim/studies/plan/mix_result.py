@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.displayable import Displayable
 from podsim.model.mix import Job
+from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
 from podsim.model.run_cost import Capital, Owned
@@ -154,7 +155,7 @@ class MixPlan(Displayable):
     closest: MixCandidate | None
     candidates: tuple[MixCandidate, ...]
     excluded: tuple[Excluded, ...]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     terms: Terms
     named: tuple[str, ...]
     currency: Currency = DOLLARS

@@ -102,7 +102,7 @@ def document(
         best = plan.chosen or plan.closest
         groups.append(tuple(run_cost.ownership(best.total, plan.currency)) if best else ())
         groups.append(tuple(against_report.table(plan)))
-        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in plan.assumptions)))
+        groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups += extra
     groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
     return Doc(tuple(group for group in groups if group))

@@ -8,6 +8,7 @@ from podsim.model.currency import DOLLARS, Currency
 from podsim.model.displayable import Displayable
 from podsim.model.goodput import GoodputReport
 from podsim.model.mapping import Mapping as TrainingMapping
+from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
@@ -157,6 +158,22 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedCandidate:
+    """A candidate, and whether it is Pareto-optimal."""
+
+    candidate: Candidate
+    front: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedSize:
+    """A machine without IPUs at one size, and its published runs."""
+
+    candidate: Candidate
+    published: tuple[PublishedRun, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompetitorSizes:
     """A machine without IPUs that a plan is compared with, at each size with a published result, smallest first.
 
@@ -167,6 +184,11 @@ class CompetitorSizes:
     nearest: Candidate
     sizes: tuple[Candidate, ...]
     published: Mapping[str, tuple[PublishedRun, ...]]
+
+    @property
+    def published_sizes(self) -> tuple[PublishedSize, ...]:
+        """Each size with its runs."""
+        return tuple(PublishedSize(candidate=each, published=self.published[each.topology]) for each in self.sizes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +225,7 @@ class Plan(Displayable):
     legal: int
     counts: Mapping[str, int]
     settled: tuple[int, float]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     terms: Terms
     named: tuple[str, ...]
@@ -213,3 +235,9 @@ class Plan(Displayable):
     inventory: tuple[OwnedMachines, ...] = ()
     explain: bool = False  # whether the question asks why not its neighbours
     neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def ranked(self) -> tuple[RankedCandidate, ...]:
+        """The candidates, and which are Pareto-optimal."""
+        front = {id(candidate) for candidate in self.frontier}
+        return tuple(RankedCandidate(candidate=each, front=id(each) in front) for each in self.candidates)

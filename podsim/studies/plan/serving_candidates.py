@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible, MissingParameter
 from podsim.files import comparator_machines
-from podsim.model.caveat import Caveat
 from podsim.model.framework import NAMES
+from podsim.model.note import AnswerNote
 from podsim.planning import serving_mapping
 from podsim.planning.serving_case import activity, assumptions, prompted, serving_case
 from podsim.planning.serving_mapping import ServingConstraints
@@ -67,7 +67,7 @@ class MachineOffer:
 
     case: ServingCase
     options: tuple[ServingOption, ...]
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
     other_hosts: bool
 
 
@@ -78,7 +78,7 @@ class ServingEvaluation:
     candidate: ServingCandidate
     offer: MachineOffer
     option: ServingOption
-    notes: tuple[str, ...]
+    notes: tuple[AnswerNote, ...]
 
     @property
     def case(self) -> ServingCase:
@@ -119,7 +119,7 @@ def _offer(request: ServingRequest, name: str, hosts: int | None = None) -> Mach
     scenario, demand = replace(request.scenario, machine=machine), request.demand
     result = target(scenario, read=request.workload)
     case, prompts = prompted(serving_case(result.machine, result.workload, None, "des"), demand.generate, demand.prompt)
-    notes = [line for line in result.workload.notes if isinstance(line, Caveat)]
+    notes = [note for note in result.workload.notes if note.caveat]
     evidence = convolutions.unmeasured(result.workload, result.machine.chip)
     named = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
     return MachineOffer(case=case, options=tuple(_options(case, request)), notes=named, other_hosts=hosts is not None)

@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals
 from podsim.studies.plan import pareto
@@ -165,10 +167,9 @@ def _changes(candidate: ServingCandidate, request: ServingRequest) -> Iterator[S
             yield change("spares", demand.spares, there - math.ceil(demand.needed_per_s / candidate.each_per_s))
 
 
-def _of_load(request: ServingRequest) -> Iterator[str]:
+def _of_load(request: ServingRequest) -> Iterator[AnswerNote]:
     """What is assumed of the requests and of how machines share them."""
-    yield "open-loop arrivals: Poisson, constant mean rate, split over the machines at random: each has its own queue"
+    yield AnswerNote.of(NoteCode.ARRIVALS_SPLIT)
     if request.demand.variation:
-        varied = f"{100 * request.demand.variation:.3g} % (standard deviation)"
-        yield f"what a batch takes varies by {varied}, gamma distributed"
-    yield "every replica of a machine serves the same workload; the fewest IPUs per replica that hold the batch"
+        yield AnswerNote.of(NoteCode.SERVING_TIMES_VARY, variation=request.demand.variation)
+    yield AnswerNote.of(NoteCode.ONE_WORKLOAD_SERVED)

@@ -108,7 +108,7 @@ def document(
     ]
     if verbose:
         groups.append(tuple(_bases(plan)))
-        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in plan.assumptions)))
+        groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups += extra
     groups.append(tuple(_closing(plan, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))

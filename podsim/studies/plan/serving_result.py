@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.quantity import Grade
 from podsim.model.run_cost import Owned, ServiceCost
@@ -134,7 +135,7 @@ class ServingPlan(Displayable):
     changes: tuple[ServingChange, ...]
     checks: tuple[Trial, ...]
     excluded: tuple[Excluded, ...]
-    assumptions: tuple[str, ...]
+    assumptions: tuple[AnswerNote, ...]
     calibration: str
     terms: Terms
     named: tuple[str, ...]

@@ -74,7 +74,7 @@ def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
         groups += [
             (Heading("Step time breakdown, by the scaling law"), _bars(p)),
             tuple(run_cost.blocks(p.money)) if p.money else (),
-            (Heading("Assumptions"), *(Note(line, "·") for line in p.assumptions)),
+            (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)),
         ]
     words = f"{grade(p.time_to_train_s)}; {p.calibration}"
     facts = [Fact("Evidence", "", remark=words)]

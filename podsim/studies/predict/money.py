@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 from podsim.errors import MissingParameter
 from podsim.files import catalog, comparator_machines
 from podsim.files.changes import parse
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
 from podsim.planning.ownership import purse as _purse
@@ -29,11 +30,8 @@ PRICED: Final = "economics."
 MACHINE_POWER: Final = "economics.machine_power"
 HARDWARE: Final = ("chip.", "ipu-link.", "gw-link.", "gateway.", "hosts.", "level.")
 """How paths of inputs begin that would change the price and the power of a machine."""
-UNCHANGED: Final = Caveat(
-    "Price and fixed power are of the unchanged machine, and so are energies per cycle and FLOP: "
-    "--set economics... states others"
-)
-WHOLE: Final = Caveat("Price and power are of the whole machine, with the parts that are lost or idle")
+UNCHANGED: Final = AnswerNote.of(NoteCode.PRICE_UNCHANGED, caveat=True)
+WHOLE: Final = AnswerNote.of(NoteCode.PRICE_WHOLE, caveat=True)
 
 
 @checked
@@ -79,7 +77,7 @@ def owned(
     changes: Mapping[str, str] | Sequence[str],
     terms: OwnershipTerms,
     activity: StepActivity | None = None,
-) -> tuple[Owned, tuple[Caveat, ...]]:
+) -> tuple[Owned, tuple[AnswerNote, ...]]:
     """Price and power of a machine with `changes` applied, and a caveat where they are of the unchanged one.
 
     Power is that of the `activity` of its IPUs, unless the power of a machine is among the changes.

@@ -89,7 +89,9 @@ def document(
     ]
     if verbose:
         groups += [(Facts((evidence(p),)),), *_details(p), *extra]
-        groups.append((Heading("Assumptions"), *(Note(line, "·") for line in p.assumptions)) if p.assumptions else ())
+        groups.append(
+            (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)) if p.assumptions else ()
+        )
     else:
         groups += [tuple(_noisy(p)), tuple(caveats.notes(p.assumptions))]
     last = () if verbose else (Facts(tuple(closing(p))),)
@@ -176,8 +178,7 @@ def _mapping(p: Prediction) -> Iterator[Block]:
             Fact("Configuration", "", remark=configuration),
         )
     )
-    if choice.reason:
-        yield Note(choice.reason)
+    yield Note(str(choice.reason))
     if choice.considered:
         yield from _considered(p)
 

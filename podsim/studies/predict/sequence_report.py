@@ -38,7 +38,7 @@ def document(prediction: Prediction, *, verbose: bool = False, extra: Iterable[t
             tuple(grades.doubts(prediction)),
             tuple(grades.graded(prediction)),
             *extra,
-            (Heading("Assumptions"), *(Note(line, "·") for line in prediction.assumptions)),
+            (Heading("Assumptions"), *(Note(str(note), "·") for note in prediction.assumptions)),
         ]
     else:
         groups.append(tuple(caveats.notes(prediction.assumptions)))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from podsim.errors import InputError
 from podsim.files import failures, start_times
-from podsim.model.caveat import Caveat
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import answering, comparator_runs, near_batches, workload_sequence
@@ -84,11 +85,8 @@ def _few_updates(answer: Prediction, case: Case) -> Prediction:
     flags = case.scenario.flags()
     if "epochs" not in flags or "global_batch" in flags or answer.run.steps >= FEW_UPDATES:
         return answer
-    line = Caveat(
-        f"only {answer.run.steps:,} weight updates of {answer.mapping.global_batch:,} samples, the batch that trains "
-        "fastest: --global-batch states that of your recipe"
-    )
-    return replace(answer, assumptions=(*answer.assumptions, line))
+    note = AnswerNote.of(NoteCode.FEW_UPDATES, caveat=True, updates=answer.run.steps, batch=answer.mapping.global_batch)
+    return replace(answer, assumptions=(*answer.assumptions, note))
 
 
 def _with_noise(answer: Prediction, case: Case) -> Prediction:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from podsim.files import samplers as files
 from podsim.files import stated_machines
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import SourceKind
 from podsim.resolve import topology as machine_of
 from podsim.scenario import MachineSpec, spelled
@@ -38,7 +40,7 @@ def sample(
     stated_machines.refuse(machine, "samplers")
     report = predicting.report(document.value, samples, machine, rounds)
     notes = [
-        f"{path}: {provenance.note}"
+        AnswerNote.of(NoteCode.FILE_VALUE, path=path, text=provenance.note)
         for path, provenance in document.provenance.items()
         if provenance.kind is SourceKind.ASSUMED
     ]

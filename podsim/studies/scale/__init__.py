@@ -16,7 +16,6 @@ COMMANDS: Final = (
         about="Predict a run on machines of growing size: time on each, the law that throughput follows, what stops "
         "it.",
         progress="predicting machines",
-        rows="machines",
         saves=True,
         reads_models=True,
     ),

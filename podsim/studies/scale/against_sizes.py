@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.errors import InputError, MissingParameter
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.planning import competitors
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ def compared(
     Where a competitor has none there, at the size that is nearest. One of which nothing is published is a note.
     """
     if run.run.phases is not None or not report.timed:
-        why = "no law of other chips knows phases or a run without a length"
-        return replace(report, notes=(*report.notes, f"{', '.join(names)}: {why}"))
+        note = AnswerNote.of(NoteCode.COMPARATORS_LEFT_OUT, names=tuple(names))
+        return replace(report, notes=(*report.notes, note))
     known: list[Competitor] = []
     notes = []
     least, most = (machine.ipus for machine in (report.rows[0], report.rows[-1]))
@@ -36,7 +38,7 @@ def compared(
         try:
             sizes = competitors.answers(name, run.models[0], scenario, terms)
         except (MissingParameter, InputError) as no:
-            notes.append(f"{name}: {no.message}")
+            notes.append(AnswerNote.of(NoteCode.COMPARATOR_REFUSED, name=name, message=no.message))
             continue
         inside = [size for size in sizes if least <= size.prediction.chips <= most]
         middle = math.sqrt(least * most)

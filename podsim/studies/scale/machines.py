@@ -8,6 +8,8 @@ from itertools import pairwise
 from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
 from podsim.model.calibration import CalibrationPoint
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.sizes import sizes
@@ -40,13 +42,12 @@ def ascending(pods: str | Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-def stops(text: str | Iterable[int]) -> tuple[str, ...]:
+def stops(text: str | Iterable[int]) -> tuple[AnswerNote, ...]:
     """What a range of sizes leaves out: the end that it names, where no doubling reaches it."""
     ranges = [part.strip() for part in text.split(",") if ".." in part] if isinstance(text, str) else []
     ends = [(part, int(part.partition("..")[2]), sizes(part)[-1]) for part in ranges]
     return tuple(
-        f"{part} doubles and stops at {reached:,}: {last:,} is no doubling of its first, and machines have a power of "
-        "two of IPUs"
+        AnswerNote.of(NoteCode.DOUBLINGS_STOP, range=part, reached=reached, last=last)
         for part, last, reached in ends
         if last != reached
     )
@@ -103,7 +104,7 @@ class Series:
     points: Sequence[CalibrationPoint]
     answer: Callable[[Scenario], Prediction]
     preset: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     on_progress: Callable[[int, int], None] | None = None
 
     def check(self) -> None:

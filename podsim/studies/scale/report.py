@@ -319,8 +319,8 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     for row in report.rows:
         if row.refused:
             yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
-    for line in report.notes:
-        yield Note(line, "·", Tone.WARNING)
+    for note in report.notes:
+        yield Note(str(note), "·", Tone.WARNING)
     others = _other_batches(report)
     if others and verbose:
         yield Note(f"Published with another global batch: {'; '.join(others)}", "·", Tone.QUIET)
@@ -421,8 +421,8 @@ def _limits(report: ScaleReport) -> Iterator[Block]:
 
 def _assumed(report: ScaleReport) -> Iterator[Block]:
     """What was assumed of all, and of some."""
-    lines = dict.fromkeys(line for p in report.answered for line in p.assumptions)
+    notes = dict.fromkeys(note for p in report.answered for note in p.assumptions)
     yield Heading("Assumptions")
-    for line in lines:
-        of = [p.topology for p in report.answered if line in p.assumptions]
-        yield Note(line if len(of) == len(report.answered) else f"{line} ({', '.join(of)})", "·")
+    for note in notes:
+        of = [p.topology for p in report.answered if note in p.assumptions]
+        yield Note(str(note) if len(of) == len(report.answered) else f"{note} ({', '.join(of)})", "·")

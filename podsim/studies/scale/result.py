@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from podsim.model.displayable import Displayable
+from podsim.model.note import AnswerNote
 from podsim.model.program import Part
 from podsim.planning.competitors import Competitor
 
@@ -105,7 +106,7 @@ class ScaleReport(Displayable):
     peak_ipus: float | None
     grown: Mapping[Part, float]
     preset: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[AnswerNote, ...] = ()
     against: tuple[Competitor, ...] = ()
 
     @property

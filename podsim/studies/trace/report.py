@@ -37,7 +37,7 @@ def document(trace: Trace, written: str = "") -> Doc:
         tuple(_faults(trace)),
         tuple(_operators(trace) if trace.level is TraceLevel.TILE else _tracks(trace)),
         tuple(_links(trace)),
-        tuple(Note(note, "·", Tone.QUIET) for note in trace.notes),
+        tuple(Note(str(note), "·", Tone.QUIET) for note in trace.notes),
         (_file(written),),
     ]
     return Doc(tuple(group for group in groups if group))

@@ -16,8 +16,8 @@ from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.files import saved
 from podsim.studies.diff import report as view
-from podsim.studies.diff import to_json as json_difference
 from podsim.studies.diff.causes import difference
+from podsim.studies.documents import written
 
 QUICK = "--replicas 16 --ipus-per-replica 1 --micro-batch 20 --accumulation 8"
 QUESTIONS = (
@@ -60,6 +60,6 @@ def one_input(data: bytes) -> str:
     def ask() -> object:
         result = difference(saved.read(paths[0]), saved.read(paths[1]), again)
         view.document(result, verbose=True)
-        return json.loads(json_difference.document(result))["causes"]
+        return written(result).tree()["causes"]
 
     return judged(ask)

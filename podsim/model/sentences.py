@@ -1,0 +1,448 @@
+"""All sentences of notes, one for each code, with the format of every number in them.
+
+A sentence is a template, or a function where words depend on a value. In a template `{share:.0f%}` is a share in per
+cent, and a tuple is its items with commas between.
+"""
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import Final
+
+from podsim.model.note_code import NoteCode
+from podsim.units import counted
+
+SET_ANOTHER: Final = "set another with --global-batch"
+COSTS: Final = (
+    "SDK {sdk} has no published run: costs of software taken as {factor:.3g} × those of {like} (± {error:.0f%}), the "
+    "rest as under {like}"
+)
+ALL_SLOWER: Final = "a run on all of them would take {longer:.2g%} longer, since "
+COLLECTIVES: Final = ("a collective for each weight tensor or buffer", "collectives merged into one")
+STEP_CALLS: Final = ("a loop on the device", "a call from the host each step")
+
+
+class _Template(Formatter):
+    """Templates with shares in per cent and tuples as lists."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """One value in words."""
+        if isinstance(value, tuple):
+            return ", ".join(format(item, format_spec) for item in value)
+        if isinstance(value, int | float) and format_spec.endswith("%"):
+            return f"{format(100 * value, format_spec[:-1])} %"
+        return format(value, format_spec)
+
+
+_TEMPLATE: Final = _Template()
+
+
+def sentence(code: NoteCode, values: Mapping[str, object]) -> str:
+    """The sentence of a fact about `values`; KeyError or TypeError where one that it names is missing."""
+    words = SENTENCES[code]
+    return words(**values) if callable(words) else _TEMPLATE.vformat(words, (), values)
+
+
+def _more(share: float, more: str, less: str) -> str:
+    """A change in whole per cent, with the word for its direction: "12 % longer"."""
+    return f"{100 * abs(share):.0f} % {more if share > 0 else less}"
+
+
+def _ipus(count: int) -> str:
+    return f"{count:,} IPU{'' if count == 1 else 's'}"
+
+
+def _hosts_of_machine(machine: str, ipus: int) -> str:
+    return f"default of {machine}: no published run on {_ipus(ipus)} or fewer"
+
+
+def _hosts_as_smaller(ipus: int, smaller: int, hosts: int) -> str:
+    return f"assumed: no published run on {_ipus(ipus)} (next smaller: {hosts:,} on {_ipus(smaller)})"
+
+
+def _hosts_not_stated(ipus: int) -> str:
+    return f"assumed: the published configuration on {_ipus(ipus)} does not state them"
+
+
+def _hosts_as_published(ipus: int) -> str:
+    return f"as in published runs on {_ipus(ipus)}"
+
+
+def _part_of_rack(rack: str, machines: int, of: int, closed: bool) -> str:
+    return f"part of {rack}: {machines} of its {of} machines{'' if closed else ', IPU-Link torus not closed'}"
+
+
+def _racks_joined(rack: str, racks: int, ring: bool) -> str:
+    return f"extrapolated from {rack}: {racks:,} racks joined {'in a ring' if ring else 'by switches'}"
+
+
+def _configuration_of_nearest(title: str, parameters: float, flop: float, by_token: bool) -> str:
+    return (
+        f"configuration: as {title}, the nearest network with a published one ({parameters:.2g}× its parameters, "
+        f"{flop:.2g}× its FLOP{' a token' * by_token})"
+    )
+
+
+def _minimum_ipus(least: int, ipus: int, source: str, locator: str) -> str:
+    place = ", ".join(filter(None, (source, locator)))
+    return (
+        f"its source states {least:,} IPUs at least ({place}), and this mapping uses {ipus:,}: by podsim's estimate of "
+        "memory it fits, which no published run confirms"
+    )
+
+
+def _as_published(locator: str, accumulation: int | None) -> str:
+    return f"as published: {locator}{'' if accumulation is None else f', with accumulation {accumulation:,}'}"
+
+
+def _shortest_time(
+    *,
+    legal: int,
+    faster: float | None,
+    faster_replicas: int,
+    faster_size: int,
+    past_global_batch: int | None,
+    compares: bool,
+    by_rate: bool,
+) -> str:
+    least = "highest throughput" if by_rate else "shortest expected time to train"
+    text = f"{least} of {legal} legal mapping{'' if legal == 1 else 's'}"
+    if faster is not None:
+        text += (
+            f" at a published replica size; {faster_replicas:,} × {faster_size} is {100 * faster:.0f} % faster, within "
+            "model error; not chosen: no published run uses this replica size"
+        )
+    if past_global_batch is not None:
+        text += (
+            f"; a batch above {past_global_batch:,} fits in memory but is past the critical batch size: step overheads "
+            "fall, samples to converge rise more"
+        )
+    return f"{text}; podsim workload map compares other micro-batches and storage" if compares else text
+
+
+def _near_global_batch(
+    *,
+    batch: int,
+    replicas: int,
+    size: int,
+    micro_batch: int,
+    own: int,
+    own_replicas: int,
+    own_size: int,
+    own_micro_batch: int,
+    gain: float,
+) -> str:
+    away = batch / own - 1
+    return (
+        f"--global-batch {batch} ({100 * abs(away):.2g} % {'larger' if away > 0 else 'smaller'}) takes "
+        f"{100 * gain:.0f} % less time: it runs as {replicas} × {size} IPUs at micro-batch {micro_batch}, and {own:,} "
+        f"as {own_replicas} × {own_size} IPUs at micro-batch {own_micro_batch}"
+    )
+
+
+def _state_storage(
+    place: str, sharded: bool, over_all: bool, moment_bits: tuple[int, ...], checkpoint_bits: int
+) -> str:
+    moments = f"{'- and '.join(map(str, moment_bits))}-bit moments" if moment_bits else "no moments"
+    over = f", sharded over {'all replicas' if over_all else 'the replicas of a rack'}" if sharded else ""
+    return f"optimizer state {place}{over}, {moments}, {checkpoint_bits}-bit checkpoints"
+
+
+def _memory_lowered(proportion: float, default: float, ipu: int, fraction: float, longer: float, serves: bool) -> str:
+    return (
+        f"available-memory proportion {proportion:g} instead of the default {default} (IPU {ipu} of a replica would "
+        f"need {100 * fraction:.0f} % of its SRAM): {'batches' if serves else 'steps'} {100 * longer:.1f} % longer"
+    )
+
+
+def _other_collectives(merged: bool, configuration: str, change: float) -> str:
+    return _switched(COLLECTIVES, merged, configuration, change)
+
+
+def _other_step_calls(returns: bool, configuration: str, change: float) -> str:
+    return _switched(STEP_CALLS, returns, configuration, change)
+
+
+def _switched(states: tuple[str, str], now: bool, configuration: str, change: float) -> str:
+    """What holds of a switch, and what a step would take with the other state."""
+    moved = _more(change, "longer", "less")
+    return f"{states[now]}, as in {configuration}; with {states[not now]}, a step takes {moved}"
+
+
+def _large_pod_offered(name: str, text: str, change: float) -> str:
+    moved = _more(change, "more", "less")
+    return f"with --preset {name} ({text}; assumed for a machine this large) this mapping takes {moved} time to train"
+
+
+def _global_batch_too_large(batch: int, known: float, recipe: object, title: str) -> str:
+    of = f"the published batch of {known:,.0f}" if recipe is None else f"{known:,.0f}, {recipe}"
+    return f"global batch {batch:,}: the activations of {of} do not fit the streaming memory of {title}; {SET_ANOTHER}"
+
+
+def _global_batch_does_not_divide(batch: int, known: float, recipe: object, title: str) -> str:
+    of = f"the published batch of {known:,.0f}" if recipe is None else f"{known:,.0f}, {recipe},"
+    return (
+        f"global batch {batch:,}: {of} does not divide over the replicas of {title}, this is the nearest that does; "
+        f"{SET_ANOTHER}"
+    )
+
+
+def _samples_with_factor(factor: float, points: int, optimizer: str, division: str) -> str:
+    return f"reference points × {factor:.3f}, {points} MLPerf submissions ({optimizer.upper()}, {division} division)"
+
+
+def _samples_by_law(target: str, parameters: float, loss: float, critical_batch_tokens: float, batch: float) -> str:
+    return (
+        f"{target} for {counted(parameters)} parameters, where the loss is {loss:.3f} nat a token; the critical batch, "
+        f"above which more is spent than saved, is {counted(critical_batch_tokens)} tokens ({batch:,.0f} samples)"
+    )
+
+
+def _samples_of_points(
+    *,
+    basis: object,
+    outside: int | None,
+    first: int,
+    last: int,
+    tokens: float | None,
+    each: float,
+    critical: float,
+) -> str:
+    """What the points say of the batch, and of how little a run is that they describe."""
+    text = str(basis)
+    if outside is not None:
+        text += f"; a batch of {outside:,} lies outside its points, {first:,} to {last:,}"
+    if tokens is not None:
+        text += f"; {counted(tokens)} tokens, {each:.2g} a parameter"
+    return f"{text}; batches above {critical:,.0f} samples spend more than they save"
+
+
+def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None) -> str:
+    *most, last = frameworks
+    known = f"{', '.join(most)} and {last}" if most else last
+    whose = f"none of {framework} is published" if framework else "no framework is stated"
+    return f"compile time: {whose}; those of {known} are used"
+
+
+def _one_rack_for_all(kinds: int) -> str:
+    return f"{'racks' if kinds == 1 else f'racks of {kinds} kinds'} do the same, so links are those of the first"
+
+
+SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
+    NoteCode.FILE_TEXT: "{text}",
+    NoteCode.FILE_VALUE: "{path}: {text}",
+    NoteCode.GIVEN: "given",
+    NoteCode.CHIP_DEFAULT: "chip {chip}, default of this machine",
+    NoteCode.CHIP_NOT_CALIBRATED: "no calibration point on {chip}: fitted parameters of {chips} are used",
+    NoteCode.SDK_DEFAULT: "SDK {sdk}, default: the newest calibrated",
+    NoteCode.SDK_CLAIMED: COSTS + ", the vendor's claim for {workloads}",
+    NoteCode.SDK_CLAIMED_FOR_OTHERS: COSTS + ", mean of the vendor's claims for {workloads}",
+    NoteCode.SDK_EXTRAPOLATED: COSTS
+    + ", gains shrink as from release to release before; the interval covers gains that do not shrink",
+    NoteCode.HOSTS: "hosts: {hosts:,}, {basis}",
+    NoteCode.HOSTS_OTHER: "hosts: {hosts}, of the numbers that this machine takes",
+    NoteCode.HOSTS_OF_PRESET: "of preset {preset}",
+    NoteCode.HOSTS_OF_MACHINE: _hosts_of_machine,
+    NoteCode.HOSTS_AS_SMALLER: _hosts_as_smaller,
+    NoteCode.HOSTS_NOT_STATED: _hosts_not_stated,
+    NoteCode.HOSTS_AS_PUBLISHED: _hosts_as_published,
+    NoteCode.PART_OF_MACHINE: "part of {machine}: {ipus} of its {of} IPUs",
+    NoteCode.PART_OF_RACK: _part_of_rack,
+    NoteCode.RACKS_JOINED: _racks_joined,
+    NoteCode.STATED_FABRIC: (
+        "no machine of IPUs is joined as {fabric}: assumed are IPU n at its rank n; gateways, streaming memory and "
+        "hosts as of {pod}; links as fast as their file states, on fixed routes; the software of each step of a "
+        "collective and the time of a sync as in a rack; links that do not fail, draw nothing and cost nothing; "
+        "nothing of it is measured, and intervals are those of a pod"
+    ),
+    NoteCode.CONVOLUTIONS_UNMEASURED: (
+        "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
+    ),
+    NoteCode.CONVOLUTIONS_CALIBRATED: (
+        "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow; whole steps of {workload} "
+        "are calibrated on MLPerf results"
+    ),
+    NoteCode.LENGTH_NOT_STATED: "no length of a run is stated, so no time to train",
+    NoteCode.CONFIGURATION_GENERAL: (
+        "no configuration is published for this model: that of calibration/configurations.toml is used"
+    ),
+    NoteCode.CONFIGURATION_OF_SAME: (
+        "configuration: as {title}, the same network (parameters and FLOP within {within:.0f%})"
+    ),
+    NoteCode.CONFIGURATION_OF_LONGER: (
+        "configuration: as {title}, the same network with {longer:.3g}× the tokens a row"
+    ),
+    NoteCode.CONFIGURATION_OF_NEAREST: _configuration_of_nearest,
+    NoteCode.ROW_INPUT: "input of a row: {index_bytes} bytes an index, {other_bytes} any other element",
+    NoteCode.LARGE_POD: (
+        "configuration {name}: {text}, as published for smaller machines ({source}); assumed for one this large"
+    ),
+    NoteCode.MINIMUM_IPUS: _minimum_ipus,
+    NoteCode.AS_PUBLISHED: _as_published,
+    NoteCode.SHORTEST_TIME: _shortest_time,
+    NoteCode.SOME_IDLE: "{used:,} of {ipus:,} IPUs are used, {idle:,} are idle: {why}; {reason}",
+    NoteCode.ALL_TOO_MANY: "the batch is too small for more replicas",
+    NoteCode.ALL_NEED_SAMPLES: ALL_SLOWER
+    + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
+    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would take {more:.2g%} of the run more",
+    NoteCode.ALL_GAIN_LITTLE: ALL_SLOWER + "steps are hardly shorter and further from any measurement",
+    NoteCode.OF_RUN_TO_TARGET: "batch and mapping of a run to {target}: {reason}",
+    NoteCode.KEPT_WITH_FAULTS: "mapping of the healthy machine, kept with the faults: {reason}",
+    NoteCode.IPUS_IDLE: "{idle:,} of {ipus:,} IPUs are idle with this mapping",
+    NoteCode.NEAR_GLOBAL_BATCH: _near_global_batch,
+    NoteCode.FEW_UPDATES: (
+        "only {updates:,} weight updates of {batch:,} samples, the batch that trains fastest: --global-batch states "
+        "that of your recipe"
+    ),
+    NoteCode.CONFIGURATION: "configuration {name}: schedule {schedule}, recompute {recompute}",
+    NoteCode.STATE_STORAGE: _state_storage,
+    NoteCode.MEMORY_LOWERED: _memory_lowered,
+    NoteCode.WEIGHTS_STREAMED: (
+        "weights do not fit in SRAM: layer by layer in phases, {shards} tensor shards, weights and state in streaming "
+        "memory, {io_tiles} IO tiles as for GPT-3 2.7B; no such run is published"
+    ),
+    NoteCode.HALF_LAYERS: "attention and feed-forward in separate phases, queries in {parts} parts",
+    NoteCode.SCHEDULE_GIVEN: "what-if: schedule {schedule} (given)",
+    NoteCode.FRAMEWORK_GIVEN: "framework {framework} (given)",
+    NoteCode.PREFETCH_GIVEN: "what-if: inputs of {micro_batches} micro-batches loaded ahead (given)",
+    NoteCode.OVERLAP_GIVEN: "what-if: gradients are reduced while other IPUs still run backward (given)",
+    NoteCode.IO_TILES: "what-if: {tiles} tiles set aside for IO, the rest compute",
+    NoteCode.OTHER_COLLECTIVES: _other_collectives,
+    NoteCode.OTHER_STEP_CALLS: _other_step_calls,
+    NoteCode.LARGE_POD_OFFERED: _large_pod_offered,
+    NoteCode.GLOBAL_BATCH_TOO_LARGE: _global_batch_too_large,
+    NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE: _global_batch_does_not_divide,
+    NoteCode.GLOBAL_BATCH_OF_RECIPE: "global batch {batch:,}: {recipe}; " + SET_ANOTHER,
+    NoteCode.GLOBAL_BATCH_OF_PAPER: "global batch {batch:,}: the {tokens:,.0f} tokens per step of the model's paper",
+    NoteCode.GLOBAL_BATCH_OF_NEAREST_MAPPING: (
+        "global batch {batch:,}: as in the published mapping nearest in size; " + SET_ANOTHER
+    ),
+    NoteCode.GLOBAL_BATCH_QUICKEST: (
+        "global batch {batch:,}: the one with the shortest time to train for {title} on this machine; " + SET_ANOTHER
+    ),
+    NoteCode.RECIPE_OF_PAPER: "the {tokens:,.0f} tokens a step that the paper of {title} states",
+    NoteCode.RECIPE_OF_SAME: "that of {title}",
+    NoteCode.RECIPE_AS_MANY_TOKENS: "as many tokens a step as {title}",
+    NoteCode.RECIPE_ROUND_NUMBER: "a round number, as no recipe of this network is published",
+    NoteCode.SAMPLES: "samples to converge: {basis}",
+    NoteCode.SAMPLES_FIXED: "a fixed length, {target}",
+    NoteCode.SAMPLES_OF_REFERENCE: "reference points",
+    NoteCode.SAMPLES_WITHOUT_FACTOR: (
+        "reference points; no submission with {optimizer} in the {division} division to learn a factor from"
+    ),
+    NoteCode.SAMPLES_WITH_FACTOR: _samples_with_factor,
+    NoteCode.SAMPLES_BY_LAW: _samples_by_law,
+    NoteCode.SAMPLES_BY_LAW_AT_GLOBAL_BATCH: "{basis}; {more:.3g} times as many at a global batch of {batch:,.0f}",
+    NoteCode.SAMPLES_OF_POINTS: _samples_of_points,
+    NoteCode.OF_ONE_RUN: "{phase}: {note}",
+    NoteCode.LONGEST_RUN: "mapping, batch and memory are those of {phase}, the longest phase",
+    NoteCode.ERRORS_SHARED: "what is wrong in one phase is so in all: ends of intervals add up",
+    NoteCode.DATA_SET_OPENING: (
+        "wall clock: what opening the data set takes before the first step is not included: no source states it"
+    ),
+    NoteCode.ONE_COPY_OF_WEIGHTS: (
+        "wall clock: all replicas take their weights from the host at the same time (assumed)"
+    ),
+    NoteCode.EXECUTABLE_OF_SMALL_PROGRAM: (
+        "wall clock: a cached executable loads in at most the time of its compilation, as published compile times "
+        "include the load: the program is too small for the one published load"
+    ),
+    NoteCode.EXECUTABLE_CACHED: (
+        "wall clock: a cached executable takes as long to attach and load as in the one published row"
+    ),
+    NoteCode.COMPILE_TIMES_OF_OTHERS: _compile_times_of_others,
+    NoteCode.FAILURES_LEFT_OUT: "wall clock: without failures, of which podsim goodput says: {message}",
+    NoteCode.FAILURES_IN_TIME: (
+        "failures inside the time demanded: no rates are published, all are assumed (podsim goodput)"
+    ),
+    NoteCode.FAILURE_RATES: (
+        "no failure rates of IPU systems are published: all are assumed; set your own with --set "
+        'failures.ipu.mtbf="5 y"'
+    ),
+    NoteCode.COMPARATOR_ROUND: "software of round {round}, the newest published of {title}",
+    NoteCode.COMPARATOR_GLOBAL_BATCH: "global batch as in published runs on {least:,} to {most:,} chips",
+    NoteCode.COMPARATOR_GLOBAL_BATCH_BY_LAW: (
+        "global batch with the shortest time to train by the law: none is published beyond {most:,} chips"
+    ),
+    NoteCode.COMPARATOR_EVALUATIONS: (
+        "published logs do not time evaluations separately: all but a fixed part is counted in the step"
+    ),
+    NoteCode.COMPARATOR_REFUSED: "{name}: {message}",
+    NoteCode.COMPARATORS_LEFT_OUT: "{names}: no law of other chips knows phases or a run without a length",
+    NoteCode.LOAD_DEFAULT: "load: {share:.0f%} of the maximum throughput, default (--rate or --clients)",
+    NoteCode.ARRIVALS: "open-loop arrivals: Poisson, constant mean rate",
+    NoteCode.ARRIVALS_SPLIT: (
+        "open-loop arrivals: Poisson, constant mean rate, split over the machines at random: each has its own queue"
+    ),
+    NoteCode.SERVING_TIMES_VARY: (
+        "what a batch takes varies by {variation:.3g%} (standard deviation), gamma distributed"
+    ),
+    NoteCode.ONE_WORKLOAD_SERVED: (
+        "every replica of a machine serves the same workload; the fewest IPUs per replica that hold the batch"
+    ),
+    NoteCode.PROMPTS_AS_TRAINED: "prompts of {tokens:,} tokens, default: the training sequence length",
+    NoteCode.PROMPTS_AS_LEARNED: (
+        "prompts of {tokens:,} tokens, default: the {positions:,} learned positions less the generated tokens"
+    ),
+    NoteCode.ONE_SIZE_COMPILED: (
+        "a program is compiled for one batch size: a partial batch takes as long as a full one"
+    ),
+    NoteCode.FRAMEWORK_LEFT_OUT: (
+        "framework time on the host is not published and not included; transfers and their start are"
+    ),
+    NoteCode.FRAMEWORK_AS_IN_TRAINING: "{framework} overhead per batch as in training (Eq. 13)",
+    NoteCode.NEXT_TOKEN_ON_IPU: "the next token is chosen on the IPU: its index is returned to the host",
+    NoteCode.RESULTS_TO_HOST: "results to the host: {elements:,} elements per row of the last operator",
+    NoteCode.ALL_OPERATORS_RUN: "all operators of the trained model run, heads included, without loss and dropout",
+    NoteCode.NORMS_FOLDED: "batch norm is folded into the weights and bias of its convolution",
+    NoteCode.HOST_LINKS_SHARED: "all replicas load at the same time and share the host links",
+    NoteCode.BUSIEST_STAGE: "the pipeline advances at the pace of its busiest stage",
+    NoteCode.WEIGHTS_READ_FIRST: "weights are read from DDR before compute, not overlapped",
+    NoteCode.CACHE_READ: (
+        "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
+    ),
+    NoteCode.PRICE_UNCHANGED: (
+        "Price and fixed power are of the unchanged machine, and so are energies per cycle and FLOP: "
+        "--set economics... states others"
+    ),
+    NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, with the parts that are lost or idle",
+    NoteCode.OWNED_SUNK: (
+        "owned machines: nothing is paid for them again, and what they once cost is not in the cost of a run"
+    ),
+    NoteCode.OWNED_JOINED: (
+        "extension: racks and servers that are owned are reused as they are; switches and cables that join racks are "
+        "not in the price, none is published"
+    ),
+    NoteCode.OWNED_HOSTS: "hosts of the owned {title}: not stated, {hosts} each, as it ships",
+    NoteCode.DOUBLINGS_STOP: (
+        "{range} doubles and stops at {reached:,}: {last:,} is no doubling of its first, and machines have a power of "
+        "two of IPUs"
+    ),
+    NoteCode.SCHEMA_CHANGED: "the schema is another: {old}, now {new}; keys may have changed their meaning",
+    NoteCode.INPUTS_NOT_NAMED: (
+        "{name} does not name its inputs: an earlier podsim wrote it, so no move is attributed"
+    ),
+    NoteCode.FILES_CHANGED: "files here are not those of {name}, so effects are those here: {files}",
+    NoteCode.PREDICTION_CHANGED: "this podsim does not predict what {name} says, so effects are those here",
+    NoteCode.NOT_PREDICTED_AGAIN: "the newer answer cannot be predicted again here: {message}",
+    NoteCode.NOISE_STRETCHES: (
+        "a step with noise is the step without, stretched: where in it a delay strikes is not known"
+    ),
+    NoteCode.SPANS_LEFT_OUT: "{spans:,} spans in the middle are left out: --most-spans draws more",
+    NoteCode.LANES_LEFT_OUT: "{spans:,} spans that run beside {most} others of their track are left out",
+    NoteCode.LOADS_NOT_KEPT: "the load of links is kept by --engine des",
+    NoteCode.LOADS_NOT_DRAWN: "the load of {links:,} links changes too often for --most-spans and is not drawn",
+    NoteCode.LINKS_LEFT_OUT: "{links:,} links are left out, less busy than {most} of their kind",
+    NoteCode.LINKS_OF_REPLICAS: (
+        "some links of other replicas are not shown: what passes them is not run; --fidelity full"
+    ),
+    NoteCode.ONE_RANK_FOR_ALL: (
+        "every rank does the same, so one stands for all: links are its share of those of a dimension"
+    ),
+    NoteCode.ONE_RACK_FOR_ALL: _one_rack_for_all,
+    NoteCode.LINKS_ALONE: ("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed"),
+    NoteCode.FITTED_IN_TRAINING: ("in training: collective.efficiency and rack.step as fitted to published step times"),
+    NoteCode.CLOCKS_LEFT_OUT: (
+        "an IPU or rank at a share of its clock sends as fast as ever: only links are timed here"
+    ),
+}
+"""The sentence of every code."""
