@@ -8,8 +8,10 @@ import podsim
 from podsim.cli.app import main
 from podsim.errors import InputError
 from podsim.model.trace import TraceLevel
+from podsim.studies import documents
 from podsim.studies.trace import difference_report
 from podsim.studies.trace.difference_result import TraceDifference, TraceTotals
+from podsim.studies.trace.json_keys import DIFFERENCE
 from podsim.studies.trace.two_traces import trace_diff
 
 MACHINE = {"topology": "pod16", "preset": "mlperf-v1.1-closed", "engine": "analytic"}
@@ -112,6 +114,7 @@ def test_what_one_trace_has_alone_changes_by_all_of_it():
         ("sync", 0.0, 1.5),
         ("compute", 3.0, -0.5),
     ]
+    assert documents.of(difference) is DIFFERENCE
     (segment,) = difference.segments
     assert (segment.times, segment.change_s, difference.change_s) == ((5, 6), 1.0, 1.0)
     assert difference_report.answer(difference) == "3.00 s → 4.00 s, +33.3 %; most by sync, +1.50 s"
