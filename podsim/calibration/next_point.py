@@ -9,20 +9,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from podsim.calibration.convergence_factors import narrowed
+
 if TYPE_CHECKING:
-    from podsim.model.calibration import ParameterSet
+    from podsim.model.calibration import Outside, ParameterSet, SamplesFactor
     from podsim.model.parameters import FreeParameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextPoint:
-    """Runs that may be made: a workload on so many IPUs of a chip, `slopes` of the log of its step by parameter."""
+    """Runs that may be made: a workload on so many IPUs of a chip, `slopes` of the log of its step by parameter.
+
+    `converged` is there where they go on to the target.
+    """
 
     workload: str
     ipus: int
     chip: str
     runs: int
     slopes: Mapping[str, float]
+    converged: ConvergedRuns | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvergedRuns:
+    """What runs to the target show besides their steps: samples of an optimizer and division, and a release's times.
+
+    `seed_spread` is the spread of the log of the samples from run to run.
+    """
+
+    optimizer: str
+    division: str
+    seed_spread: float
+    sdk: str
 
 
 def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters) -> ParameterSet:
@@ -57,7 +76,30 @@ def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters)
         largest=_with(parameters.largest, point, max),
         smallest=_with(parameters.smallest, point, min),
         chips=tuple(dict.fromkeys((*parameters.chips, point.chip))),
+        samples=_samples(parameters, point),
+        outside=_outside(parameters.outside, point),
     )
+
+
+def _samples(parameters: ParameterSet, point: NextPoint) -> Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]:
+    """The factors of samples, that of runs to the target as much narrower as a calibration to them makes it."""
+    runs, known = point.converged, parameters.samples
+    if runs is None:
+        return known
+    by_optimizer = known.get(point.workload, {})
+    by_division = by_optimizer.get(runs.optimizer, {})
+    prior = by_division.get(runs.division)
+    after = narrowed(prior, 1.0 if prior is None else prior.factor, runs.seed_spread, point.runs)
+    return {**known, point.workload: {**by_optimizer, runs.optimizer: {**by_division, runs.division: after}}}
+
+
+def _outside(outside: Outside, point: NextPoint) -> Outside:
+    """Start-up, evaluations and checkpoints, those of the release of runs to the target known from their logs."""
+    runs = point.converged
+    if runs is None or not outside.trend:
+        return outside
+    loads = outside.seconds.get("load", {})
+    return replace(outside, seconds={**outside.seconds, "load": {runs.sdk: outside.at("load", runs.sdk), **loads}})
 
 
 def _covariance(parameters: ParameterSet) -> np.ndarray:

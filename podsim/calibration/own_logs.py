@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from podsim.calibration import own_groups
+from podsim.calibration import convergence_factors, own_groups
 from podsim.calibration.fit_cases import OtherCase, preset_of, steps_s
 from podsim.calibration.holdout import Progress, calibrate
 from podsim.calibration.own_groups import Catalog
@@ -88,8 +88,13 @@ def fitted(
     free: FreeParameters,
     on_progress: Progress | None = None,
 ) -> tuple[ParameterSet, FitReport, tuple[OwnError, ...]]:
-    """The parameters of own and published cases together; Infeasible where the fit found no finite ones."""
+    """The parameters of own and published cases together; Infeasible where the fit found no finite ones.
+
+    Samples to converge are those of the own runs, as far as these tell them from those of submissions.
+    """
     parameters, report = calibrate([*published, *own], free, on_progress=on_progress)
+    submitted = convergence_factors.samples_factors(published)
+    parameters = replace(parameters, samples=convergence_factors.own_factors(submitted, own))
     numbers = [number for item in parameters.fitted.values() for number in (item.value, item.error)]
     if not all(map(math.isfinite, numbers)):
         raise Infeasible(

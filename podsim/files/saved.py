@@ -13,6 +13,7 @@ from podsim.files import inputs, saved_checks
 from podsim.files.contents import text_of
 from podsim.files.faults import MOST_SHOWN, Fault, counted, printable, shown, spelled
 
+HINT: Final = "podsim predict bert --pod 64 --json > old.json"
 MOST_BYTES: Final = 2**28
 MOST_DIGITS: Final = 300
 """Digits of a whole number, which has to fit a float."""
@@ -42,21 +43,27 @@ class Saved:
 
 def read(path: Path) -> Saved:
     """The answer that a file holds; InputError where it cannot be read or is no document of podsim's."""
-    name = printable(path.name)
-    text = text_of(path, "bad-saved-answer", MOST_BYTES)
-    body = _body(text, name)
-    inputs.read("saved", name, text)
+    name, body = table(path)
     schema = body.get("schema")
     match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
         raise InputError(
             f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}",
             code="bad-saved-answer",
-            hint="podsim predict bert --pod 64 --json > old.json",
+            hint=HINT,
         )
     if match[2] == "1":  # keys of an earlier version may have been others
         _refuse(name, list(saved_checks.faults(body, match[1])))
     return Saved(name=name, what=match[1], schema=str(schema), body=body)
+
+
+def table(path: Path, hint: str = HINT) -> tuple[str, dict[str, Any]]:
+    """The name of a file and the table of JSON that it holds; InputError where it cannot be read or is none."""
+    name = printable(path.name)
+    text = text_of(path, "bad-saved-answer", MOST_BYTES)
+    body = _body(text, name, hint)
+    inputs.read("saved", name, text)
+    return name, body
 
 
 def _refuse(name: str, faults: Sequence[Fault]) -> None:
@@ -68,12 +75,11 @@ def _refuse(name: str, faults: Sequence[Fault]) -> None:
             f"{name} was edited or is damaged: it has {counted(len(texts))}",
             code="bad-saved-answer",
             context=[*map(printable, texts[:MOST_SHOWN]), *more],
-            hint="save it again: podsim predict bert --pod 64 --json > old.json",
+            hint=f"save it again: {HINT}",
         )
 
 
-def _body(text: str, name: str) -> dict[str, Any]:
-    hint = "podsim predict bert --pod 64 --json > old.json"
+def _body(text: str, name: str, hint: str) -> dict[str, Any]:
     try:
         body = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
     except RecursionError:

@@ -199,6 +199,12 @@ CURRENCY = word("currency", "Show money, and read it in flags, at your rate to t
 MONEY = (PRICES, YEARS, USE, KWH_PRICE, PUE, RENT_PER_HOUR, RENT_PER_IPU_HOUR, AS_OF, CURRENCY)
 # What a machine has to meet.
 WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min", metavar="TIME", minutes=True)
+DEADLINE = choice(
+    "deadline",
+    "training wall-clock",
+    "What ends within that time: training as MLPerf times it, or the whole job with compile, loading of weights and "
+    "failures (wall-clock) [default: training].",
+)
 BUDGET = quantity(
     "budget",
     "USD",

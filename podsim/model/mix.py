@@ -6,6 +6,8 @@ from typing import Annotated
 from podsim.model.quantity import Count, Key, Positive, Seconds
 
 MOST_JOBS = 12
+LEAST_RUNS, MOST_RUNS = 0.01, 100_000
+"""Runs of a job in a month: from one in eight years to one every 26 seconds, less than any run here takes to start."""
 HOURS_A_MONTH = 365.25 * 24 / 12
 HOUR_S = 3600.0
 
@@ -38,6 +40,12 @@ class Mix:
     def __post_init__(self) -> None:
         if not 1 <= len(self.jobs) <= MOST_JOBS:
             raise ValueError(f"job: a mix has from 1 to {MOST_JOBS} jobs")
+        for job in self.jobs:
+            if not LEAST_RUNS <= job.runs_per_month <= MOST_RUNS:
+                raise ValueError(
+                    f"job: runs_per_month of {job.called} must be from {LEAST_RUNS:g} to {MOST_RUNS:,}, "
+                    f"not {job.runs_per_month:.6g}"
+                )
         called = [job.called for job in self.jobs]
         if len(set(called)) < len(called):
             raise ValueError("job: two are called alike; give one a name")

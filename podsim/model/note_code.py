@@ -100,6 +100,7 @@ class NoteCode(StrEnum):
     DATA_SET_OPENING = auto()
     ONE_COPY_OF_WEIGHTS = auto()
     EXECUTABLE_CACHED = auto()
+    EXECUTABLE_OF_SMALL_PROGRAM = auto()
     COMPILE_TIMES_OF_OTHERS = auto()
     FAILURES_LEFT_OUT = auto()
     FAILURES_IN_TIME = auto()

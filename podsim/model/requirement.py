@@ -51,7 +51,10 @@ class RequirementCheck:
     reason: str = ""
 
 
-WITHOUT_INTERVAL: Final = ("power", "mean", "p50", "p99")
+OF_TOKENS: Final = ("ttft", "tpot")
+"""Quantities of an answer whose tokens are generated one after the other."""
+LATENCIES: Final = ("mean", "p50", "p99", *OF_TOKENS)
+WITHOUT_INTERVAL: Final = ("power", *LATENCIES)
 """Quantities of which one number is known, and no chance."""
 PRICED: Final = ("cost", "energy", "power")
 """Quantities that need what the machine costs and draws."""
@@ -79,7 +82,7 @@ READERS: Final[Mapping[str, Callable[[str], float]]] = {
 """How the limit of each quantity is read."""
 SERVED: Final[Mapping[str, Callable[[str], float]]] = {
     "rate": _per_second,
-    **dict.fromkeys(("mean", "p50", "p99"), lambda text: parse(text, "s")),
+    **dict.fromkeys(LATENCIES, lambda text: parse(text, "s")),
 }
 """The same of a workload that is served."""
 

@@ -342,6 +342,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.ONE_COPY_OF_WEIGHTS: (
         "wall clock: all replicas take their weights from the host at the same time (assumed)"
     ),
+    NoteCode.EXECUTABLE_OF_SMALL_PROGRAM: (
+        "wall clock: a cached executable loads in at most the time of its compilation, as published compile times "
+        "include the load: the program is too small for the one published load"
+    ),
     NoteCode.EXECUTABLE_CACHED: (
         "wall clock: a cached executable takes as long to attach and load as in the one published row"
     ),

@@ -40,6 +40,15 @@ class TrackUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSegment:
+    """What one step does several times under one name, cycles of a pipeline or an operator, and for how long [s]."""
+
+    name: str
+    times: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkLoad:
     """A link that stands for `alike` of its kind with the same load; bytes and busy seconds are those of one step.
 
@@ -59,7 +68,8 @@ class LinkLoad:
 class Trace(Displayable):
     """Spans on tracks; on one track they follow each other or lie inside each other. `shown` says of what they are all.
 
-    `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise.
+    `notes` say what was left out. `length_s` is the whole of the `steps` drawn, `step_s` the step without noise, of
+    which `parts_s` are the parts and `segments` the stretches in a row; both add up to it, drawn or not.
     `faults` are those of the machine; where parts are lost `left` says on what the run goes on.
     """
 
@@ -73,6 +83,8 @@ class Trace(Displayable):
     step_s: float
     spans: tuple[TraceSpan, ...]
     steps: int = 1
+    parts_s: Mapping[Part, float] = field(default_factory=dict)
+    segments: tuple[TraceSegment, ...] = ()
     busy: tuple[TrackUse, ...] = ()
     links: tuple[LinkLoad, ...] = ()
     notes: tuple[AnswerNote, ...] = ()

@@ -24,7 +24,7 @@ PJ: Final = 1e-12
 class PowerLoad(StrEnum):
     """What watts are drawn for."""
 
-    IDLE = "idle IPUs"
+    IDLE = "idle draw of all IPUs"
     MATRIX = "matrix products"
     VECTOR = "vector code"
     EXCHANGE = "on-chip exchange"

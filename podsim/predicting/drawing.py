@@ -13,13 +13,15 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.program import Part, Record, Task, TaskKind
 from podsim.model.sums import sum_in_order
-from podsim.model.trace import TraceSpan, TrackUse
+from podsim.model.trace import TraceSegment, TraceSpan, TrackUse
+from podsim.predicting import micro_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from podsim.engines.base import Engine
     from podsim.model.program import Block, Span, StepProgram, StepTimeline
+    from podsim.predicting.micro_batches import MicroBatches, NumberedBlock
 
     Place = Callable[[Task], tuple[str, str]]
 
@@ -29,6 +31,7 @@ OF_COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_
 HOSTS: Final = "hosts"
 STEPS: Final = "steps"
 LEFT_OUT: Final = "left out"
+PIPELINE: Final = "micro-batches through the pipeline"
 APART: Final = 100
 """Equal steps of a collective up to which each is a span; more are one span that says how many."""
 MOST_LANES: Final = 16
@@ -72,34 +75,63 @@ def _apart(block: Block) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A block as it ran the first time: its spans, each with its task, from `start_s` on, in order of their start."""
+    """A block as it ran the first time: its spans, each with its task, from `start_s` on, in order of their start.
+
+    `numbers` are the micro-batches of its tasks, `places` where among these the task of each span is.
+    """
 
     block: Block
     start_s: float
     length_s: float
     spans: tuple[tuple[Task, Span], ...]
+    numbers: NumberedBlock
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnBlock:
-    """One run of a block in a drawing: where it starts there, and how much longer than usual everything takes."""
+    """One run of a block in a drawing: where it starts there, and how much longer than usual everything takes.
+
+    `repeat` says how often the block ran before it in the same step.
+    """
 
     ran: int
     start_s: float
     pace: float
+    repeat: int
 
 
 def runs(program: StepProgram, timeline: StepTimeline) -> tuple[Ran, ...]:
     """Every block that has tasks, as it ran."""
     rans, first = [], 0
-    for block in program.blocks:
+    for block, numbers in zip(program.blocks, micro_batches.numbered(program), strict=True):
         spans = timeline.spans[first : first + len(block.tasks)]
         first += len(spans)
         if spans:
             start_s = min(span.start_s for span in spans)
-            order = sorted(zip(block.tasks, spans, strict=True), key=lambda pair: (pair[1].start_s, pair[1].where))
-            rans.append(Ran(block, start_s, max(span.end_s for span in spans) - start_s, tuple(order)))
+            order = sorted(range(len(spans)), key=lambda at: (spans[at].start_s, spans[at].where))
+            pairs = tuple((block.tasks[at], spans[at]) for at in order)
+            length_s = max(span.end_s for span in spans) - start_s
+            rans.append(Ran(block, start_s, length_s, pairs, numbers, tuple(order)))
     return tuple(rans)
+
+
+def segments(ran: Sequence[Ran]) -> tuple[TraceSegment, ...]:
+    """How often each kind of block runs in a step and for how long, in the order in which they first run.
+
+    All blocks of a pipeline are one, so that steps with other schedules can be compared.
+    """
+    whole: dict[str, list[Ran]] = {}
+    for item in ran:
+        whole.setdefault(PIPELINE if item.block.pipeline else item.block.name, []).append(item)
+    return tuple(
+        TraceSegment(
+            name=name,
+            times=sum(item.block.repeat for item in items),
+            seconds=sum_in_order(item.length_s * item.block.repeat for item in items),
+        )
+        for name, items in whole.items()
+    )
 
 
 def busy(ran: Sequence[Ran], place: Place) -> tuple[TrackUse, ...]:
@@ -135,7 +167,7 @@ class Drawing:
         for pace in paces:
             for number, ran in enumerate(self.ran):
                 for turn in range(ran.block.repeat):
-                    yield DrawnBlock(number, begin_s + (ran.start_s + turn * ran.length_s) * pace, pace)
+                    yield DrawnBlock(number, begin_s + (ran.start_s + turn * ran.length_s) * pace, pace, turn)
             self._steps.append((begin_s, begin_s + length_s * pace))
             begin_s += length_s * pace
 
@@ -189,26 +221,30 @@ class Drawing:
     def _spans(self, turn: DrawnBlock) -> list[TraceSpan]:
         """The block, and what runs in it."""
         ran = self.ran[turn.ran]
+        name, numbers = _of_block(ran, turn.repeat)
         block = TraceSpan(
-            name=ran.block.name,
+            name=name,
             part=None,
             group=MACHINE,
             track=STEPS,
             start_s=turn.start_s,
             end_s=self._end_s(turn),
+            details=numbers,
         )
-        return [block, *(self._span(turn, ran, task, span) for task, span in ran.spans)]
+        return [block, *(self._span(turn, ran, at) for at in range(len(ran.spans)))]
 
-    def _span(self, turn: DrawnBlock, ran: Ran, task: Task, span: Span) -> TraceSpan:
+    def _span(self, turn: DrawnBlock, ran: Ran, at: int) -> TraceSpan:
+        task, span = ran.spans[at]
         group, track = self._place(task)
+        of_task = ran.numbers.of_task(ran.places[at], turn.repeat)
         return TraceSpan(
-            name=span.name,
+            name=f"{span.name}, {_called(of_task)}" if of_task else span.name,
             part=span.part,
             group=group,
             track=track,
             start_s=turn.start_s + (span.start_s - ran.start_s) * turn.pace,
             end_s=turn.start_s + (span.end_s - ran.start_s) * turn.pace,
-            details=dict(details(task)),
+            details={**dict(details(task)), **_stated(of_task)},
         )
 
     def _placed(self, spans: list[TraceSpan]) -> Iterator[TraceSpan]:
@@ -232,6 +268,31 @@ class Drawing:
             yield replace(span, track=track, start_s=start_s, end_s=end_s)
         if dropped:
             self.notes.append(AnswerNote.of(NoteCode.LANES_LEFT_OUT, spans=dropped, most=MOST_LANES))
+
+
+def _of_block(ran: Ran, repeat: int) -> tuple[str, dict[str, int]]:
+    """The name of a block with its number where it is of the pipeline, and the micro-batches that it works on."""
+    of_block, block = ran.numbers.of_block(repeat), ran.block
+    if of_block is None:
+        return block.name, {}
+    if block.micro_batch:
+        return f"{block.name}, {_called(of_block)}", _stated(of_block)
+    if block.after is not None:
+        return block.name, _stated(of_block)
+    number = ran.numbers.turn + repeat + 1
+    return f"{block.name} {number:,}", {"number": number, **_stated(of_block)}
+
+
+def _called(numbers: MicroBatches) -> str:
+    first, last = numbers
+    return f"micro-batch {first:,}" if first == last else f"micro-batches {first:,} to {last:,}"
+
+
+def _stated(numbers: MicroBatches | None) -> dict[str, int]:
+    if numbers is None:
+        return {}
+    first, last = numbers
+    return {"micro_batch": first} if first == last else {"first_micro_batch": first, "last_micro_batch": last}
 
 
 def details(task: Task) -> Iterator[tuple[str, float | int | str]]:

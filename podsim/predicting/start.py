@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from podsim.lowering import program_size
 from podsim.model.mapping import Mapping
@@ -32,13 +33,18 @@ def factor(unit: UnitTime, level: float, beyond: float = 1.0) -> float:
 
 
 def compile_time(mapping: Mapping, times: StartTimes, start: ProgramStart, level: float) -> tuple[int, Estimate]:
-    """Operators of the program, and how long it takes to compile [s]; the load of an executable where it is cached."""
+    """Operators of the program, and how long it takes to compile [s]; the load of an executable where it is cached.
+
+    An executable loads in at most the time of its compilation, which ends with such a load.
+    """
     operators = program_size.compiled(mapping)
-    if start is ProgramStart.CACHED:  # one published row: no better known than a compile time is
-        wide = factor(times.operator, level)
-        cached_s = times.cached_s
-        return operators, Estimate(value=cached_s, low=cached_s / wide, high=cached_s * wide, grade=Grade.ASSUMED)
-    return operators, _estimate(times.operator, float(operators), level, known=is_known(mapping, times))
+    fresh = _estimate(times.operator, float(operators), level, known=is_known(mapping, times))
+    if start is ProgramStart.FRESH:
+        return operators, fresh
+    if fresh.value < times.cached_s:
+        return operators, replace(fresh, grade=Grade.ASSUMED)
+    wide, cached_s = factor(times.operator, level), times.cached_s  # one row: no better known than a compile time is
+    return operators, Estimate(value=cached_s, low=cached_s / wide, high=cached_s * wide, grade=Grade.ASSUMED)
 
 
 def is_known(mapping: Mapping, times: StartTimes) -> bool:
@@ -56,6 +62,14 @@ def state_bytes(workload: Workload, moment_bytes: Sequence[int]) -> float:
     """One copy of weights and optimizer state [B]."""
     each = ELEMENT_BYTES[workload.precision] + sum(moment_bytes)
     return float(workload.parameters * each)
+
+
+def quantiles(estimate: Estimate, unit: UnitTime, shares: Sequence[float]) -> list[float]:
+    """The times below which those shares of the truths lie, of an estimate by that unit [s] (Eq. 101)."""
+    return [
+        estimate.value * math.pow(factor(unit, abs(2 * share - 1), estimate.beyond), math.copysign(1.0, share - 0.5))
+        for share in shares
+    ]
 
 
 def _estimate(unit: UnitTime, amount: float, level: float, *, known: bool) -> Estimate:

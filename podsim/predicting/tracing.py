@@ -16,7 +16,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.program import LinkUse, Part, StepProgram, StepTimeline, Task, TaskKind
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
-from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSpan
+from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSegment, TraceSpan
 from podsim.model.workload import Pass
 from podsim.predicting import drawing, noise
 from podsim.predicting.assemble import TrainingCase
@@ -81,6 +81,8 @@ def step(
         step_s=timeline.step_s,
         spans=drawn.spans,
         steps=limits.steps,
+        parts_s={part: seconds for part, seconds in timeline.breakdown_s.items() if seconds},
+        segments=drawing.segments(ran),
         busy=drawing.busy(ran, place),
         links=links,
         notes=(*notes, *drawn.notes),
@@ -188,7 +190,8 @@ def stage_number(mapping: Mapping, stage_number: int | None) -> int:
     return stage_number
 
 
-Plans = Iterable[tuple[str, Pass, TilePlan]]
+OperatorPlan = tuple[str, Pass, TilePlan]
+Plans = Iterable[OperatorPlan]
 
 
 def stage(question: TrainingCase, mapping: Mapping, number: int, plans: Plans) -> Trace:
@@ -219,9 +222,30 @@ def stage(question: TrainingCase, mapping: Mapping, number: int, plans: Plans) -
         length_s=clock_s,
         step_s=clock_s,
         spans=tuple(spans),
+        parts_s=_parts_s(plans, chip),
+        segments=tuple(_operators(plans, chip)),
         faults=question.faults,
         left=question.left,
     )
+
+
+def _parts_s(plans: tuple[OperatorPlan, ...], chip: Chip) -> dict[Part, float]:
+    """What all operators compute, exchange and wait for, on the busiest tile of each superstep [s]."""
+    each = [total(plan.supersteps, chip) for _, _, plan in plans]
+    return {
+        Part.COMPUTE: sum_in_order(spent.compute for spent in each) / chip.clock_hz,
+        Part.EXCHANGE: sum_in_order(spent.exchange for spent in each) / chip.clock_hz,
+        Part.SYNC: sum_in_order(spent.sync for spent in each) / chip.clock_hz,
+    }
+
+
+def _operators(plans: tuple[OperatorPlan, ...], chip: Chip) -> Iterator[TraceSegment]:
+    """How often each operator runs in each direction, and for how long."""
+    spent: dict[str, list[float]] = {}
+    for name, run, plan in plans:
+        spent.setdefault(f"{name} {run.value}", []).append(total(plan.supersteps, chip).total / chip.clock_hz)
+    for name, seconds in spent.items():
+        yield TraceSegment(name=name, times=len(seconds), seconds=sum_in_order(seconds))
 
 
 def _operator(

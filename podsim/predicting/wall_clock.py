@@ -29,22 +29,31 @@ def wall_clock(
     answer: Prediction, question: TrainingCase, times: StartTimes, failures: Failures, program: ProgramStart
 ) -> WallClock:
     """The wall clock of a predicted run, failures included where it is long enough to see any (Eq. 102)."""
-    mapping, level = answer.mapping, question.interval
-    operators, compile_s = start.compile_time(mapping, times, program, level)
-    state = start.state_bytes(question.workload, mapping.configuration.moment_bytes)
-    notes = [
-        *_of_program(answer, times, program),
-        AnswerNote.of(NoteCode.ONE_COPY_OF_WEIGHTS),
-        AnswerNote.of(NoteCode.DATA_SET_OPENING),
-    ]
     reports: tuple[GoodputReport, ...] = ()
+    lines: tuple[AnswerNote, ...] = ()
     if answer.timed:
         try:
             report = goodput.where_likely(answer, question, failures)
         except PodsimError as no:
-            notes.append(AnswerNote.of(NoteCode.FAILURES_LEFT_OUT, message=no.message))
+            lines = (AnswerNote.of(NoteCode.FAILURES_LEFT_OUT, message=no.message),)
         else:
             reports = (report,) if report else ()
+    clock = with_failures(answer, question, times, failures, program, reports)
+    return replace(clock, assumptions=(*clock.assumptions, *lines))
+
+
+def with_failures(
+    answer: Prediction,
+    question: TrainingCase,
+    times: StartTimes,
+    failures: Failures,
+    program: ProgramStart,
+    reports: tuple[GoodputReport, ...],
+) -> WallClock:
+    """The wall clock of a predicted run with what is simulated of its failures; without reports it has none."""
+    mapping, level = answer.mapping, question.interval
+    operators, compile_s = start.compile_time(mapping, times, program, level)
+    state = start.state_bytes(question.workload, mapping.configuration.moment_bytes)
     result = WallClock(
         start=program,
         operators=operators,
@@ -54,7 +63,11 @@ def wall_clock(
         checkpoint_s=interruptions.checkpoint(question, mapping, answer.memory, failures).total_s,
         failures=reports,
         total_s=None,
-        assumptions=tuple(notes),
+        assumptions=(
+            *_of_program(answer, times, program, compile_s),
+            AnswerNote.of(NoteCode.ONE_COPY_OF_WEIGHTS),
+            AnswerNote.of(NoteCode.DATA_SET_OPENING),
+        ),
     )
     return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.timed else result
 
@@ -107,9 +120,12 @@ def _added(parts: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _of_program(answer: Prediction, times: StartTimes, program: ProgramStart) -> Iterator[AnswerNote]:
+def _of_program(
+    answer: Prediction, times: StartTimes, program: ProgramStart, compile_s: Estimate
+) -> Iterator[AnswerNote]:
     if program is ProgramStart.CACHED:
-        yield AnswerNote.of(NoteCode.EXECUTABLE_CACHED)
+        small = compile_s.value < times.cached_s
+        yield AnswerNote.of(NoteCode.EXECUTABLE_OF_SMALL_PROGRAM if small else NoteCode.EXECUTABLE_CACHED)
     elif not start.is_known(answer.mapping, times):
         framework = answer.mapping.configuration.framework_named
         yield AnswerNote.of(

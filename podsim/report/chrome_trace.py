@@ -32,6 +32,11 @@ def text(trace: Trace) -> str:
             "level": trace.level.value,
             "shown": trace.shown,
             "steps": trace.steps,
+            "step_s": rounded(trace.step_s),
+            "parts_s": {part.value: rounded(seconds) for part, seconds in trace.parts_s.items()},
+            "segments": [
+                {"name": each.name, "times": each.times, "seconds": rounded(each.seconds)} for each in trace.segments
+            ],
             "notes": [str(note) for note in trace.notes],
             **({"faults": list(trace.faults)} if trace.faults else {}),
         },

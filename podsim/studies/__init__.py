@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # for editors and type checkers; names are looked up below
     from podsim.studies.stencil.study import stencil as stencil
     from podsim.studies.sweep.study import sweep as sweep
     from podsim.studies.trace.study import trace as trace
+    from podsim.studies.trace.two_traces import trace_diff as trace_diff
     from podsim.studies.validate.study import claims as claims
     from podsim.studies.validate.study import coverage as coverage
     from podsim.studies.validate.study import freeze as freeze

@@ -19,6 +19,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "predict_comparator": "predict",
     "plan_mix": "plan",
     "trace_collective": "trace",
+    "trace_diff": "trace",
     "calibrate_own": "calibrate",
 }
 """Commands of another name than their verb."""

@@ -35,6 +35,7 @@ DOCUMENTS: Final = {
     "podsim.model.sampler.SamplerReport": "sample.SAMPLE",
     "podsim.studies.op.result.OperatorReport": "op.OPERATOR",
     "podsim.model.trace.Trace": "trace.TRACE",
+    "podsim.studies.trace.difference_result.TraceDifference": "trace.DIFFERENCE",
     "podsim.studies.diff.result.Difference": "diff.DIFFERENCE",
     "podsim.model.validation.Validation": "validate.VALIDATION",
     "podsim.model.validation.CoverageReport": "validate.COVERAGE",

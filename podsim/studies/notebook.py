@@ -61,6 +61,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "SamplerReport": _View("sample.report"),
     "OperatorReport": _View("op.report"),
     "Trace": _View("trace.report", verbose=False),
+    "TraceDifference": _View("trace.difference_report"),
     "Difference": _View("diff.report"),
     "Validation": _View("podsim.report.views.validation"),
     "FitReport": _View("calibrate.report", verbose=False),

@@ -75,6 +75,7 @@ ELSEWHERE = {
     "priced": "an answer of another verb",
     "gate": "an answer of another verb",
     "diff": "needs saved answers: below",
+    "trace_diff": "needs saved traces: tests/cli/test_trace_diff.py",
     "sweep": "writes results beside its file: below",
     "read_scenario": "reads what write_scenario wrote: below",
     "write_scenario": "returns nothing",

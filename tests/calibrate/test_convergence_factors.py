@@ -2,7 +2,7 @@
 
 import csv
 from dataclasses import replace
-from math import exp, log
+from math import exp, log, sqrt
 from pathlib import Path
 from statistics import fmean
 
@@ -11,8 +11,9 @@ import pytest
 from podsim.calibration import convergence_factors
 from podsim.calibration.overheads import apart, of_seen, overheads, parts_s
 from podsim.calibration.shipped import cases as _cases
+from podsim.convergence.left_out import LAW_ERROR
 from podsim.files import catalog
-from podsim.model.calibration import GAINING, MECHANISMS
+from podsim.model.calibration import GAINING, MECHANISMS, SamplesFactor
 from podsim.predicting.assemble import evaluation_s, forward_s, question_pace
 
 CASES = _cases()
@@ -174,3 +175,30 @@ def test_momentum_needs_more_samples_than_lars():
 def test_two_submissions_are_not_believed_to_the_digit():
     momentum = convergence_factors.samples_factors(CASES)["resnet50"]["momentum"]["closed"]
     assert momentum.spread >= convergence_factors.LEAST_SPREAD
+
+
+def test_own_runs_narrow_a_factor_as_the_product_of_two_densities():
+    prior = SamplesFactor(factor=0.9, spread=0.06, points=7)
+    same = convergence_factors.narrowed(prior, 1.1, 0.06, 1)
+    assert same.factor == pytest.approx(sqrt(0.9 * 1.1), rel=1e-4)
+    assert same.spread == pytest.approx(0.06 / sqrt(2), rel=1e-3)
+    assert same.points == 8
+    many = convergence_factors.narrowed(prior, 1.1, 0.06, 10_000)
+    assert many.factor == pytest.approx(1.1, rel=1e-3)
+    assert many.spread == pytest.approx(0.0006, rel=0.02)
+    assert convergence_factors.narrowed(prior, 1.1, 0.0, 3) == prior
+    unknown = convergence_factors.narrowed(None, 1.3, 0.05, 3)
+    assert 1 < unknown.factor < 1.3
+    assert unknown.spread < LAW_ERROR
+
+
+def test_own_cases_change_their_own_factor_alone():
+    known = convergence_factors.samples_factors(CASES)
+    (case,) = (case for case in CASES if case.point.id == "bert/pod64/v1.1-closed")
+    after = convergence_factors.own_factors(known, [case])
+    assert {name: table for name, table in after.items() if name != "bert"} == {
+        name: table for name, table in known.items() if name != "bert"
+    }
+    optimizer = case.point.optimizer
+    assert after["bert"][optimizer]["closed"].spread < known["bert"][optimizer]["closed"].spread
+    assert after["bert"][optimizer]["open"] == known["bert"][optimizer]["open"]

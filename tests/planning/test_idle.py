@@ -101,7 +101,7 @@ def test_the_whole_machine_is_paid_for():
     plans = [podsim.plan("bert", machines=f"pod{pod}").candidates[0] for pod in (65536, 16384)]
     assert plans[0].capital_usd == pytest.approx(4 * plans[1].capital_usd, rel=1e-3)
     many, few = (plan.owned.draw.loads for plan in plans)
-    of_all = {"idle IPUs", "machines besides IPUs", "servers"}
+    of_all = {"idle draw of all IPUs", "machines besides IPUs", "servers"}
     assert {name: many[name] / few[name] for name in many} == pytest.approx(
         {name: 4.0 if name in of_all else 1.0 for name in few}
     )

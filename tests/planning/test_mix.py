@@ -53,6 +53,8 @@ def write(path: Path, jobs: str) -> str:
         ("", "job"),
         ('[[job]]\nworkload = "brt"\nruns_per_month = 1\n', "did you mean|known"),
         ('[[job]]\nworkload = "bert"\nruns_per_month = 0\n', "above 0"),
+        ('[[job]]\nworkload = "bert"\nruns_per_month = 1e9\n', "runs_per_month of bert must be from 0.01 to 100,000"),
+        ('[[job]]\nworkload = "bert"\nruns_per_month = 1e-9\n', "runs_per_month of bert must be from 0.01 to 100,000"),
         ('[[job]]\nworkload = "bert"\nruns_per_month = 1\nwithin = "5"\n', "unit"),
         ('[[job]]\nworkload = "bert"\nruns_per_month = 1\n' * 2, "alike"),
     ],

@@ -190,3 +190,22 @@ def test_a_served_workload_is_held_to_its_rate_and_its_latency():
 def test_what_does_not_suit_a_served_workload_is_refused(text):
     with pytest.raises(podsim.InputError, match="--require cannot be read"):
         podsim.infer("resnet50", pod=4, require=[text])
+
+
+def test_the_first_token_and_each_further_one_are_those_of_plan_and_of_the_screen():
+    """Without a queue to speak of, 99 of 100 first tokens take what a prompt takes at least, and a wait at most."""
+    words = {"pod": 16, "generate": 64, "prompt": 128, "rate": "20/s", "engine": "analytic"}
+    report = podsim.infer("gpt2-xl", **words, require=["ttft<500ms", "tpot<1us", "p99<1s"])
+    first, token, whole = report.requirements
+    assert (first.is_met, token.is_met) == (True, False)
+    assert first.at_chance >= report.decoding.prefill.latency_s
+    assert first.at_chance < whole.at_chance == report.delays.p99_s
+    assert token.at_chance == report.decoding.token.latency_s
+    busy = podsim.infer("gpt2-xl", **{**words, "rate": "100/s"}, require=["ttft<500ms", "tpot<1us"])
+    assert busy.requirements[0].at_chance > first.at_chance
+    assert busy.requirements[1].at_chance == token.at_chance
+
+
+def test_a_latency_of_tokens_needs_tokens():
+    with pytest.raises(podsim.MissingParameter, match="ttft is about tokens that are generated"):
+        podsim.infer("resnet50", pod=4, require=["ttft<1s"])

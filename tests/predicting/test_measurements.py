@@ -5,9 +5,10 @@ import math
 import pytest
 
 import podsim
+from podsim.convergence.samples import reference
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.model.quantity import Cause
+from podsim.model.quantity import NINETY, Cause, Grade
 from podsim.studies.explain import measurements
 
 COMMON = {"pod": 512, "engine": "analytic"}
@@ -18,12 +19,45 @@ def ranking():
     return podsim.explain_measurements("bert", **COMMON)
 
 
+def of_steps(ranking):
+    return [item for item in ranking.measurements if not item.converges]
+
+
 def test_the_machine_itself_tells_most_where_it_is_beyond_calibration(ranking):
-    best, *others = ranking.measurements
+    assert [item.narrower for item in ranking.measurements] == sorted(
+        (item.narrower for item in ranking.measurements), reverse=True
+    )
+    best, *others = of_steps(ranking)
     assert (best.workload, best.ipus, best.flags) == ("bert", 512, "bert --pod 512")
     assert {Cause.DISTANCE, Cause.PARAMETERS} == set(best.causes)
-    assert [item.narrower for item in others] == sorted((item.narrower for item in others), reverse=True)
     assert best.narrower > 2 * others[0].narrower > 0
+
+
+def test_runs_to_the_target_settle_samples_to_converge_too(ranking):
+    """By the product of two densities: the scatter of submissions, and the seeds of three runs."""
+    best, steps = ranking.measurements[0], of_steps(ranking)[0]
+    assert best.converges
+    assert best.flags == steps.flags
+    assert set(best.causes) == {*steps.causes, Cause.CONVERGENCE}
+    prior = catalog.parameters().samples["bert"]["lamb"]["closed"].spread
+    samples = ranking.prediction.samples_to_converge
+    seeds = reference(catalog.workload("bert").value.curve, ranking.prediction.mapping.global_batch).seed_spread
+    taken = prior**2 - 1 / (1 / prior**2 + measurements.RUNS / seeds**2)
+    assert samples.grade is not Grade.ASSUMED
+    whole = (math.log(ranking.answer.high / ranking.answer.low) / 2 / NINETY) ** 2
+    assert best.causes[Cause.CONVERGENCE] == pytest.approx(taken / whole, rel=1e-3)
+
+
+def test_samples_that_are_stated_are_not_measured():
+    ranking = podsim.explain_measurements("bert", samples=4e6, **COMMON)
+    assert not any(item.converges for item in ranking.measurements)
+
+
+def test_a_release_without_logs_has_its_start_and_evaluations_measured():
+    ranking = podsim.explain_measurements("resnet50", pod=16, sdk="3.2", engine="analytic")
+    best = next(item for item in ranking.measurements if item.converges and item.ipus == 16)
+    assert best.causes[Cause.OUTSIDE] > 0
+    assert not any(item.causes.get(Cause.OUTSIDE) for item in of_steps(ranking))
 
 
 def test_calibrated_workloads_and_smaller_pods_are_candidates(ranking):
@@ -47,12 +81,14 @@ def test_the_interval_shrinks_by_as_much_around_the_answer(ranking):
 def test_what_steps_do_not_tell_is_left(ranking):
     """The whole variance less what is taken away is never less than that of the samples to converge."""
     samples = ranking.answer.causes[Cause.CONVERGENCE] + ranking.answer.causes[Cause.SEEDS]
-    assert (1 - ranking.measurements[0].narrower) ** 2 > samples
+    assert (1 - of_steps(ranking)[0].narrower) ** 2 > samples
 
 
-def test_a_machine_that_is_calibrated_gains_nothing():
+def test_steps_of_a_machine_that_is_calibrated_gain_nothing_and_runs_to_the_target_little():
     ranking = podsim.explain_measurements("bert", pod=64, engine="analytic")
-    assert all(abs(item.narrower) < 0.01 for item in ranking.measurements)
+    assert all(abs(item.narrower) < 0.01 for item in of_steps(ranking))
+    assert 0.1 < ranking.measurements[0].narrower < 0.2
+    assert set(ranking.measurements[0].causes) >= {Cause.CONVERGENCE}
 
 
 def test_a_workload_without_points_is_measured_itself_for_its_step():

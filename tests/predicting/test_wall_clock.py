@@ -11,7 +11,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.model.wall_clock import ProgramStart
-from podsim.predicting import start
+from podsim.predicting import start, wall_clock
 from podsim.report.terminal import Look, render
 from podsim.report.views import wall_clock as view
 from podsim.studies.documents import written
@@ -89,6 +89,27 @@ def test_compile_times_are_those_of_the_framework_of_the_configuration():
     assert any("none of TensorFlow 1 is published" in line for line in map(str, resnet.assumptions))
     large = podsim.predict("gpt3-175b", pod=128, engine="analytic").wall_clock
     assert not any("compile time" in line for line in map(str, large.assumptions))
+
+
+def test_a_cached_executable_of_a_tiny_network_loads_in_at_most_its_compile_time():
+    """DLRM compiles sooner than the one published load takes, of a language model on 16 IPUs."""
+    fresh, cached = (
+        podsim.predict("dlrm", topology="m2000", samples=1e6, engine="analytic", compile=how).wall_clock
+        for how in ("fresh", "cached")
+    )
+    assert fresh.compile_s.value < TIMES.cached_s
+    assert cached.compile_s.value == fresh.compile_s.value
+    assert cached.compile_s.grade is Grade.ASSUMED
+    assert AnswerNote.of(NoteCode.EXECUTABLE_OF_SMALL_PROGRAM) in cached.assumptions
+    assert AnswerNote.of(NoteCode.EXECUTABLE_CACHED) not in cached.assumptions
+
+
+def test_two_programs_one_after_the_other_are_compiled_one_after_the_other(short):
+    clock, train = short.wall_clock, short.time_to_train_s
+    assert wall_clock.together([clock], train) is clock
+    both = wall_clock.together([clock, clock], train)
+    assert both.compile_s.value == pytest.approx(2 * clock.compile_s.value)
+    assert both.compile_s.high == pytest.approx(2 * clock.compile_s.high)
 
 
 def test_a_cached_executable_is_loaded(short):

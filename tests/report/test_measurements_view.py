@@ -39,7 +39,7 @@ def ranking():
 
 
 def test_the_best_measurement_is_said_first(ranking):
-    assert view.answer(ranking) == "3 runs of bert --pod 512: interval 50 % narrower"
+    assert view.answer(ranking) == "3 runs of bert --pod 512, steps: interval 50 % narrower"
     rows = facts(view.document(ranking))
     assert [*rows] == ["Time to train", "Measure next", "Remaining uncertainty"]
     assert rows["Measure next"].remark == "3 runs of bert on IPU-POD512: interval 50 % narrower, 9.0 – 11.1 min"
@@ -49,13 +49,13 @@ def test_the_best_measurement_is_said_first(ranking):
 def test_what_is_not_worth_its_runs_is_listed_with_verbose_alone(ranking):
     (table,) = tables(view.document(ranking))
     assert titles(table)[0] == "3 runs of"
-    assert [row[0] for row in table.rows] == ["bert --pod 512"]
+    assert [row[0] for row in table.rows] == ["bert --pod 512, steps"]
     assert table.rows[0][-1] == "distance beyond calibration"
     (table,) = tables(view.document(ranking, verbose=True))
     assert [(row[0], row[3]) for row in table.rows] == [
-        ("bert --pod 512", "50 %"),
-        ("bert --pod 16", "none"),
-        ("bert --pod 4", "none"),
+        ("bert --pod 512, steps", "50 %"),
+        ("bert --pod 16, steps", "none"),
+        ("bert --pod 4, steps", "none"),
     ]
 
 
@@ -78,8 +78,8 @@ def test_nothing_to_measure_is_an_answer(ranking):
 def test_what_narrows_is_drawn(ranking):
     drawn = bars(view.document(ranking, charts=True))
     assert [(bar.label, bar.share, bar.text) for bar in drawn] == [
-        ("bert --pod 512", 0.5, "9.0 – 11.1 min"),
-        ("bert --pod 16", 0.001, "8.0 – 12.5 min"),
+        ("bert --pod 512, steps", 0.5, "9.0 – 11.1 min"),
+        ("bert --pod 16, steps", 0.001, "8.0 – 12.5 min"),
     ]
     assert not bars(view.document(ranking))
 
@@ -89,3 +89,13 @@ def test_json_has_every_candidate(ranking):
     assert (table["schema"], table["quantity"], table["runs"]) == ("podsim.measurements/1", "time_to_train_s", 3)
     assert [item["narrower"] for item in table["measurements"]] == [0.5, 0.001, -0.2]
     assert table["measurements"][0]["causes"] == {"distance": 0.5}
+
+
+def test_runs_to_the_target_are_told_from_steps(ranking):
+    best, *others = ranking.measurements
+    longer = replace(ranking, measurements=(replace(best, converges=True), *others))
+    assert view.answer(longer).startswith("3 runs of bert --pod 512, to the target: ")
+    assert facts(view.document(longer))["Measure next"].remark.startswith(
+        "3 runs of bert on IPU-POD512 to the target: "
+    )
+    assert longer.to_dict()["measurements"][0]["converges"] is True

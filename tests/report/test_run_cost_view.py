@@ -113,11 +113,11 @@ def test_a_power_in_training_has_its_interval_and_what_it_is_for():
         DRAW,
         typical_w=5_000.0,
         predicted=Range(value=5_000.0, low=4_500.0, high=5_600.0),
-        loads={"idle IPUs": 1_000.0, "vector code": 4_000.0},
+        loads={"idle draw of all IPUs": 1_000.0, "vector code": 4_000.0},
     )
     assert view.watts(draw) == ("5.00", "kW", "90 %: 4.50 – 5.60 in use; 6.40 kW peak")
     assert view.watts(replace(draw, peak_w=None))[2] == "90 %: 4.50 – 5.60 in use"
-    assert view.loads(draw) == "vector code 80 %, idle IPUs 20 %"
+    assert view.loads(draw) == "vector code 80 %, idle draw of all IPUs 20 %"
     assert (draw.low_w, draw.least_w, draw.most_w) == (4_500.0, 5_000.0, 5_600.0)
     rows = {fact.label: fact for fact in view.summary(replace(MONEY, sample_j=estimate(4.34, 4.0, 5.0)))}
     assert rows["Energy per run"].remark == "4.34 J per sample, with cooling"

@@ -37,6 +37,7 @@ class DemandFlags:
     """What a machine has to meet, and what is best of those that do."""
 
     within: Annotated[str | None, flag("plan", "within", DEMAND)] = None
+    deadline: Annotated[Literal["training", "wall-clock"] | None, flag("plan", "deadline", DEMAND)] = None
     budget: Annotated[str | None, flag("plan", "budget", DEMAND)] = None
 
     max_power: Annotated[str | None, flag("plan", "max_power", DEMAND)] = None
@@ -76,12 +77,13 @@ class RecipeFlags(SamplesFlags):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FrameworkFlags:
-    """What runs the model."""
+    """What runs the model, and how a job comes by its program."""
 
     framework: Annotated[
         Literal["popart", "tensorflow1", "tensorflow2", "poptorch", "popxl", "poprt"] | None,
         flag("plan", "framework", RUN),
     ] = None
+    compile: Annotated[Literal["fresh", "cached"], flag("plan", "compile", RUN, show_default=True)] = "fresh"
 
 
 @Parameter(name="*")
@@ -169,7 +171,7 @@ def plan(
         )
     if (model, framework, samples, length) != (ANY_MODEL, ANY_FRAMEWORK, ANY_RECIPE, ANY_LENGTH):
         raise InputError(
-            "sizes and length of a run are those of one workload: --workloads has several",
+            "sizes, program and length of a run are those of one workload: --workloads has several",
             code="conflicting-flags",
             hint="a TOML file for each (podsim workload import)",
         )
@@ -187,14 +189,15 @@ def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: O
 def _mix(
     search: SearchFlags, given: dict[str, Any], demand: DemandFlags, report: ReportFlags, output: OutputFlags
 ) -> int:
-    if demand.within is not None:
-        raise InputError(
-            "each job of a mix has its own time limit: --within does not apply to --workloads",
-            code="conflicting-flags",
-            hint='within = "30 min" in the [[job]]',
-        )
+    for name, value in (("within", demand.within), ("deadline", demand.deadline)):
+        if value is not None:
+            raise InputError(
+                f"each job of a mix has its own time limit, of training: --{name} does not apply to --workloads",
+                code="conflicting-flags",
+                hint='within = "30 min" in the [[job]]',
+            )
     assert search.workloads is not None, "one of the two is given"
-    del given["within"]
+    del given["within"], given["deadline"]
     with progress("weighing machines", output) as on_progress:
         plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **given)
     give_answer(output, plan)

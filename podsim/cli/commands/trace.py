@@ -25,7 +25,9 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
+from podsim.errors import InputError
 from podsim.studies import documents
+from podsim.studies.trace import difference_report
 from podsim.studies.trace import report as view
 
 
@@ -46,13 +48,24 @@ class TraceFlags:
     "Write the trace here, in the Trace Event Format; - is stdout."
 
 
-ANY_TRACE = TraceFlags()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DifferenceFlags:
+    """Two traces instead of one."""
+
+    diff: Annotated[tuple[str, str] | None, Parameter(metavar="OLD NEW")] = None
+    "Say what got longer between two traces written with --out or --json, instead of tracing a workload."
+
+
+ANY_TRACE, ANY_DIFFERENCE = TraceFlags(), DifferenceFlags()
+NOTHING_ASKED = (ANY_TRACE, ANY_MACHINE, ANY_MAPPING, ANY_CONFIGURATION, ANY_ENGINE, ANY_FAULTS)
 
 
 def trace(
-    workload: str,
+    workload: str | None = None,
     /,
     *,
+    difference: DifferenceFlags = ANY_DIFFERENCE,
     shown: TraceFlags = ANY_TRACE,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
@@ -66,11 +79,24 @@ def trace(
     Parameters
     ----------
     workload
-        A name (podsim workload list) or a file.
+        A name (podsim workload list) or a file; --diff takes two traces instead.
     """
     output.check()
     check_out(shown.out)
-    trace = podsim.trace(workload, **keywords(shown, machine, mapping, configuration, engine, faults))
+    question = (shown, machine, mapping, configuration, engine, faults)
+    if difference.diff is not None:
+        if workload is not None or question != NOTHING_ASKED:
+            raise InputError(
+                "--diff compares two traces that are there, and takes no workload and no flags of one",
+                code="conflicting-flags",
+                hint="podsim trace --diff old.json new.json",
+            )
+        return _compare(*difference.diff, output)
+    if workload is None:
+        raise InputError(
+            "give a workload, or two traces with --diff", code="missing-argument", hint="podsim trace bert --pod 16"
+        )
+    trace = podsim.trace(workload, **keywords(*question))
     written = write_trace(trace, shown.out)
     if written == STDOUT:
         return ExitCode.ANSWERED
@@ -79,5 +105,17 @@ def trace(
         screen=lambda: view.document(trace, written),
         written=documents.written(trace),
         line=lambda: view.answer(trace),
+    )
+    return ExitCode.ANSWERED
+
+
+def _compare(old: str, new: str, output: OutputFlags) -> int:
+    """What got longer between two traces."""
+    answer = podsim.trace_diff(old, new)
+    give(
+        output,
+        screen=lambda: difference_report.document(answer, verbose=output.verbose),
+        written=documents.written(answer),
+        line=lambda: difference_report.answer(answer),
     )
     return ExitCode.ANSWERED

@@ -16,8 +16,18 @@ MATTERS = 0.05
 
 def facts(p: Prediction) -> Iterator[Fact]:
     """The wall clock in a line where it is more than 5 % above the time to train."""
-    clock = p.wall_clock
-    if clock is None or clock.total_s is None or clock.total_s.value < (1 + MATTERS) * p.time_to_train_s.value:
+    if p.wall_clock is not None and is_longer(p.wall_clock, p.time_to_train_s):
+        yield from fact(p.wall_clock, p.time_to_train_s, p.interval)
+
+
+def is_longer(clock: WallClock, time_to_train_s: Estimate) -> bool:
+    """Whether a wall clock is known and more than 5 % above the time to train."""
+    return clock.total_s is not None and clock.total_s.value >= (1 + MATTERS) * time_to_train_s.value
+
+
+def fact(clock: WallClock, time_to_train_s: Estimate, level: float, remark: str = "") -> Iterator[Fact]:
+    """The wall clock with its interval of that level and what it has beside training; nothing where it is not known."""
+    if clock.total_s is None:
         return
     total = numbers.shown(clock.total_s, numbers.TIME)
     around = {
@@ -26,13 +36,15 @@ def facts(p: Prediction) -> Iterator[Fact]:
         "failures": clock.failures_s,
     }
     largest = sorted(around.items(), key=lambda item: -item[1])
-    least_s = MATTERS * p.time_to_train_s.value
+    least_s = MATTERS * time_to_train_s.value
     parts = ", ".join(
         f"{name} {numbers.time(seconds, 2)}"
         for at, (name, seconds) in enumerate(largest)
         if at == 0 or seconds >= least_s
     )
-    yield Fact("Wall clock", total.number, total.unit, f"{numbers.level(p.interval)}: {total.interval}; with {parts}")
+    yield Fact(
+        "Wall clock", total.number, total.unit, f"{numbers.level(level)}: {total.interval}; with {parts}", remark
+    )
 
 
 def blocks(p: Prediction) -> Iterator[Block]:

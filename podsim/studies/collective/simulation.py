@@ -158,6 +158,8 @@ def trace(case: CollectiveCase, engine: Engine, engine_name: str, most_spans: in
         length_s=drawn.length_s,
         step_s=ran.timeline.step_s,
         spans=drawn.spans,
+        parts_s={part: seconds for part, seconds in ran.timeline.breakdown_s.items() if seconds},
+        segments=drawing.segments(blocks),
         busy=drawing.busy(blocks, drawing.of_machine),
         links=links,
         notes=(*_notes(case, ran.setting, ran.plan), *drawn.notes),

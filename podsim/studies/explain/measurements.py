@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from podsim.calibration.next_point import NextPoint, with_point
+from podsim.calibration.next_point import ConvergedRuns, NextPoint, with_point
 from podsim.errors import InputError, PodsimError
 from podsim.model.parameters import FREE, sensitivities
+from podsim.model.quantity import Cause
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
 from podsim.predicting import assemble, intervals, untimed
@@ -23,7 +24,6 @@ from podsim.studies.explain.measurements_result import Measurement, MeasurementR
 if TYPE_CHECKING:
     from podsim.model.machine import Machine
     from podsim.model.prediction import Prediction
-    from podsim.model.quantity import Cause
     from podsim.resolve import Case
     from podsim.studies.predict.study import Progress
 
@@ -37,8 +37,9 @@ SIZES: Final = (16, 64, 128, 256)
 def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = None) -> MeasurementRanking:
     """Which measurement would narrow the answer's interval most, and by how much: `podsim explain --measure`.
 
-    Candidates are runs of the workload, and of those that are calibrated, on the machine and on smaller pods of its
-    chip. Raises InputError where the question is malformed, Infeasible where the answer is no.
+    Candidates are steps of the workload, and of those that are calibrated, on the machine and on smaller pods of its
+    chip, and runs of the workload there to its target. Raises InputError where the question is malformed, Infeasible
+    where the answer is no.
     """
     if len(workload_sequence.run(scenario.workload).workloads) > 1:
         raise InputError(
@@ -48,17 +49,17 @@ def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = N
     prediction = untimed.untimed(prediction, case.missing)
     estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s
     candidates = [*_candidates(scenario, prediction, case)]
-    measurements = []
+    measurements: list[Measurement] = []
     for done, candidate in enumerate(candidates, start=1):
         with suppress(PodsimError):  # a machine that cannot run it
-            measurements.append(_measurement(candidate, prediction, case))
+            measurements += _measurements(candidate, prediction, case)
         if on_progress:
             on_progress(done, len(candidates))
     return MeasurementRanking(
         prediction=prediction,
         answer=estimate,
         runs=RUNS,
-        measurements=tuple(sorted(measurements, key=lambda item: (-item.narrower, item.ipus))),
+        measurements=tuple(sorted(measurements, key=lambda item: (-item.narrower, item.ipus, item.converges))),
     )
 
 
@@ -82,9 +83,31 @@ def _candidates(scenario: Scenario, prediction: Prediction, case: Case) -> Itera
                 yield replace(plain, workload=workload, machine=machine, mapping=Constraints())
 
 
-def _measurement(candidate: Scenario, prediction: Prediction, case: Case) -> Measurement:
-    """What the interval would be after runs of a candidate; raises what a prediction raises."""
+def _measurements(candidate: Scenario, prediction: Prediction, case: Case) -> Iterator[Measurement]:
+    """What the interval would be after steps of a candidate, and after runs to the target; raises as a prediction."""
     known, other = answer(resolve(candidate, needs_length=False), weighs=False)
+    yield _measurement(candidate, known, other, prediction, case)
+    if known.workload == prediction.workload and prediction.timed and case.question.samples is None:
+        question = other.question
+        need = assemble.samples(question, known.mapping.global_batch)
+        runs = ConvergedRuns(
+            optimizer=question.optimizer,
+            division=str(question.division),
+            seed_spread=need.seed_spread,
+            sdk=known.sdk,
+        )
+        yield _measurement(candidate, known, other, prediction, case, runs)
+
+
+def _measurement(
+    candidate: Scenario,
+    known: Prediction,
+    other: Case,
+    prediction: Prediction,
+    case: Case,
+    converged: ConvergedRuns | None = None,
+) -> Measurement:
+    """What the interval would be after runs of a candidate that is predicted so."""
     machine = other.question.machine
     point = NextPoint(
         workload=known.workload,
@@ -92,6 +115,7 @@ def _measurement(candidate: Scenario, prediction: Prediction, case: Case) -> Mea
         chip=known.chip,
         runs=RUNS,
         slopes=_slopes(known, other),
+        converged=converged,
     )
     after = with_point(case.question.machine.parameters, point, FREE)
     shares = _taken(prediction, case, replace(case.question.machine, parameters=after))
@@ -108,6 +132,7 @@ def _measurement(candidate: Scenario, prediction: Prediction, case: Case) -> Mea
         high_s=estimate.value * (estimate.high / estimate.value) ** left,
         narrower=1 - left,
         causes={cause: share for cause, share in shares.items() if share > 0},
+        converges=converged is not None,
     )
 
 
@@ -133,7 +158,15 @@ def _taken(prediction: Prediction, case: Case, machine: Machine) -> dict[Cause, 
         for each in (case.question.machine, machine)
     )
     whole, inside = _whole(prediction, case)
-    return {cause: inside**2 * (before[cause] - after[cause]) / whole for cause in before}
+    shares = {cause: inside**2 * (before[cause] - after[cause]) / whole for cause in before}
+    if not prediction.timed:
+        return shares
+    questions = case.question, replace(case.question, machine=machine)
+    doubt, less = (assemble.samples(each, prediction.mapping.global_batch).doubt for each in questions)
+    outside, less_outside = (each.outside_error for each in questions)
+    shares[Cause.CONVERGENCE] = (doubt**2 - less**2) / whole
+    shares[Cause.OUTSIDE] = (1 - inside) ** 2 * (outside**2 - less_outside**2) / whole
+    return shares
 
 
 def _whole(prediction: Prediction, case: Case) -> tuple[float, float]:

@@ -33,8 +33,8 @@ def answer(ranking: MeasurementRanking) -> str:
     """The best measurement in one line."""
     best = _best(ranking)
     if best is None:
-        return "no measurement of steps narrows this interval by 1 %"
-    return f"{ranking.runs} runs of {best.flags}: interval {numbers.percent(best.narrower)} narrower"
+        return "no measurement narrows this interval by 1 %"
+    return f"{ranking.runs} runs of {best.called}: interval {numbers.percent(best.narrower)} narrower"
 
 
 def _best(ranking: MeasurementRanking) -> Measurement | None:
@@ -52,10 +52,12 @@ def _facts(ranking: MeasurementRanking) -> Iterator[Fact]:
     level = numbers.level(p.interval)
     yield Fact(_called(p), time.number, time.unit, f"{level}: {time.interval}; {grade(ranking.answer)}", strong=True)
     if best is None:
-        yield Fact("Measure next", "", remark="nothing: no run of these steps narrows the interval by 1 %")
+        yield Fact("Measure next", "", remark="nothing: no run narrows the interval by 1 %")
     else:
         narrower = f"interval {numbers.percent(best.narrower)} narrower, {_interval(ranking, best)}"
-        yield Fact("Measure next", "", remark=f"{ranking.runs} runs of {best.workload} on {best.machine}: {narrower}")
+        aim = " to the target" if best.converges else ""
+        what = f"{ranking.runs} runs of {best.workload} on {best.machine}{aim}"
+        yield Fact("Measure next", "", remark=f"{what}: {narrower}")
     left = _left(ranking, best)
     if left:
         yield Fact("Remaining uncertainty" if best else "Sources of uncertainty", "", remark=", ".join(left))
@@ -88,7 +90,9 @@ def _bars(ranking: MeasurementRanking) -> Bars:
     shown = [item for item in ranking.measurements if item.narrower > 0] or ranking.measurements[:1]
     return Bars(
         tuple(
-            Bar(item.flags, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item))
+            Bar(
+                item.called, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item)
+            )
             for item in shown
         )
     )
@@ -109,7 +113,7 @@ def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
     )
     rows = tuple(
         (
-            item.flags,
+            item.called,
             numbers.time(item.step_s),
             numbers.spread(ranking.answer.value, item.low_s, item.high_s, unit).interval,
             numbers.percent(item.narrower) if item.narrower >= 0.5 * LEAST_SHOWN else "none",
@@ -125,8 +129,8 @@ def _notes(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Note]:
         yield Note("podsim calibrate --logs DIR --out mine.toml, then --parameters mine.toml", "Next", Tone.QUIET)
     if verbose:
         yield Note(
-            "each is a step time as predicted, added to the fit (Eq. 104); what runs say of samples to "
-            "converge, start-up, evaluation and checkpoints is not counted",
+            "each is a step time as predicted, added to the fit (Eq. 104); runs to the target measure samples to "
+            "converge too (Eq. 105), and start-up, evaluation and checkpoints of a release without logs",
             "",
             Tone.QUIET,
         )

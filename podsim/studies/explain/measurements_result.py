@@ -12,6 +12,8 @@ from podsim.model.quantity import Cause, Estimate
 class Measurement:
     """Runs of a workload on a machine, and the interval [s] that a calibration to them too would leave.
 
+    They end after some steps, or where `converges` at the target: then their samples to converge are measured too.
+
     `narrower` is the share of the interval's width, as a factor around its middle, that it takes away; `causes` has the
     share of the variance that it takes away, by cause. `flags` ask podsim for what is to be measured.
     """
@@ -25,6 +27,12 @@ class Measurement:
     high_s: float
     narrower: float
     causes: Mapping[Cause, float]
+    converges: bool = False
+
+    @property
+    def called(self) -> str:
+        """What is to be run: "bert --pod 512, to the target" or "bert --pod 512, steps"."""
+        return f"{self.flags}, {'to the target' if self.converges else 'steps'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

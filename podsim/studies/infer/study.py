@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from podsim.errors import InputError
+from podsim.errors import InputError, MissingParameter
 from podsim.model.framework import NAMES
 from podsim.model.inference import Load, Place
-from podsim.model.requirement import SERVED, read
+from podsim.model.requirement import OF_TOKENS, SERVED, read
 from podsim.model.sizes import sizes
 from podsim.planning.ownership import OwnershipKeywords, purse
 from podsim.planning.serving_case import activity, prompted, serving_case
 from podsim.planning.serving_mapping import ServingConstraints
+from podsim.planning.serving_rate import QueuedService
 from podsim.predicting import convolutions
+from podsim.predicting.serving import answered
 from podsim.resolve import assumed, target
 from podsim.studies import arguments
 from podsim.studies.checking import takes_scenario
@@ -50,7 +52,7 @@ def infer(
     **money: Unpack[OwnershipKeywords],
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    engine, terms, requirements = scenario.engine.engine, purse(**money), read(require, SERVED)
+    engine, terms, requirements = scenario.engine.engine, purse(**money), _requirements(require, generate)
     load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
     constraints = _constraints(scenario, load, (generate, prompt), cache, batch, weights)
     result = target(scenario)
@@ -69,14 +71,36 @@ def infer(
     return replace(report, cost=cost, assumptions=(*report.assumptions, *caveats), requirements=checks)
 
 
+def _requirements(require: Sequence[str], generate: int) -> tuple[Requirement, ...]:
+    """The requirements of texts; MissingParameter where one is about tokens and none are generated."""
+    requirements = read(require, SERVED)
+    for each in requirements:
+        if each.quantity in OF_TOKENS and not generate:
+            raise MissingParameter(f"{each.quantity} is about tokens that are generated", hint="--generate 128")
+    return requirements
+
+
 def _checked(each: Requirement, answer: InferenceReport) -> RequirementCheck:
     """A requirement of the rate by its interval, of a latency by the requests that were simulated."""
     if each.quantity == "rate":
         return gate.of_estimate(each, answer.capacity_per_s, answer.interval)
     delays = answer.delays
-    latencies = {"mean": delays.mean_s, "p50": delays.p50_s, "p99": delays.p99_s}
     load = f"at {delays.requests_per_s:,.0f} requests/s, simulated"
+    if each.quantity == "tpot":
+        assert answer.decoding is not None, "tokens are generated"
+        return gate.of_number(each, answer.decoding.token.latency_s, "each token after the first")
+    if each.quantity == "ttft":
+        return gate.of_number(each, _first_token_s(answer), f"P99 of the first token {load}")
+    latencies = {"mean": delays.mean_s, "p50": delays.p50_s, "p99": delays.p99_s}
     return gate.of_number(each, latencies[each.quantity], load)
+
+
+def _first_token_s(answer: InferenceReport) -> float:
+    """P99 of the time to the first token at the load of the answer, as `podsim plan --ttft` has it [s]."""
+    queued = QueuedService.of(answer.service, answer.decoding, answer.load.variation)
+    _, first_s = queued.latencies_s(answered(answer.service, answer.load))
+    assert first_s is not None, "tokens are generated"
+    return first_s
 
 
 def _constraints(

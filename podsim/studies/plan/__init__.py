@@ -38,6 +38,8 @@ VERBS: Final = {
         (
             a.WORKLOAD,
             a.WITHIN,
+            a.DEADLINE,
+            a.COMPILE,
             *a.SEARCH,
             a.AGAINST,
             a.switch("explain", "Say why the neighbours of the recommended machine are not the answer."),

@@ -13,13 +13,14 @@ from podsim.files import catalog, comparator_machines
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
+from podsim.model.wall_clock import ProgramStart
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.choose import choose
-from podsim.predicting import assemble, intervals
+from podsim.predicting import assemble, intervals, wall_clock
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
 from podsim.studies.plan.inventory import purchase
-from podsim.studies.plan.result import Candidate, Demand, Excluded, Miss
+from podsim.studies.plan.result import Candidate, Deadline, Demand, Excluded, Miss
 from podsim.studies.predict.money import tokens
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Choice, Prediction
     from podsim.model.program import StepTimeline
     from podsim.model.run_cost import Money
+    from podsim.model.wall_clock import WallClock
     from podsim.model.workload import Workload
     from podsim.planning.ownership import OwnershipTerms
     from podsim.scenario import Scenario
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 SAME = 1e-3  # share of a step below which another number of hosts changes nothing
-OUT = ("beyond-comparator", "mapping-does-not-divide", "in-phases")
+OUT = ("beyond-comparator", "mapping-does-not-divide", "in-phases", "no-ipus")
 """Codes of errors that leave one machine out and not the others."""
 
 
@@ -81,6 +83,12 @@ class CandidateEvaluation:
     stated_length: bool = False
     activity: StepActivity | None = None
     stretch: float = 1.0  # quantile of the time with failures, over that without
+    starts_s: tuple[float, ...] = (0.0,)  # what the time judged has beside training, each as likely as the others
+
+    def started_s(self, ordered: Sequence[float], confidence: float) -> float:
+        """What the time judged stays below with that confidence, of times to train without failures [s]."""
+        stretched = [self.stretch * time_s for time_s in ordered]
+        return intervals.quantile(deadline.started(stretched, self.starts_s), confidence)
 
 
 @dataclass
@@ -155,6 +163,11 @@ class CandidateEvaluator:
 
     def _comparator(self, text: str) -> CandidateEvaluation:
         request, (name, chips) = self.request, comparator_machines.counted(text, "--machines ")
+        if request.demand.deadline is Deadline.WALL_CLOCK:
+            raise InputError(
+                "it has no IPUs, and nothing times how a job starts on it: --deadline training compares it",
+                code="no-ipus",
+            )
         placed, count = comparator_machines.machine(name), f"--machines {name}:"
         answer = competitors.predicted(
             placed, comparator_machines.count(placed, chips, count), one_model(request), request.scenario
@@ -234,15 +247,17 @@ def _evaluation(
     topology, time = first.machine.topology, prediction.time_to_train_s
     within, confidence = request.demand.within_s, request.demand.confidence
     alone = [scores(part.question, part.mapping, item.timeline) for part, item in zip(parts, each, strict=True)]
-    ordered = together(alone)
-    sure_s = healthy_s = intervals.quantile(ordered, confidence)
+    healthy = ordered = together(alone)
+    clocks = _clocks(parts, each, [None] * len(parts), request.demand)
+    starts = deadline.starts_s(clocks) if clocks else [0.0]
+    times = deadline.started(ordered, starts)
     reports: list[GoodputReport | None] = []
-    if within is not None and healthy_s <= within:  # failures make no machine quicker
+    if within is not None and intervals.quantile(times, confidence) <= within:  # failures make no machine quicker
         reports = [deadline.interrupted(part.question, item) for part, item in zip(parts, each, strict=True)]
     if any(reports):
         pairs = zip(alone, reports, strict=True)
         ordered = together([deadline.stretched(own, report) for own, report in pairs])
-        sure_s = intervals.quantile(ordered, confidence)
+        clocks, times = _clocks(parts, each, reports, request.demand), deadline.started(ordered, starts)
     candidate = Candidate(
         topology=topology.name,
         title=topology.title,
@@ -252,12 +267,13 @@ def _evaluation(
         mapping=prediction.mapping,
         global_batch=prediction.mapping.global_batch,
         time_to_train_s=time,
-        sure_s=sure_s,
-        chance=None if within is None else bisect_right(ordered, within) / len(ordered),
+        sure_s=intervals.quantile(times, confidence),
+        chance=None if within is None else bisect_right(times, within) / len(times),
         engine=first.engine_name,
         timeline=prediction.timeline,
         finish_s=deadline.finish_s(each, reports) if any(reports) else None,
         failures=tuple(report for report in reports if report),
+        wall_clock=wall_clock.together(clocks, time) if clocks else None,
     )
     owned, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
     spent = request.terms.run(time, owned, tokens(prediction), prediction.pace)
@@ -271,8 +287,48 @@ def _evaluation(
         target=prediction.target,
         stated_length=prediction.division is None,
         activity=prediction.activity,
-        stretch=sure_s / healthy_s,
+        stretch=intervals.quantile(ordered, confidence) / intervals.quantile(healthy, confidence),
+        starts_s=tuple(starts),
     )
+
+
+def _clocks(
+    parts: Sequence[Trained], each: Sequence[Prediction], reports: Sequence[GoodputReport | None], demand: Demand
+) -> list[WallClock]:
+    """The wall clock of each part with what is simulated of its failures, where the deadline is of it."""
+    if demand.deadline is not Deadline.WALL_CLOCK:
+        return []
+    return [
+        deadline.clock_with(item, part.question, demand.program, report)
+        for part, item, report in zip(parts, each, reports, strict=True)
+    ]
+
+
+def cached_start(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEvaluation:
+    """The same where each program is loaded from a cache, without failures in its wall clock."""
+    predictions = [part.predicted() for part in evaluation.parts]
+    clocks = _clocks(
+        evaluation.parts, predictions, [None] * len(predictions), replace(demand, program=ProgramStart.CACHED)
+    )
+    clock = wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
+    return replace(
+        evaluation,
+        candidate=replace(evaluation.candidate, wall_clock=clock),
+        starts_s=tuple(deadline.starts_s(clocks)),
+    )
+
+
+def with_wall_clock(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEvaluation:
+    """The same with the wall clock of its job as `podsim predict` has it, if it is not there; a law has none."""
+    if evaluation.candidate.wall_clock is not None or not evaluation.parts:
+        return evaluation
+    predictions = [part.predicted() for part in evaluation.parts]
+    clocks = [
+        deadline.clock(item, part.question, demand.program)
+        for part, item in zip(evaluation.parts, predictions, strict=True)
+    ]
+    clock = wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
+    return replace(evaluation, candidate=replace(evaluation.candidate, wall_clock=clock))
 
 
 def together(each: Sequence[Sequence[float]]) -> list[float]:

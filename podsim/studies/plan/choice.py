@@ -15,7 +15,14 @@ from podsim.planning.workload_sequence import once
 from podsim.report import numbers
 from podsim.studies.plan import pareto
 from podsim.studies.plan.against import compared
-from podsim.studies.plan.candidates import CandidateEvaluation, CandidateEvaluator, PlanRequest, Progress, settle
+from podsim.studies.plan.candidates import (
+    CandidateEvaluation,
+    CandidateEvaluator,
+    PlanRequest,
+    Progress,
+    settle,
+    with_wall_clock,
+)
 from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
 from podsim.studies.plan.neighbours import neighbours
 from podsim.studies.plan.remedies import remedies
@@ -95,6 +102,7 @@ def plan(
         hint = shorter_rows.usual(run.models[0], request.scenario.workload)
         raise Infeasible(f"no machine named trains {run.name}", context=why, hint=hint)
     settled, most = _settled(evaluation, scale)
+    settled = _with_wall_clock(settled, request.demand)
     candidates, objective = [item.candidate for item in settled], request.demand.objective
     frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
     chosen = best(candidates, objective)
@@ -188,6 +196,13 @@ def _settled(
     return evaluations, (len(changes), max(changes, default=0.0))
 
 
+def _with_wall_clock(evaluations: list[CandidateEvaluation], demand: Demand) -> list[CandidateEvaluation]:
+    """The same, of which the recommended machine, or the nearest where none meets the demands, has its wall clock."""
+    candidates = [item.candidate for item in evaluations]
+    shown = best(candidates, demand.objective) or min(candidates, key=shortfall)
+    return [with_wall_clock(item, demand) if item.candidate is shown else item for item in evaluations]
+
+
 def _misses(candidate: Candidate, demand: str) -> bool:
     return any(miss.demand == demand for miss in candidate.misses)
 
@@ -216,7 +231,7 @@ def _contradiction(
     if never:
         words = {"time": "time limit", "budget": "budget", "power": "power limit"}
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
-        even = f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.quantile})" if faster else ""
+        even = f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged})" if faster else ""
         return f"No candidate meets the {' or the '.join(words[name] for name in never)}{even}."
     if len(demands) < 2:
         return ""

@@ -6,7 +6,8 @@ from typing import Final
 from podsim.errors import InputError
 from podsim.model.arguments import BUDGET, MAX_POWER, WITHIN
 from podsim.model.currency import DOLLARS, Currency
-from podsim.studies.plan.result import Demand, Objective
+from podsim.model.wall_clock import ProgramStart
+from podsim.studies.plan.result import Deadline, Demand, Objective
 
 USUAL_CONFIDENCE: Final = 0.9
 
@@ -19,19 +20,24 @@ def demand(
     confidence: float | None = None,
     objective: str | None = None,
     currency: Currency = DOLLARS,
+    deadline: str | None = None,
+    program: str = ProgramStart.FRESH,
 ) -> Demand:
-    """What flags demand, a budget in `currency`; InputError for a confidence without a time."""
-    if confidence is not None and within is None:
-        raise InputError(
-            "--confidence is that of a time, and none is demanded",
-            code="conflicting-flags",
-            hint="--within 5min --confidence 0.9, or leave out --confidence",
-        )
+    """What flags demand, a budget in `currency`; InputError for a confidence or a deadline without a time."""
+    for flag, value in (("confidence", confidence), ("deadline", deadline)):
+        if value is not None and within is None:
+            raise InputError(
+                f"--{flag} is that of a time, and none is demanded",
+                code="conflicting-flags",
+                hint=f"--within 5min --{flag} {value}, or leave out --{flag}",
+            )
     limits = Demand(
         within_s=WITHIN.given_si(within),
         budget_usd=usd(budget, currency),
         most_power_w=MAX_POWER.given_si(max_power),
         confidence=sure(confidence),
+        deadline=Deadline(deadline or Deadline.TRAINING),
+        program=ProgramStart(program),
     )
     return replace(limits, objective=usual_objective(limits) if objective is None else Objective(objective))
 

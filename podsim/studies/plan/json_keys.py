@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.report.json_document import JsonDocument
-from podsim.studies.predict.json_keys import INTERRUPTED
+from podsim.studies.predict.json_keys import WALL_CLOCK
 
 OWNED: Final = {"Miss": "* over", "Reuse": "* free"}
 
@@ -17,10 +17,11 @@ PLAN: Final = JsonDocument(
         """,
         "RankedCandidate": "+candidate front",
         "Candidate": """
-            * -mapping -timeline -misses -failures -reuse finish_s~ failures reuse?None mapping misses
+            * -mapping -timeline -misses -failures -reuse -wall_clock finish_s~ failures reuse?None wall_clock mapping
+            misses
         """,
         "Mapping": "replicas ipus_per_replica micro_batch accumulation",
-        "GoodputReport": INTERRUPTED,
+        **WALL_CLOCK,
         "Neighbour": """
             topology=candidate.topology hosts=candidate.hosts roles misses=candidate.misses more dominated_by
         """,

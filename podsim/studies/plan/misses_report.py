@@ -77,6 +77,8 @@ def _remedy(remedy: Remedy) -> str:
     assert remedy.needed is not None, "those that are not enough are listed apart"
     if remedy.path == "hosts":
         return f"{remedy.needed:,.0f} hosts instead of {remedy.present:,.0f}"
+    if remedy.path == "compile":
+        return f"an executable in the cache, loaded in {numbers.time(remedy.needed, 2)} (--compile cached)"
     factor = remedy.needed / remedy.present
     what = LABELS.get(remedy.path, remedy.path)
     if what != remedy.path:
@@ -92,5 +94,6 @@ def _remedy(remedy: Remedy) -> str:
 def _short(remedy: Remedy) -> str:
     """A change that is not enough, with the time that it leaves."""
     what = LABELS.get(remedy.path, remedy.path)
-    named = "more hosts" if remedy.path == "hosts" else what if what == remedy.path else f"faster {what}"
+    others = {"hosts": "more hosts", "compile": "an executable in the cache"}
+    named = others.get(remedy.path, what if what == remedy.path else f"faster {what}")
     return named if remedy.best is None else f"{named} ({numbers.time(remedy.best)} at best)"

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.model.parameters import LABELS
-from podsim.predicting import assemble, intervals
+from podsim.model.wall_clock import ProgramStart
+from podsim.predicting import assemble
 from podsim.resolve import engine_of, target
 from podsim.scenario import WhatIfs
-from podsim.studies.plan.candidates import scores, together
-from podsim.studies.plan.result import Remedy
+from podsim.studies.plan.candidates import cached_start, scores, together
+from podsim.studies.plan.result import Deadline, Remedy
 from podsim.topology.fabric import build
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ MOST = 16.0  # times a number is made better before it counts as no remedy
 ENOUGH = 0.005  # share by which a time may stay below the one demanded
 MOST_TRIES = 12
 IDLE = 1e-3  # share of a time below which a number that is MOST times better changes nothing
-CLOCK, SERVER, HOSTS = "chip.clock", "hosts.server_bandwidth", "hosts"
+CLOCK, SERVER, HOSTS, COMPILE = "chip.clock", "hosts.server_bandwidth", "hosts", "compile"
 
 
 def remedies(evaluation: CandidateEvaluation, request: PlanRequest) -> tuple[Remedy, ...]:
@@ -30,7 +31,8 @@ def remedies(evaluation: CandidateEvaluation, request: PlanRequest) -> tuple[Rem
     if not evaluation.parts or request.demand.within_s is None:
         return ()
     remedies = [_remedy(evaluation, request, path) for path in _paths(_machine(evaluation))]
-    return tuple(remedy for remedy in (*remedies, _more_hosts(evaluation, request)) if remedy is not None)
+    others = _more_hosts(evaluation, request), _cached(evaluation, request)
+    return tuple(remedy for remedy in (*remedies, *others) if remedy is not None)
 
 
 def _paths(machine: Machine) -> Iterator[str]:
@@ -101,6 +103,28 @@ def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy
     )
 
 
+def _cached(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
+    """An executable that is there already, where the wall clock is judged and the program is to be compiled."""
+    clock, demand = evaluation.candidate.wall_clock, request.demand
+    assert demand.within_s is not None, "a time is demanded"
+    if clock is None or demand.deadline is not Deadline.WALL_CLOCK or demand.program is ProgramStart.CACHED:
+        return None
+    cached = cached_start(evaluation, demand)
+    machines = [part.question.machine for part in evaluation.parts]
+    best_s = _sure_s(cached, request, machines)
+    assert cached.candidate.wall_clock is not None, "the wall clock is judged"
+    needed_s = cached.candidate.wall_clock.compile_s.value
+    return Remedy(
+        topology=evaluation.candidate.topology,
+        demand="time",
+        path=COMPILE,
+        unit="s",
+        present=clock.compile_s.value,
+        needed=needed_s if best_s <= demand.within_s else None,
+        best=best_s,
+    )
+
+
 def _better(path: str, present: float, factor: float) -> float:
     """A number so many times better: rates grow, what software takes shrinks."""
     return present / factor if path in LABELS else present * factor
@@ -130,7 +154,7 @@ def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Seq
     for part, machine in zip(evaluation.parts, machines, strict=True):
         changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
         each.append(scores(changed, part.mapping, assemble.step(changed, part.mapping)))
-    return evaluation.stretch * intervals.quantile(together(each), request.demand.confidence)
+    return evaluation.started_s(together(each), request.demand.confidence)
 
 
 def _machine(evaluation: CandidateEvaluation) -> Machine:

@@ -7,7 +7,7 @@ from typing import Any
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prediction import AGREE
 from podsim.model.prices import Terms
-from podsim.model.quantity import Grade
+from podsim.model.quantity import NINETY_PERCENT, Grade
 from podsim.model.run_cost import J_PER_KWH, Owned
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
@@ -27,11 +27,11 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.origins import Used, of_page
-from podsim.report.views import caveats, lengths, run_cost
+from podsim.report.views import caveats, lengths, run_cost, wall_clock
 from podsim.report.views.grades import grade, short_grade
 from podsim.studies.plan import against_report, inventory_report, misses_report, neighbours_report
 from podsim.studies.plan.misses_report import missed
-from podsim.studies.plan.result import Candidate, Demand, Objective, Plan
+from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
 
 MOST_ROWS = 7  # machines on the short screen, competitors included
@@ -143,7 +143,8 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
     """The demands in words; "" where there are none."""
     notes = []
     if demand.within_s is not None:
-        notes.append(f"{numbers.time(demand.within_s)} of training at {numbers.percent(demand.confidence)} confidence")
+        of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "training"
+        notes.append(f"{numbers.time(demand.within_s)} of {of} at {numbers.percent(demand.confidence)} confidence")
     if demand.budget_usd is not None:
         notes.append(f"budget {numbers.money(demand.budget_usd, currency)} against the highest quotation")
     if demand.most_power_w is not None:
@@ -171,7 +172,8 @@ def _facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
         "" if candidate.chance is None else f"chance of ≤ {numbers.time(_within(plan))}: {_chance(candidate.chance)}"
     )
     yield from _interrupted(candidate)
-    yield Fact(plan.demand.quantile, unit.number(candidate.sure_s), unit.unit, chance)
+    yield from _wall_clock(plan.demand, candidate)
+    yield Fact(plan.demand.judged, unit.number(candidate.sure_s), unit.unit, chance)
     if candidate.mapping and plan.chosen is not None:
         each = candidate.mapping.ipus_per_replica
         split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
@@ -210,6 +212,21 @@ def _interrupted(candidate: Candidate) -> Iterator[Fact]:
     finish = numbers.parted(numbers.time(candidate.finish_s))
     remark = f"goodput {goodput}, {numbers.short(count)} failures per run"
     yield Fact("With failures", *finish, remark, "failure rates assumed: podsim goodput")
+
+
+def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
+    """The wall clock, and where it is beyond a time that training meets the flag that judges by it."""
+    clock = candidate.wall_clock
+    if clock is None or clock.total_s is None:
+        return
+    late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
+    yield from wall_clock.fact(
+        clock, candidate.time_to_train_s, NINETY_PERCENT, "over the time limit: --deadline wall-clock" if late else ""
+    )
+
+
+def _late(candidate: Candidate) -> bool:
+    return any(miss.demand == "time" for miss in candidate.misses)
 
 
 def power(ownership: Owned | None) -> Fact:
@@ -313,7 +330,7 @@ def _columns(plan: Plan, unit: numbers.Scale, *, graded: bool, several: bool) ->
         Column(unit.unit, number=True),
         Column("90 %", number=True, priority=1),
         *((Column("Evidence", priority=7),) if graded else ()),
-        Column(demand.quantile, number=True, priority=0 if within is not None else 2),
+        Column(demand.judged, number=True, priority=0 if within is not None else 2),
         *((Column(f"≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
         Column("Power", number=True, priority=0 if demand.most_power_w is not None else 4),

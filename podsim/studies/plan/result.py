@@ -13,8 +13,16 @@ from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
 from podsim.model.run_cost import Owned, Rent, TotalCost
+from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.planning.competitors import PublishedRun
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
+
+
+class Deadline(StrEnum):
+    """What has to end within the time demanded."""
+
+    TRAINING = "training"  # as MLPerf times it
+    WALL_CLOCK = "wall-clock"  # the job from its start: compile, weights to the IPUs, training, the last checkpoint
 
 
 class Objective(StrEnum):
@@ -29,13 +37,18 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What a machine has to meet; None where nothing is said. `confidence` is that of the time."""
+    """What a machine has to meet; None where nothing is said. `confidence` is that of the time.
+
+    `deadline` says what the time is of, `program` how a job comes by its program.
+    """
 
     within_s: float | None = None
     budget_usd: float | None = None
     most_power_w: float | None = None
     confidence: float = 0.9
     objective: Objective = Objective.CAPITAL
+    deadline: Deadline = Deadline.TRAINING
+    program: ProgramStart = ProgramStart.FRESH
 
     @property
     def limited(self) -> bool:
@@ -46,6 +59,11 @@ class Demand:
     def quantile(self) -> str:
         """The name of the time below which a run stays with this confidence: "P90"."""
         return f"P{100 * self.confidence:.3g}"
+
+    @property
+    def judged(self) -> str:
+        """The name of the time that is judged: "P90", or "P90 wall clock"."""
+        return f"{self.quantile}{' wall clock' if self.deadline is Deadline.WALL_CLOCK else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +85,11 @@ class Candidate:
     """One machine with its hosts and the mapping that is quickest on it; None where it is not known.
 
     `sure_s` is the quantile of the time of a run at the confidence asked for, `chance` that it is below the
-    time demanded. Power is typical, and the most it is known to be; so is the price where quotations differ.
-    `owned` says whose prices and draws these are. Where a run is long enough to see failures inside the time demanded,
-    `failures` is what `podsim goodput` says of it, and `finish_s` its mean time to the end with them, which `sure_s`
-    and `chance` include.
+    time demanded; both are of the wall clock where the deadline is. `wall_clock` is known of the recommended machine,
+    and of all where they are judged by it. Power is typical, and the most it is known to be; so is the price where
+    quotations differ. `owned` says whose prices and draws these are. Where a run is long enough to see failures inside
+    the time demanded, `failures` is what `podsim goodput` says of it, and `finish_s` its mean time to the end with
+    them, which `sure_s` and `chance` include.
     """
 
     topology: str
@@ -97,6 +116,7 @@ class Candidate:
     timeline: StepTimeline | None = None
     finish_s: float | None = None
     failures: tuple[GoodputReport, ...] = ()
+    wall_clock: WallClock | None = None
     misses: tuple[Miss, ...] = ()
     reuse: Reuse | None = None  # what of it is owned already; the purchase is then of the missing part
 

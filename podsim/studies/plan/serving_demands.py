@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack, cast
 
 from podsim.errors import InputError
 from podsim.model.arguments import MAX_POWER, P99, RATE, TPOT, TTFT
+from podsim.model.wall_clock import ProgramStart
 from podsim.planning.ownership import OwnershipKeywords
 from podsim.planning.serving_rate import LatencyLimits
 from podsim.studies.plan import demands
@@ -53,6 +54,8 @@ class Demanded(TypedDict):
     confidence: float | None
     objective: str | None
     currency: Currency
+    deadline: str | None
+    program: str
 
 
 def money(flags: PlanKeywords) -> OwnershipKeywords:
@@ -69,7 +72,7 @@ def stated(flags: Mapping[str, Any]) -> bool:
 def demand(scenario: Scenario, flags: ServingKeywords, **given: Unpack[Demanded]) -> ServingDemand:
     """What flags demand; InputError where they are of training, or where one is missing."""
     objective = given["objective"]
-    _refuse_training(scenario, given["within"], objective)
+    _refuse_training(scenario, given)
     generate = flags.get("generate") or 0
     _refuse_tokens(flags, generate)
     limits = LatencyLimits(
@@ -120,10 +123,12 @@ def _rate(rate_per_s: float | None, tokens_per_s: float | None, generate: int) -
     return tokens_per_s / generate
 
 
-def _refuse_training(scenario: Scenario, within: str | None, objective: str | None) -> None:
+def _refuse_training(scenario: Scenario, demanded: Demanded) -> None:
     """Raise InputError for flags that speak of training."""
-    given = scenario.flags()
-    names = ["within"] if within is not None else []
+    given, objective = scenario.flags(), demanded["objective"]
+    names = ["within"] if demanded["within"] is not None else []
+    names += ["deadline"] if demanded["deadline"] is not None else []
+    names += ["compile"] if demanded["program"] != ProgramStart.FRESH else []
     names += [name for name in OF_TRAINING if name in given]
     if names:
         texts = [f"--{name.replace('_', '-')}" for name in names]

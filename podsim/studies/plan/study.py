@@ -17,7 +17,7 @@ from podsim.studies.plan import candidates, demands, serving_choice, serving_dem
 from podsim.studies.plan import choice as planning
 from podsim.studies.plan import mix as mix_planning
 from podsim.studies.plan.inventory import stock
-from podsim.studies.plan.result import Objective
+from podsim.studies.plan.result import Deadline, Objective
 from podsim.studies.plan.serving_candidates import ServingRequest
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def plan(
     scenario: Scenario,
     *,
     within: str | None = None,
+    deadline: Literal["training", "wall-clock"] | None = None,
+    compile: Literal["fresh", "cached"] = "fresh",  # noqa: A002  (named after its flag)
     budget: str | float | None = None,
     max_power: str | None = None,
     confidence: float | None = None,
@@ -52,8 +54,9 @@ def plan(
     """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
 
     With a rate of requests and a latency (`rate`, `p99`) the machines are to serve, and the answer is a ServingPlan.
-    `within` is a text such as "5min", `max_power` one such as "100 kW", `budget` US dollars, "3M" or a number. Where no
-    machine meets every demand `chosen` is None; `changes` are those of the workload. `own` is a file of machines that
+    `within` is a text such as "5min", of training or, with `deadline="wall-clock"`, of the job from its start.
+    `max_power` is one such as "100 kW", `budget` US dollars, "3M" or a number. Where no machine meets every demand
+    `chosen` is None; `changes` are those of the workload. `own` is a file of machines that
     are there already; with `explain` the plan says why the neighbours of its machine are not the answer.
     """
     terms, named = purse(**serving_demands.money(more)), planning.named(machines)
@@ -66,6 +69,8 @@ def plan(
         confidence=confidence,
         objective=objective,
         currency=terms.currency,
+        deadline=deadline,
+        program=compile,
     )
     if serving_demands.stated(more):
         if explain:
@@ -86,6 +91,12 @@ def plan(
     run = workload_sequence.named(scenario.workload, planning.of_models(scenario.what_if.changes))
     run.check(scenario)
     run.check_global_batch(scenario.mapping.global_batch)
+    if against is not None and demand.deadline is Deadline.WALL_CLOCK:
+        raise InputError(
+            "--against compares times to train: nothing times how a job starts on machines without IPUs",
+            code="conflicting-flags",
+            hint="leave out --against, or --deadline wall-clock",
+        )
     request = candidates.PlanRequest(
         scenario=planning.by_formula(scenario),
         demand=demand,

@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import MissingParameter
-from podsim.model.requirement import DEFAULT_CHANCE, HOUR_S, PRICED, Requirement, RequirementCheck, at, read
+from podsim.model.requirement import (
+    DEFAULT_CHANCE,
+    HOUR_S,
+    LATENCIES,
+    PRICED,
+    Requirement,
+    RequirementCheck,
+    at,
+    read,
+)
 from podsim.predicting import intervals
 from podsim.studies.checking import checked
 
@@ -34,9 +43,7 @@ OF_QUANTITY: Final = {
     "energy": "J",
     "power": "W",
     "rate": "1/s",
-    "mean": "s",
-    "p50": "s",
-    "p99": "s",
+    **dict.fromkeys(LATENCIES, "s"),
 }
 DIGITS: Final = 3
 

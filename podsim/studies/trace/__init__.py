@@ -3,6 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
+from podsim.model.argument import REQUIRED
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -38,6 +39,13 @@ VERBS: Final = {
             a.NOISE_SCALE._replace(
                 help="Draw steps with noise, delays X times as long as in published runs [default: no noise]."
             ),
+        ),
+    ),
+    "trace_diff": Verb(
+        "two_traces",
+        (
+            a.file("old", "A trace that was written with --out or --json.", default=REQUIRED),
+            a.file("new", "A later one.", default=REQUIRED),
         ),
     ),
 }

@@ -10,6 +10,8 @@ from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading
 
 MOST_ROWS = 16
 MOST_LINKS = 12
+CALLED = {TraceLevel.POD: "step", TraceLevel.TILE: "stage", TraceLevel.COLLECTIVE: "collective"}
+"""What the time of a trace is of, by its level."""
 VIEWERS = "open it in ui.perfetto.dev or chrome://tracing"
 
 
@@ -20,7 +22,7 @@ def answer(trace: Trace) -> str:
 
 def document(trace: Trace, written: str = "") -> Doc:
     """How long the step or stage takes, who is busy how much of it, and which links; `written` is the file."""
-    what = {TraceLevel.POD: "step", TraceLevel.TILE: "stage", TraceLevel.COLLECTIVE: "collective"}[trace.level]
+    what = CALLED[trace.level]
     length = numbers.parted(numbers.time(trace.step_s))
     tracks = len({(span.group, span.track) for span in trace.spans})
     rows = [

@@ -1,0 +1,102 @@
+"""Two traces side by side, as a document."""
+
+from collections.abc import Iterator, Sequence
+
+from podsim.report import numbers
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.studies.predict.report import PARTS
+from podsim.studies.trace.difference_result import TraceChange, TraceDifference
+from podsim.studies.trace.report import CALLED
+
+MOST_ROWS = 12
+LABELS = {part.value: label for part, label in PARTS.items()}
+
+
+def answer(difference: TraceDifference) -> str:
+    """The difference in one line: "862 ms → 900 ms, +4.4 %; most by gradient all-reduce, +30 ms"."""
+    old_s, new_s = difference.old.step_s, difference.new.step_s
+    whole = f"{numbers.time(old_s)} → {numbers.time(new_s)}, {_percent(difference.change_s, old_s)}"
+    first = next(iter(difference.parts), None)
+    if first is None or not first.change_s:
+        return whole
+    return f"{whole}; most by {_label(first.name)}, {_signed(first.change_s)}"
+
+
+def document(difference: TraceDifference, *, verbose: bool = False) -> Doc:
+    """The whole of both, then each part and what runs in a row; `verbose` lists those that did not change too."""
+    old, new = difference.old, difference.new
+    facts = tuple(
+        Fact(name, *numbers.parted(numbers.time(each.step_s)), f"{each.workload} on {each.topology}, {each.file}")
+        for name, each in (("Old", old), ("New", new))
+    )
+    change = Fact(
+        "Change", *numbers.parted(_signed(difference.change_s)), _percent(difference.change_s, old.step_s), strong=True
+    )
+    groups: list[tuple[Block, ...]] = [
+        (Heading(f"Two traces of a {CALLED[old.level]}"), Facts((*facts, change))),
+        tuple(_table("Parts of the time", difference.parts, difference, verbose=verbose)),
+        tuple(_table("In a row", difference.segments, difference, verbose=verbose)),
+    ]
+    if (old.workload, old.topology) != (new.workload, new.topology):
+        groups.append((Note("The traces are of different workloads or machines.", "", Tone.WARNING),))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _table(
+    title: str, changes: Sequence[TraceChange], difference: TraceDifference, *, verbose: bool
+) -> Iterator[Block]:
+    """Changes, the largest first, and their sum."""
+    shown = [change for change in changes if verbose or change.change_s]
+    rows = shown if verbose else shown[:MOST_ROWS]
+    whole = difference.old.step_s, difference.new.step_s
+    unit = numbers.scale(whole, numbers.STEP_TIME)
+    counted = any(change.times for change in rows)
+    columns = (
+        Column(title),
+        *((Column("Times", number=True, priority=1),) if counted else ()),
+        Column(f"Old, {unit.unit}", number=True),
+        Column(f"New, {unit.unit}", number=True),
+        Column("Change", number=True),
+        Column("of the step", number=True, priority=2),
+    )
+    body = [
+        (
+            _label(change.name),
+            *((_times(change),) if counted else ()),
+            unit.number(change.old_s),
+            unit.number(change.new_s),
+            _signed(change.change_s),
+            _percent(change.change_s, whole[0]),
+        )
+        for change in rows
+    ]
+    total = ("Total", *(("",) if counted else ()), *map(unit.number, whole))
+    body.append((*total, _signed(difference.change_s), _percent(difference.change_s, whole[0])))
+    yield DocTable(columns, tuple(body))
+    left = len(shown) - len(rows)
+    if left or len(rows) < len(changes):
+        equal = len(changes) - len(shown)
+        texts = [f"{left:,} smaller changes" if left else "", f"{equal:,} without a change" if equal else ""]
+        yield Note(f"not listed: {', '.join(filter(None, texts))}; -v lists all", "", Tone.QUIET)
+
+
+def _label(name: str) -> str:
+    return LABELS.get(name, name)
+
+
+def _times(change: TraceChange) -> str:
+    if change.times is None:
+        return ""
+    old, new = change.times
+    return f"{old:,}" if old == new else f"{old:,} → {new:,}"
+
+
+def _signed(seconds: float) -> str:
+    """A change of a time: "+30 ms", "−1.2 ms"."""
+    if not seconds:
+        return numbers.time(0.0)
+    return f"{'+' if seconds > 0 else '−'}{numbers.time(abs(seconds))}"
+
+
+def _percent(change_s: float, whole_s: float) -> str:
+    return numbers.signed_percent(change_s / whole_s if whole_s else None, 1)

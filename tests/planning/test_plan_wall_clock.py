@@ -1,0 +1,137 @@
+"""The wall clock of a plan: beside the time to train, and as what a deadline is of."""
+
+from bisect import bisect_right
+from dataclasses import replace
+
+import pytest
+
+import podsim
+from podsim.errors import InputError
+from podsim.files import start_times
+from podsim.model.wall_clock import ProgramStart
+from podsim.predicting import intervals, start
+from podsim.report.terminal import Look, render
+from podsim.studies.plan import deadline, report
+
+MACHINE = "bow-pod256"
+
+
+@pytest.fixture(scope="module")
+def training():
+    return podsim.plan("bert", within="5min", machines=MACHINE)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return podsim.plan("bert", within="5min", machines=MACHINE, deadline="wall-clock")
+
+
+def screen(plan):
+    return " ".join(render(report.document(plan), Look(width=100)).split())
+
+
+def test_the_recommended_machine_has_the_wall_clock_of_predict(training):
+    chosen = training.chosen
+    alone = podsim.predict("bert", topology=chosen.topology, hosts=chosen.hosts).wall_clock
+    assert chosen.wall_clock == alone
+    assert training.to_dict()["chosen"]["wall_clock"]["total_s"]["value"] == pytest.approx(
+        alone.total_s.value, rel=1e-4
+    )
+
+
+def test_a_wall_clock_beyond_the_deadline_of_training_is_shown_with_the_flag_that_judges_it(training):
+    assert training.chosen.misses == ()
+    assert training.chosen.wall_clock.total_s.value > 300
+    assert "over the time limit: --deadline wall-clock" in screen(training)
+    assert "of training at 90 % confidence" in screen(training)
+
+
+def test_a_deadline_of_the_wall_clock_is_missed_by_compile_time(training, judged):
+    assert judged.chosen is None
+    nearest = judged.closest
+    assert [miss.demand for miss in nearest.misses] == ["time"]
+    assert nearest.time_to_train_s.value == pytest.approx(training.chosen.time_to_train_s.value, rel=1e-9)
+    assert nearest.sure_s > training.chosen.sure_s + nearest.wall_clock.compile_s.value
+    assert "P90 wall clock" in screen(judged)
+    assert judged.to_dict()["demand"]["deadline"] == "wall-clock"
+
+
+def test_a_cached_executable_is_what_would_help_where_it_does(judged):
+    """One limit between the two quantiles, and one below both."""
+    cached = podsim.plan("bert", within="7min", machines=MACHINE, deadline="wall-clock", compile="cached")
+    assert cached.chosen is not None
+    assert cached.chosen.sure_s < 420 < judged.closest.sure_s
+    late = podsim.plan("bert", within="7min", machines=MACHINE, deadline="wall-clock")
+    (remedy,) = [remedy for remedy in late.remedies if remedy.path == "compile"]
+    assert remedy.best == pytest.approx(cached.chosen.sure_s, rel=1e-3)
+    assert remedy.needed == start_times.times().cached_s
+    assert "(--compile cached)" in screen(late)
+    (short,) = [remedy for remedy in judged.remedies if remedy.path == "compile"]
+    assert short.needed is None
+    assert "--compile cached" not in screen(judged)
+
+
+def test_the_quantile_is_that_of_independent_sums(judged):
+    """The mean of sums is the sum of means, and their variance the sum of variances."""
+    scores, starts = [100.0, 110.0, 130.0], deadline.starts_s([judged.closest.wall_clock])
+    sums = deadline.started(scores, starts)
+    assert sums == sorted(sums)
+    mean, around, whole = (sum(each) / len(each) for each in (scores, starts, sums))
+    assert whole == pytest.approx(mean + around)
+    variance, own, other = (
+        sum((item - middle) ** 2 for item in each) / len(each)
+        for each, middle in ((sums, whole), (scores, mean), (starts, around))
+    )
+    assert variance == pytest.approx(own + other)
+
+
+def test_starts_have_the_interval_of_their_parts(judged):
+    """The share of compile times below the ends of its 90 % interval, among the quantiles that stand for all."""
+    clock = judged.closest.wall_clock
+    shares = [(at + 0.5) / 1000 for at in range(1000)]
+    ordered = start.quantiles(clock.compile_s, start_times.times().operator, shares)
+    assert ordered == sorted(ordered)
+    assert bisect_right(ordered, clock.compile_s.low) / 1000 == pytest.approx(0.05, abs=0.002)
+    assert bisect_right(ordered, clock.compile_s.high) / 1000 == pytest.approx(0.95, abs=0.002)
+    middle = start.quantiles(clock.compile_s, start_times.times().operator, deadline.COMPILES)
+    assert intervals.quantile(middle, 0.5) == pytest.approx(clock.compile_s.value, rel=0.02)
+
+
+def test_programs_of_phases_are_slow_together(judged):
+    clock = judged.closest.wall_clock
+    both = deadline.starts_s([clock, clock])
+    assert max(both) == pytest.approx(2 * max(deadline.starts_s([clock])))
+    free = replace(clock, compile_s=replace(clock.compile_s, value=1e-9), checkpoint_s=0.0)
+    assert max(deadline.starts_s([free])) < max(deadline.starts_s([clock]))
+
+
+def test_failures_are_inside_a_deadline_of_the_wall_clock():
+    run = {"tokens": 1e12, "global_batch": 2048, "machines": "pod64", "within": "400d"}
+    judged = podsim.plan("gpt2-xl", deadline="wall-clock", **run)
+    chosen = judged.chosen
+    assert chosen.wall_clock.failures == chosen.failures != ()
+    training = podsim.plan("gpt2-xl", **run).chosen
+    assert training.wall_clock.failures == training.failures == chosen.failures
+    assert chosen.sure_s > training.sure_s
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"deadline": "wall-clock"}, "--deadline is that of a time, and none is demanded"),
+        ({"within": "5min", "deadline": "wall-clock", "against": "dgx-a100"}, "nothing times how a job starts"),
+        ({"rate": "20k/s", "p99": "10ms", "deadline": "training"}, "--deadline applies to training"),
+        ({"rate": "20k/s", "p99": "10ms", "compile": "cached"}, "--compile applies to training"),
+    ],
+)
+def test_what_contradicts_is_refused(flags, said):
+    with pytest.raises(InputError, match=said):
+        podsim.plan("resnet50", **flags)
+
+
+def test_machines_without_ipus_are_left_out_with_the_reason():
+    plan = podsim.plan("resnet50", within="9min", deadline="wall-clock", machines="pod64,dgx-a100")
+    (excluded,) = plan.excluded
+    assert excluded.topology == "dgx-a100"
+    assert "nothing times how a job starts on it" in excluded.reason
+    assert plan.demand.program is ProgramStart.FRESH
