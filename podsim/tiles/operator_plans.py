@@ -39,7 +39,7 @@ def _once(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple
     shape = operator.shape
     if run is Pass.BACKWARD and not operator.input_gradient:
         return ()
-    if isinstance(shape, Stream):
+    if isinstance(shape, Stream) and not (shape.between and operator.kind is Kind.SOFTMAX):
         return () if run is Pass.WEIGHT_GRADIENT else _vector(operator, shape.at(rows), run is Pass.BACKWARD, target)
     from podsim.tiles import product_plans  # a tenth of a command that finds its plans stored
 
@@ -49,7 +49,8 @@ def _once(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple
 def _vector(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> tuple[TilePlan, ...]:
     precision, chip, name = target.precision, target.chip, operator.name
     if operator.kind is Kind.SOFTMAX:
-        return _softmax(operator, shape, backward, target)
+        rows = shape.elements // shape.row
+        return (composite.softmax(rows, shape.row, precision, chip, backward=backward, name=name),)
     if operator.kind in NORMS or operator.kind is Kind.PROXY_NORM:
         return (_norm(operator, shape, backward, target),)
     if operator.kind is Kind.LOSS:
@@ -61,16 +62,6 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: PlanTarge
     operations = shape.back_operations if backward else shape.operations
     moved = 1 if operator.kind is Kind.COPY else 0
     return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
-
-
-def _softmax(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> tuple[TilePlan, ...]:
-    rows = shape.elements // shape.row
-    made = composite.softmax(rows, shape.row, target.precision, target.chip, backward=backward, name=operator.name)
-    if not shape.between:
-        return (made,)
-    from podsim.tiles import product_plans  # as above
-
-    return product_plans.between_products(operator, shape, made, backward, target)
 
 
 def _norm(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> TilePlan:

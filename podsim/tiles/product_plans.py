@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Conv, Gather, Matmul, Operator, OperatorShape, Pass, Stream
-from podsim.tiles import attention, gather, nearest, product, vector
+from podsim.tiles import attention, composite, gather, nearest, product, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def plans(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple
     if isinstance(shape, Conv):
         plan = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), plan
-    assert not isinstance(shape, Stream), "vector operators are planned by themselves"
+    if isinstance(shape, Stream):
+        return _between_products(operator, shape, backward, target)
     return _looked_up(operator, shape, backward, target)
 
 
@@ -152,10 +153,10 @@ def _in_turn(plan: TilePlan, parts: int) -> TilePlan:
     return replace(plan, splits={**plan.splits, "table parts in turn": parts}, supersteps=supersteps)
 
 
-def between_products(
-    operator: Operator, shape: Stream, made: TilePlan, backward: bool, target: PlanTarget
-) -> tuple[TilePlan, ...]:
-    """Rows brought together from where one product leaves them, and handed to the next; backward the other way."""
+def _between_products(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> tuple[TilePlan, ...]:
+    """A softmax: rows brought together from where one product leaves them, and handed to the next; or backward."""
+    rows, precision, chip = shape.elements // shape.row, target.precision, target.chip
+    made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=operator.name)
     first, last = shape.between
     if backward:
         first, last = _turned(last), _turned(first)
