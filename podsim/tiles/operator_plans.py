@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.workload import Kind, Operator, Pass, Stream
-from podsim.tiles import composite, reduction, vector
+from podsim.tiles import composite, proxy_norm, reduction, vector
 
 if TYPE_CHECKING:
     from podsim.model.tile_plan import TilePlan
@@ -67,8 +67,6 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: PlanTarge
 def _norm(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> TilePlan:
     precision, chip, name = target.precision, target.chip, operator.name
     if operator.kind is Kind.PROXY_NORM:
-        from podsim.tiles import proxy_norm  # of a few models
-
         function = shape.operations[0]
         return proxy_norm.plan(
             shape.elements, shape.row, precision, chip, function=function, backward=backward, name=name
