@@ -115,7 +115,8 @@ STRETCH: Final = Parameter(
     least=0.5,
     most=3.0,
     reason="plans of products alone are met within 3 % (docs/explanation/model.md, measurements of parts); complete "
-    "programs were never measured on their own and cannot be faster; the width is what compilers may lose between operators",
+    "programs were never measured on their own and cannot be faster; the width is what compilers may lose between "
+    "operators",
     parts=PROGRAM,
     software=True,
     label="programs",
