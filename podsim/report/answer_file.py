@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,14 +14,20 @@ from podsim.report.written import Written
 if TYPE_CHECKING:
     from podsim.report.handout import Cover, Handout
 
-DOCUMENTS: Final = (".html", ".pdf", ".docx", ".pptx")
+WRITERS: Final = {
+    ".html": ("page", "html"),
+    ".pdf": ("pdf", "pdf"),
+    ".docx": ("text_document", "docx"),
+    ".pptx": ("slides", "pptx"),
+}
+"""Module and function that write each kind of document, loaded when one is asked for."""
 PACKAGES: Final = {
     ".pdf": ("weasyprint", "WeasyPrint"),
     ".docx": ("docx", "python-docx"),
     ".pptx": ("pptx", "python-pptx"),
 }
 """What writes each kind of document but a page: an extra."""
-SUFFIXES: Final = (*DOCUMENTS, ".svg", ".png", ".csv", ".json")
+SUFFIXES: Final = (*WRITERS, ".svg", ".png", ".csv", ".json")
 
 
 def check(path: Path, also: tuple[str, ...] = (), flag: str = "--out ") -> None:
@@ -64,7 +71,7 @@ def content(suffix: str, report: "Callable[[], Handout]", written: Written, cove
     if suffix == ".parquet":
         return written.parquet()
     handout = evidence.recorded(report())
-    if suffix in DOCUMENTS:
+    if suffix in WRITERS:
         return _document(suffix, handout, cover)
     from podsim.report import figure
 
@@ -80,18 +87,6 @@ def content(suffix: str, report: "Callable[[], Handout]", written: Written, cove
 
 def _document(suffix: str, handout: "Handout", cover: "Cover") -> str | bytes:
     """The handout as a document of that suffix."""
-    if suffix == ".pdf":
-        from podsim.report import pdf
-
-        return pdf.pdf(handout, cover)
-    if suffix == ".docx":
-        from podsim.report import text_document
-
-        return text_document.docx(handout, cover)
-    if suffix == ".pptx":
-        from podsim.report import slides
-
-        return slides.pptx(handout, cover)
-    from podsim.report import page
-
-    return page.html(handout, cover)
+    module, function = WRITERS[suffix]
+    content: str | bytes = getattr(import_module(f"podsim.report.{module}"), function)(handout, cover)
+    return content

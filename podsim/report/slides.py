@@ -20,7 +20,7 @@ MOST_ROWS, MOST_COLUMNS, MOST_RISKS = 10, 9, 9
 
 def pptx(handout: Handout, cover: Cover) -> bytes:
     """Four slides: the answer with its figures, the chart, the alternatives, and where the time goes with the risks."""
-    return saved(_Writer(handout, cover).deck.save)
+    return saved(_SlideWriter(handout, cover).deck.save)
 
 
 Place = tuple[float, float, float, float]
@@ -31,7 +31,7 @@ def _titles(table: DocTable) -> tuple[str, ...]:
     return tuple(column.title for column in table.columns)
 
 
-class _Writer:
+class _SlideWriter:
     """Slides while they are written."""
 
     def __init__(self, handout: Handout, cover: Cover) -> None:
@@ -85,9 +85,9 @@ class _Writer:
         if not sections:
             self._listed("Figures", [self._spelled(row) for row in handout.figures])
             return
-        found = drawing(sections[0])
-        assert found is not None, "only those with a drawing come here"
-        title, block = found
+        first = drawing(sections[0])
+        assert first is not None, "only those with a drawing come here"
+        title, block = first
         slide = self._slide(title)
         if isinstance(block, Bars):
             self._bars(slide, block, title, (EDGE_IN, 1.45, WIDTH_IN - 2 * EDGE_IN, 5.3))
@@ -171,9 +171,9 @@ class _Writer:
         if not sections:
             self._listed("Risks and assumptions", handout.risks)
             return
-        found = drawing(sections[0])
-        assert found is not None, "only those with a drawing come here"
-        title, block = found
+        first = drawing(sections[0])
+        assert first is not None, "only those with a drawing come here"
+        title, block = first
         slide = self._slide(f"{title}; risks and assumptions")
         left = (WIDTH_IN - 2 * EDGE_IN) * 0.6
         if isinstance(block, Bars):

@@ -20,10 +20,10 @@ WIDE: Final = 9
 
 def docx(handout: Handout, cover: Cover) -> bytes:
     """The whole document on A4 pages with headings, real tables and described pictures."""
-    return saved(_Writer(handout, cover).document.save)
+    return saved(_TextWriter(handout, cover).document.save)
 
 
-class _Writer:
+class _TextWriter:
     """A document while it is written."""
 
     def __init__(self, handout: Handout, cover: Cover) -> None:
