@@ -107,7 +107,7 @@ class _SlideWriter:
         from pptx.enum.chart import XL_CHART_TYPE
 
         data = CategoryChartData()
-        data.categories = [escaped(row.label) for row in rows]
+        data.categories = [escaped(", ".join(filter(None, (row.label, row.share_text, row.text)))) for row in rows]
         data.add_series("start", [round(100 * row.start, 6) for row in rows])
         data.add_series("share, %", [round(100 * row.share, 6) for row in rows])
         shape = slide.shapes.add_chart(
@@ -116,9 +116,9 @@ class _SlideWriter:
             data,
         )
         describe(shape._element.nvGraphicFramePr.cNvPr, block, title)  # noqa: SLF001
-        self._draw_bars(shape.chart, block)
+        self._draw_bars(shape.chart)
 
-    def _draw_bars(self, chart: Any, block: Bars) -> None:  # noqa: ANN401
+    def _draw_bars(self, chart: Any) -> None:  # noqa: ANN401
         chart.has_legend = False
         chart.font.size, chart.font.name = self.util.Pt(12), FONT
         chart.value_axis.visible = False
@@ -128,11 +128,6 @@ class _SlideWriter:
         plot.series[0].format.fill.background()
         plot.series[1].format.fill.solid()
         plot.series[1].format.fill.fore_color.rgb = self.colour(*BAR)
-        for at, row in enumerate(block.rows[::-1]):
-            frame = plot.series[1].points[at].data_label.text_frame
-            frame.text = escaped("  ".join(filter(None, (row.share_text, row.text))))
-            frame.paragraphs[0].runs[0].font.size = self.util.Pt(11)
-            frame.paragraphs[0].runs[0].font.color.rgb = self.colour(*INK)
 
     def _alternatives(self, sections: Sequence[Section], handout: Handout) -> None:
         """A table of the others, with the columns and rows that a slide can hold."""

@@ -189,6 +189,7 @@ class _TextWriter:
                 if bold and not head:
                     self._shade(cell)
         for column, share in enumerate(column_shares([*([titles] if titles else []), *rows])):
+            table.columns[column].width = self.shared.Mm(WIDTH_MM * share)
             for cell in table.columns[column].cells:
                 cell.width = self.shared.Mm(WIDTH_MM * share)
         if titles:
