@@ -98,7 +98,7 @@ def _points(axes: "Axes", chart: Chart) -> Iterator[Box]:
 
 
 def _limits(axes: "Axes", chart: Chart) -> Iterator[Box]:
-    """The names of lines across, drawn at their ends."""
+    """The names of lines across, drawn at their ends, and the lines."""
     for limit in chart.limits:
         text = (
             axes.annotate(
@@ -127,6 +127,13 @@ def _limits(axes: "Axes", chart: Chart) -> Iterator[Box]:
         text.set_in_layout(False)
         extent = text.get_window_extent()
         yield Box(extent.x0, extent.y0, extent.x1, extent.y1)
+        around = axes.bbox
+        if limit.vertical:
+            x = axes.transData.transform((limit.at, axes.get_ylim()[0]))[0]
+            yield Box(x - 1, around.y0, x + 1, around.y1)
+        else:
+            y = axes.transData.transform((axes.get_xlim()[0], limit.at))[1]
+            yield Box(around.x0, y - 1, around.x1, y + 1)
 
 
 def _figure_scale(axes: "Axes") -> float:

@@ -118,12 +118,12 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
     warnings = [
         *view.unpublished_peak(best.owned if best else None, plan.demand),
         *view.unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates}),
-        *run_cost.old_prices(candidate.owned for candidate in _all(plan)),
         *view.excluded(plan),
     ]
     return paragraph(
         evidence,
         plan.contradiction,
+        run_cost.age(candidate.owned.capital for candidate in _all(plan) if candidate.owned),
         *(f"{note.label}: {note.text}" if note.label else note.text for note in warnings),
         f"Cost: {run_cost.terms(plan.terms, plan.currency)}",
         run_cost.LEFT_OUT,
