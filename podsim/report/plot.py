@@ -12,6 +12,8 @@ WIDEST = 72
 NARROWEST = 24
 MARKS = "●○◆◇▲△■□"
 PLAIN_MARKS = "*o+x#@%&"
+LIMIT_MARKS = "╌┆"  # of a value of the y axis, and of the x axis
+PLAIN_LIMIT_MARKS = "-:"
 ROOM = 0.04  # share of the range left free at each end, so that no point sits on an axis
 
 
@@ -29,6 +31,7 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     margin = max((len(text) for _, text in y_ticks), default=0)
     columns = max(NARROWEST, min(WIDEST, width - margin - 3))
     grid = _curves(chart.series, seen, (columns, frame_x, frame_y), unicode=unicode)
+    limits = _limits(grid, chart, (frame_x, frame_y), unicode=unicode)
     marks = MARKS if unicode else PLAIN_MARKS
     for index, points in enumerate(seen):
         for x, y in points:
@@ -38,8 +41,38 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
         chart.title,
         *_framed(grid, y_ticks, frame_y, margin),
         *_below(chart.x, frame_x, columns, margin, width),
-        legend,
+        "   ".join((legend, *limits)),
     ]
+
+
+def _limits(
+    grid: list[list[str]],
+    chart: Chart,
+    frames: tuple[tuple[float, float], tuple[float, float]],
+    *,
+    unicode: bool,
+) -> list[str]:
+    """Draw each limit through the cells that nothing stands in, and return what the lines mean.
+
+    One that lies outside what is drawn is only named, with its value.
+    """
+    result = []
+    for limit in chart.limits:
+        axis, frame = (chart.x, frames[0]) if limit.vertical else (chart.y, frames[1])
+        mark = LIMIT_MARKS[limit.vertical] if unicode else PLAIN_LIMIT_MARKS[limit.vertical]
+        shown = not (axis.log and limit.at <= 0) and frame[0] <= _place(limit.at, axis) <= frame[1]
+        result.append(f"{mark} {limit.label}" if shown else f"{limit.label} ({_text(limit.at)}, outside)")
+        if not shown:
+            continue
+        place = _place(limit.at, axis)
+        if limit.vertical:
+            cells = [(row, _column(place, frame, len(grid[0]))) for row in range(len(grid))]
+        else:
+            cells = [(_row(place, frame), column) for column in range(len(grid[0]))]
+        for row, column in cells:
+            if grid[row][column] == " ":
+                grid[row][column] = mark
+    return result
 
 
 def _place(value: float, axis: ChartAxis) -> float:

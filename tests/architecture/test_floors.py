@@ -11,6 +11,7 @@ from pathlib import Path
 from source import ROOT, modules, place, tree
 
 FLOOR_0 = ("podsim/model/", "podsim/units.py", "podsim/errors.py")
+IMPORTED_AS = {"python-docx": "docx", "python-pptx": "pptx"}
 NO_FUTURE_ANNOTATIONS = ("podsim/model/", "podsim/cli/")
 
 
@@ -53,7 +54,8 @@ def test_every_package_imported_is_a_declared_dependency() -> None:
         if name not in ("dev", "docs")
         for line in lines
     ]
-    declared = {line.split(">")[0] for line in (*project["dependencies"], *extras)} - {"dask"}  # distributed is of dask
+    names = [line.split(">")[0] for line in (*project["dependencies"], *extras)]
+    declared = {IMPORTED_AS.get(name, name) for name in names} - {"dask"}  # distributed is of dask
     used = {name for path in modules("podsim") for name, _ in imported(path)} - sys.stdlib_module_names - {"podsim"}
     assert used == declared
 

@@ -10,6 +10,7 @@ from source import modules, place, tree
 HEAVY = {
     "cyclopts",
     "distributed",
+    "docx",
     "importlib.metadata",
     "jinja2",
     "joblib",
@@ -18,10 +19,12 @@ HEAVY = {
     "numpy",
     "onnx",
     "plotille",
+    "pptx",
     "pyarrow",
     "rich",
     "scipy",
     "simpy",
+    "weasyprint",
 }
 """Packages that cost more to load than many an answer: a function may import them."""
 MOST = 35

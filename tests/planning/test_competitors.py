@@ -11,11 +11,11 @@ from podsim.errors import InputError
 from podsim.files import comparators
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.ownership import purse
-from podsim.report.doc import Chart, DocTable
+from podsim.report.doc import Bars, Chart, DocTable, Heading
 from podsim.report.terminal import Look, render
 from podsim.report.views.published_runs import best_published
 from podsim.scenario import Scenario
-from podsim.studies.plan import against, against_report
+from podsim.studies.plan import against, against_report, plan_page
 from podsim.studies.plan import report as plan_view
 from podsim.studies.plan.choice_order import worth
 from podsim.studies.plan.result import Objective, Plan
@@ -107,9 +107,26 @@ def test_the_verbose_plan_lists_every_size_and_every_run(planned: Plan) -> None:
     row = next(row for row in table.rows if row[0] == "dgx-a100:64")
     assert [text.split(" ")[1] for text in row[3].split(", ")] == ["(v1.0)", "(v1.1)", "(v2.0)", "(v2.1)"]
     assert "Competitors at every published size" in render(plan_view.document(planned, verbose=True), Look(100))
-    charts = [block for group in plan_view.document(planned, charts=True).groups for block in group]
-    chart = next(block for block in charts if isinstance(block, Chart))
-    assert "competitors" in [series.label for series in chart.series]
+
+
+def test_the_document_of_a_plan_has_machines_limits_and_competitors_in_its_chart(planned: Plan) -> None:
+    handout = plan_page.page(planned, None)
+    assert planned.chosen is not None
+    assert handout.answer.startswith(f"Recommended: {planned.chosen.title}")
+    assert "demanded: " in handout.subject
+    assert [row.label for row in handout.figures] == ["Time to train", "Purchase price", "Power", "Chance"]
+    chart = next(block for section in handout.body for block in section if isinstance(block, Chart))
+    series = {item.label: item for item in chart.series}
+    assert {"Recommended", "Pareto-optimal", "Competitors"} <= set(series)
+    assert series["Recommended"].names == (planned.chosen.topology,)
+    assert len(series["Competitors"].band) == len(series["Competitors"].points)
+    assert chart.limits[0].label.startswith("time limit ")
+    headings = [section[0].text for section in handout.body if isinstance(section[0], Heading)]
+    assert f"Where a step goes on {planned.chosen.title}" in headings
+    steps = next(block for section in handout.body for block in section if isinstance(block, Bars))
+    assert sum(row.share for row in steps.rows[:-1]) == pytest.approx(1)
+    assert [row.start for row in steps.rows[1:-1]] == pytest.approx([row.until for row in steps.rows[:-2]])
+    assert any(risk.startswith("Evidence: ") for risk in handout.risks)
 
 
 def test_the_json_of_a_plan_has_the_competitors_and_their_runs(planned: Plan) -> None:

@@ -14,8 +14,7 @@ from podsim.model.note_code import NoteCode
 from podsim.planning.ownership import purse
 from podsim.report.doc import Chart, DocTable
 from podsim.studies.documents import written
-from podsim.studies.plan import report as plan_report
-from podsim.studies.plan import serving_report
+from podsim.studies.plan import plan_page, serving_report
 from podsim.studies.plan.inventory import Stock, StockItem, purchase, stock
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 
@@ -275,8 +274,8 @@ def test_why_not_is_of_machines_that_train():
 
 def test_what_costs_nothing_is_left_out_of_a_chart_of_ratios(plan):
     more = next(replace(row, capital_usd=1e6) for row in plan.candidates if row.topology == "bow-pod64")
-    document = plan_report.document(replace(plan, candidates=(*plan.candidates, more)), charts=True)
-    (chart,) = [block for group in document.groups for block in group if isinstance(block, Chart)]
+    handout = plan_page.page(replace(plan, candidates=(*plan.candidates, more)), None)
+    (chart,) = [block for section in handout.body for block in section if isinstance(block, Chart)]
     assert chart.title.endswith("owned machines, which cost nothing more, are left out")
     assert min(usd for series in chart.series for usd, _ in series.points) > 0
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.report import plot
-from podsim.report.doc import Chart, ChartAxis, Doc, DocSeries
+from podsim.report.doc import Chart, ChartAxis, Doc, DocSeries, ReferenceLine
 from podsim.report.terminal import Look, render
 
 TIMES = ((16.0, 29.8), (64.0, 9.4), (128.0, 6.9), (256.0, 4.7), (512.0, 3.5), (1024.0, 3.0))
@@ -58,3 +58,15 @@ def test_what_has_no_logarithm_is_left_out() -> None:
     drawn = plot.lines(chart(DocSeries("s", ((0.0, 1.0), (16.0, float("nan")), (64.0, 2.0)))), 80, unicode=False)
     assert sum(line.count("*") for line in drawn[:-1]) == 1
     assert plot.lines(chart(DocSeries("s", ((0.0, 1.0),))), 80, unicode=False) == ["minutes"]
+
+
+def test_limits_are_lines_across_that_cover_no_point() -> None:
+    series = (DocSeries("a", ((1.0, 1.0), (9.0, 9.0)), joined=False),)
+    limits = (ReferenceLine(5.0, "deadline"), ReferenceLine(1.0, "budget", vertical=True), ReferenceLine(99.0, "far"))
+    limited = Chart("t", ChartAxis("x"), ChartAxis("y"), series, limits)
+    drawn = plot.lines(limited, 60, unicode=True)
+    assert drawn[-1] == "● a   ╌ deadline   ┆ budget   far (99, outside)"
+    assert sum("╌" * 20 in line for line in drawn) == 1
+    assert sum("┆" in line for line in drawn[:-1]) == plot.ROWS - 2  # one row has the point, one the other limit
+    assert "".join(drawn[:-1]).count("●") == 2
+    assert ": budget" in plot.lines(limited, 60, unicode=False)[-1]
