@@ -110,7 +110,7 @@ class AnswerForms:
 
     def page(self, answer: object) -> str:
         """The screen with its charts as HTML."""
-        html: str = _part("podsim.report.page").fragment(_document(answer, whole=False))
+        html: str = _part("podsim.report.page").fragment(screen_with_charts(answer))
         return html
 
     def tree(self, answer: object) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class AnswerForms:
         answer_file.check(path, flag="save as ")
         check_writable(path)
         record = ledger(answer)
-        suffix, command = path.suffix.lower(), _command(record)
+        suffix = path.suffix.lower()
         if _registered(answer).module == "trace.report" and suffix == ".json":
             write_atomic(path, _part("podsim.report.chrome_trace").text(answer))
             return
@@ -138,7 +138,7 @@ class AnswerForms:
                 suffix,
                 lambda: page(answer, record.question if record else None),
                 _written(answer),
-                shlex.join([*command, "-o", path.name]),
+                shlex.join([*command(record), "-o", path.name]),
             )
         write_atomic(path, content)
 
@@ -185,6 +185,11 @@ def page(answer: object, question: Mapping[str, Any] | None) -> Doc:
     return document
 
 
+def screen_with_charts(answer: object) -> Doc:
+    """The screen of an answer, with its charts."""
+    return _document(answer, whole=False)
+
+
 def _document(answer: object, *, whole: bool) -> Doc:
     """The view of an answer with its charts: its screen, or all that there is to hand over."""
     view = _registered(answer)
@@ -197,7 +202,7 @@ def _document(answer: object, *, whole: bool) -> Doc:
     return document
 
 
-def _command(record: Ledger | None) -> list[str]:
+def command(record: Ledger | None) -> list[str]:
     """The words of the command line that asks the same; "podsim" alone where the question was not recorded."""
     if record is None:
         return ["podsim"]

@@ -11,6 +11,8 @@ from pathlib import Path
 from source import ROOT, modules, place, tree
 
 FLOOR_0 = ("podsim/model/", "podsim/units.py", "podsim/errors.py")
+TESTS = {"dev", "browser"}
+"""Extras that only tests need."""
 NO_FUTURE_ANNOTATIONS = ("podsim/model/", "podsim/cli/")
 
 
@@ -47,7 +49,7 @@ def test_floor_zero_imports_the_standard_library_only() -> None:
 
 def test_every_package_imported_is_a_declared_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [line for name, lines in project["optional-dependencies"].items() if name != "dev" for line in lines]
+    extras = [line for name, lines in project["optional-dependencies"].items() if name not in TESTS for line in lines]
     declared = {line.split(">")[0] for line in (*project["dependencies"], *extras)} - {"dask"}  # distributed is of dask
     used = {name for path in modules("podsim") for name, _ in imported(path)} - sys.stdlib_module_names - {"podsim"}
     assert used == declared
