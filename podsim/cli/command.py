@@ -30,7 +30,7 @@ from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.model.verb import Command
 from podsim.report import fields_document
-from podsim.studies import arguments, commands, documents
+from podsim.studies import arguments, commands, documents, notebook
 
 Run = Callable[..., int]
 OWN_HEADINGS: Final = 3
@@ -142,11 +142,10 @@ def _give(
         line=lambda: view.answer(answer),
     )
     if command.saves:
-        page = getattr(view, "page", None)
         save(
             report,
             output,
-            report=lambda: page(answer, question) if page else view.document(answer, verbose=True),
+            report=lambda: notebook.page(answer, question),
             written=documents.written(answer),
         )
     return ExitCode.NO if getattr(answer, "refused", False) else ExitCode.ANSWERED

@@ -16,11 +16,12 @@ from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
+from podsim.report.handout import Cover
 from podsim.report.written import Written
 from podsim.studies import documents, notebook
 
 if TYPE_CHECKING:
-    from podsim.report.doc import Doc
+    from podsim.report.handout import Handout
 
 T = TypeVar("T")
 COMMAND: ContextVar[tuple[str, ...]] = ContextVar("COMMAND", default=())  # the words of the command line that runs
@@ -28,11 +29,35 @@ COMMAND: ContextVar[tuple[str, ...]] = ContextVar("COMMAND", default=())  # the 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReportFlags:
+class CoverFlags:
+    """What stands on a document to hand over."""
+
+    title: Annotated[str, Parameter(group=OUTPUT, show_default=False)] = ""
+    "Title of the document (.html, .pdf, .docx or .pptx)."
+
+    customer: Annotated[str, Parameter(group=OUTPUT, show_default=False)] = ""
+    "Whom the document is for."
+
+    date: Annotated[str, Parameter(group=OUTPUT, show_default=False)] = ""
+    "Date on the document, as written here; none without it, so that the same question makes the same file."
+
+    author: Annotated[str, Parameter(group=OUTPUT, show_default=False)] = ""
+    "Who hands the document over."
+
+    @property
+    def cover(self) -> Cover:
+        """What a document says of itself."""
+        command = shlex.join(["podsim", *COMMAND.get()])
+        return Cover(title=self.title, customer=self.customer, date=self.date, author=self.author, command=command)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFlags(CoverFlags):
     """Where else the answer goes."""
 
     out: Annotated[str | None, Parameter(group=OUTPUT, name=("--out", "-o"), metavar="FILE")] = None
-    "Output file: page, charts, table or JSON by suffix: .html, .svg, .png, .pdf, .csv or .json."
+    "Output file: document, chart, table or JSON by suffix: .html, .pdf, .docx, .pptx, .svg, .png, .csv or .json."
 
     def check(self, also: tuple[str, ...] = ()) -> None:
         """Raise InputError, before anything is computed, where the file cannot be what it is to be.
@@ -58,14 +83,14 @@ def answered(ask: Callable[[], T]) -> T:
         return cast("T", error.answer)
 
 
-ANY_REPORT = ReportFlags()
+ANY_COVER, ANY_REPORT = CoverFlags(), ReportFlags()
 
 
 def save(
     flags: ReportFlags,
     output: OutputFlags,
     *,
-    report: "Callable[[], Doc]",
+    report: "Callable[[], Handout]",
     written: Written,
 ) -> None:
     """Write the answer where `--out` says, if it does, and say so on stderr.
@@ -76,8 +101,7 @@ def save(
     if flags.out is None:
         return
     path = Path(flags.out)
-    command = shlex.join(["podsim", *COMMAND.get()])
-    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, command))
+    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, flags.cover))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
 

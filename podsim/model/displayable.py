@@ -1,5 +1,6 @@
 """What an answer is outside Python: a line, a table, a JSON document, a page, a file."""
 
+from collections.abc import Mapping
 from functools import singledispatch
 from importlib import import_module
 from pathlib import Path
@@ -31,8 +32,8 @@ class Forms(Protocol):
     def records(self, answer: object) -> list[dict[str, Any]]:
         """The table of the answer, a record a row."""
 
-    def save(self, answer: object, path: Path) -> None:
-        """Write the answer to a file, by its suffix."""
+    def save(self, answer: object, path: Path, cover: Mapping[str, str]) -> None:
+        """Write the answer to a file, by its suffix; `cover` has title, customer, date and author of a document."""
 
 
 @singledispatch
@@ -73,12 +74,16 @@ class Displayable:
             ) from None
         return pandas.DataFrame(_known(self).records(self))
 
-    def save(self, path: "str | PathLike[str]") -> None:
-        """Write the answer to a file by its suffix, as `-o` does: .html, .svg, .png, .pdf, .csv or .json.
+    def save(
+        self, path: "str | PathLike[str]", *, title: str = "", customer: str = "", date: str = "", author: str = ""
+    ) -> None:
+        """Write the answer to a file by its suffix, as `-o` does: a document, a picture, a table or JSON.
 
-        Raises InputError where the suffix is another or the file cannot be written.
+        `title`, `customer`, `date` and `author` stand on the first page of a document. Raises InputError where the
+        suffix is another or the file cannot be written.
         """
-        _known(self).save(self, Path(path))
+        cover = {"title": title, "customer": customer, "date": date, "author": author}
+        _known(self).save(self, Path(path), cover)
 
 
 def _known(answer: Displayable) -> Forms:

@@ -2,22 +2,32 @@
 
 import shlex
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.report import evidence
-from podsim.report.doc import Doc, Heading
 from podsim.report.written import Written
 
 if TYPE_CHECKING:
-    from podsim.report.figure import Format
+    from podsim.report.handout import Cover, Handout
 
-SUFFIXES: Final = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
+DOCUMENTS: Final = (".html", ".pdf", ".docx", ".pptx")
+PACKAGES: Final = {
+    ".pdf": ("weasyprint", "WeasyPrint"),
+    ".docx": ("docx", "python-docx"),
+    ".pptx": ("pptx", "python-pptx"),
+}
+"""What writes each kind of document but a page: an extra."""
+SUFFIXES: Final = (*DOCUMENTS, ".svg", ".png", ".csv", ".json")
 
 
 def check(path: Path, also: tuple[str, ...] = (), flag: str = "--out ") -> None:
-    """Raise InputError where the suffix of a file does not say what to write; `also` are further ones."""
+    """Raise InputError where the suffix of a file does not say what to write; `also` are further ones.
+
+    So it does, code `missing-package`, for a document whose package is not installed.
+    """
     suffixes = (*SUFFIXES, *also)
     if path.suffix.lower() not in suffixes:
         other = shlex.quote(f"{path.stem or 'report'}.html")
@@ -27,12 +37,25 @@ def check(path: Path, also: tuple[str, ...] = (), flag: str = "--out ") -> None:
             context=[f"known suffixes: {', '.join(suffixes)}"],
             hint=f"{flag}{other}",
         )
+    _check_installed(path.suffix.lower(), flag)
 
 
-def content(suffix: str, report: Callable[[], Doc], written: Written, command: str) -> str | bytes:
-    """What a file with that suffix holds; `command` stands below a page.
+def _check_installed(suffix: str, flag: str) -> None:
+    """Raise InputError where the package that writes such a document is not installed."""
+    package, name = PACKAGES.get(suffix, ("", ""))
+    if package and find_spec(package) is None:
+        raise InputError(
+            f"a {suffix} file needs {name}, which is not installed",
+            code="missing-package",
+            hint=f'pip install "podsim[documents]", or {flag}report.html',
+        )
 
-    Raises InputError where a picture is wanted of an answer without charts.
+
+def content(suffix: str, report: "Callable[[], Handout]", written: Written, cover: "Cover") -> str | bytes:
+    """What a file with that suffix holds; `cover` stands on a document.
+
+    Raises InputError where a picture is wanted of an answer without charts, or a document whose packages are not
+    installed.
     """
     if suffix == ".json":
         return written.json()
@@ -40,23 +63,35 @@ def content(suffix: str, report: Callable[[], Doc], written: Written, command: s
         return written.csv()
     if suffix == ".parquet":
         return written.parquet()
-    if suffix == ".html":
-        from podsim.report import page
-
-        return page.html(evidence.with_changes(report()), page.Made(title=_title(report()), command=command))
+    handout = evidence.recorded(report())
+    if suffix in DOCUMENTS:
+        return _document(suffix, handout, cover)
     from podsim.report import figure
 
-    form: Format = "svg" if suffix == ".svg" else "png" if suffix == ".png" else "pdf"
-    drawn = figure.drawn(report())
+    drawn = figure.drawn(handout.blocks)
     if not drawn:
         raise InputError(
             "this answer is one of words and numbers: it has no chart",
             code="nothing-to-draw",
-            hint="--out report.html, .csv or .json",
+            hint="--out report.html, .pdf, .docx, .csv or .json",
         )
-    return figure.picture(drawn, form)
+    return figure.picture(drawn, "svg" if suffix == ".svg" else "png")
 
 
-def _title(doc: Doc) -> str:
-    """The first heading: what was asked."""
-    return next((block.text for group in doc.groups for block in group if isinstance(block, Heading)), "podsim")
+def _document(suffix: str, handout: "Handout", cover: "Cover") -> str | bytes:
+    """The handout as a document of that suffix."""
+    if suffix == ".pdf":
+        from podsim.report import pdf
+
+        return pdf.pdf(handout, cover)
+    if suffix == ".docx":
+        from podsim.report import text_document
+
+        return text_document.docx(handout, cover)
+    if suffix == ".pptx":
+        from podsim.report import slides
+
+        return slides.pptx(handout, cover)
+    from podsim.report import page
+
+    return page.html(handout, cover)

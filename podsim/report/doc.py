@@ -125,26 +125,43 @@ class ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class DocSeries:
-    """Points (x, y) that belong together; `band` has (low, high) of each: an area if `joined`, else error bars."""
+    """Points (x, y) that belong together; `band` has (low, high) of each: an area if `joined`, else error bars.
+
+    `names` has what each point is called, "" for one without a label; `marked` is drawn larger: what was chosen.
+    """
 
     label: str
     points: tuple[tuple[float, float], ...]
     joined: bool = True
     band: tuple[tuple[float, float], ...] = ()
+    names: tuple[str, ...] = ()
+    marked: bool = False
 
     def __post_init__(self) -> None:
         if self.band and len(self.band) != len(self.points):
             raise ValueError("band: one pair a point")
+        if self.names and len(self.names) != len(self.points):
+            raise ValueError("names: one a point")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLine:
+    """A limit that points are compared with: a value of the y axis, or of the x axis where it is `vertical`."""
+
+    at: float
+    label: str
+    vertical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series over one pair of axes."""
+    """Series over one pair of axes, with limits as lines across."""
 
     title: str
     x: ChartAxis
     y: ChartAxis
     series: tuple[DocSeries, ...]
+    limits: tuple[ReferenceLine, ...] = ()
 
 
 Block = Heading | Facts | DocTable | Bars | Chart | Note

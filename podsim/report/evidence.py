@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from podsim.errors import InputError
@@ -10,11 +11,19 @@ from podsim.files import find, inputs
 from podsim.files.contents import text_of
 from podsim.report import numbers
 from podsim.report.doc import Doc, Note, Tone
+from podsim.report.handout import Handout, titled
 
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
 OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
 """Flags that override the published configuration."""
+
+METHOD: Final = (
+    "podsim lowers a workload and its mapping to the program of a step, times it by equations on the published figures "
+    "of the machine (docs/model.md numbers them), checks it by event simulation, and adds parameters fitted to MLPerf "
+    "results of IPU systems. Intervals contain fit, model error and run-to-run noise."
+)
+"""How numbers come about, for who gets a document."""
 
 
 def calibration_version() -> str | None:
@@ -62,6 +71,22 @@ def with_changes(doc: Doc) -> Doc:
     if not lines:
         return doc
     return Doc(((title, *lines, *others), *groups))
+
+
+def recorded(handout: Handout) -> Handout:
+    """The handout with what-ifs, faults and overrides of the question as warnings, and how it was made at its end."""
+    labels = {note.label for note in handout.warnings}
+    lines = tuple(line for line in _changes() if line.label not in labels)
+    return replace(
+        handout, warnings=(*lines, *handout.warnings), appendix=(*handout.appendix, titled("Method", *_method()))
+    )
+
+
+def _method() -> Iterator[Note]:
+    yield Note(METHOD)
+    digests = note()
+    if digests is not None:
+        yield Note(f"{digests.text}: the same command with the same files makes the same document.", "Digests")
 
 
 def _changes() -> Iterator[Note]:

@@ -1,25 +1,33 @@
 """Charts and bars as vector or pixel pictures, drawn by matplotlib without a screen."""
 
+import hashlib
 import io
 import logging
 import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from podsim.report.doc import Bars, Chart, ChartAxis, Doc, Heading
+from podsim.report import numbers, point_names
+from podsim.report.doc import Bars, Chart, ChartAxis, Doc, DocSeries, Heading
 from podsim.report.escape import escaped, escaped_block
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Format = Literal["svg", "png", "pdf"]
+Format = Literal["svg", "png"]
 INK = "#010203"  # stands for the colour of the page's text until the page says which that is
 COLOURS = ("#2f6fb3", "#d1661f", "#3c8d53", "#9a4fa3", "#8a6d3b", "#5b6770")  # told apart in print and by most eyes
+MARKERS = ("o", "s", "D", "^", "v", "P")  # and by those who see no colours
+LIMIT = "#c0392b"
 WIDTH_IN = 7.0
+NARROW_IN = 4.1
+"""For a page as wide as a telephone, where the other's letters would be too small."""
+MOST_DESCRIBED = 30  # points that a description repeats: a table has them all
+LEGEND_IN, LEGEND_BELOW = 0.22, -0.19
 ALIKE = 1e-6  # relative
 CHART_IN, BAR_IN, AROUND_IN = 3.2, 0.3, 0.9
 DOTS_AN_INCH = 160
@@ -27,7 +35,6 @@ DOTS_AN_INCH = 160
 SAME_BYTES: dict[Format, dict[str, None]] = {
     "svg": {"Date": None},
     "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
 }
 
 Drawn = Chart | Bars
@@ -48,19 +55,78 @@ def drawn(doc: Doc) -> list[tuple[str, Drawn]]:
     return result
 
 
-def svg(block: Drawn, label: str = "") -> str:
-    """One block as an SVG element in the colours of the page it stands in; `label` is for who cannot see it."""
-    text = picture([("", block)], "svg", ink=INK).decode()
+def svg(block: Drawn, label: str = "", *, width_in: float = WIDTH_IN) -> str:
+    """One block as an SVG element in the colours of the page it stands in.
+
+    `label` is for who cannot see it; each named point has its name and its numbers as a title. Element ids are made of
+    the picture, so that several stand in one page.
+    """
+    text = picture([("", block)], "svg", ink=INK, width_in=width_in).decode()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", text, count=2)
-    return text.replace("<svg", f'<svg role="img" aria-label="{_quoted(label)}"', 1)
+    text = _with_titles(re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL), _point_titles(block))
+    return _own_ids(text).replace("<svg", f'<svg role="img" aria-label="{_quoted(label)}"', 1)
+
+
+def described(block: Drawn, title: str) -> str:
+    """What a drawing shows, for who cannot see it: its title, and the points or bars with their numbers."""
+    if isinstance(block, Bars):
+        texts = [" ".join(filter(None, (row.label, row.share_text, row.text))) for row in block.rows]
+    else:
+        texts = [text for _, text in _point_titles(block)]
+        texts += [f"{limit.label} at {_plain(limit.at)}" for limit in block.limits]
+    shown = "; ".join(texts[:MOST_DESCRIBED])
+    more = f"; and {len(texts) - MOST_DESCRIBED} more" if len(texts) > MOST_DESCRIBED else ""
+    return f"{title}: {shown}{more}" if shown else title
+
+
+def _point_titles(block: Drawn) -> list[tuple[str, str]]:
+    """The id of each drawn point of a chart, and what it says."""
+    if isinstance(block, Bars):
+        return []
+    result = []
+    for at, series in enumerate(block.series):
+        for number, (x, y) in enumerate(series.points):
+            name = series.names[number] if series.names and series.names[number] else series.label
+            ends = f" ({_plain(series.band[number][0])} – {_plain(series.band[number][1])})" if series.band else ""
+            place = f"{block.x.title} {_plain(x)}, {block.y.title} {_plain(y)}{ends}"
+            result.append((_point_id(at, number), f"{name}: {place}" if name else place))
+    return result
+
+
+def _point_id(series: int, number: int) -> str:
+    return f"point-{series}-{number}"
+
+
+def _plain(value: float) -> str:
+    return numbers.short(value, 3)
+
+
+def _with_titles(text: str, titles: Iterable[tuple[str, str]]) -> str:
+    for name, title in titles:
+        text = text.replace(f'<g id="{name}">', f"<g><title>{_quoted(title)}</title>", 1)
+    return text
+
+
+def _own_ids(text: str) -> str:
+    """The element with ids that nothing refers to left out, and the others made its own by a digest of it."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    referred = set(re.findall(r"""(?:url\(#|href="#)([^")]+)""", text))
+
+    def own(match: re.Match[str]) -> str:
+        return f' id="{digest}-{match[1]}"' if match[1] in referred else ""
+
+    text = re.sub(r' id="([^"]+)"', own, text)
+    return re.sub(r"""(url\(#|href="#)([^")]+)""", rf"\g<1>{digest}-\g<2>", text)
 
 
 def _quoted(text: str) -> str:
     return escape(escaped(text), quote=True)
 
 
-def picture(blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1a1a1a") -> bytes:
+def picture(
+    blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1a1a1a", width_in: float = WIDTH_IN
+) -> bytes:
     """Titled blocks under each other in one file; ValueError where there are none."""
     if not blocks:
         raise ValueError("blocks: nothing to draw")
@@ -69,7 +135,7 @@ def picture(blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1
 
     with rc_context(_style(ink)), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that no font has, names too long for the picture
-        figure = _figure([(escaped(title), escaped_block(block)) for title, block in blocks])
+        figure = _figure([(escaped(title), escaped_block(block)) for title, block in blocks], width_in)
         out = io.BytesIO()
         figure.savefig(out, format=form, dpi=DOTS_AN_INCH, transparent=form == "svg", metadata=SAME_BYTES[form])
     return out.getvalue()
@@ -91,45 +157,97 @@ def _style(ink: str) -> Any:  # noqa: ANN401  (matplotlib spells out its 300 key
     }
 
 
-def _height_in(block: Drawn) -> float:
-    return AROUND_IN + (CHART_IN if isinstance(block, Chart) else BAR_IN * len(block.rows))
+def _height_in(block: Drawn, width_in: float) -> float:
+    if isinstance(block, Bars):
+        return AROUND_IN + BAR_IN * len(block.rows)
+    rows = math.ceil(len(_legend(block)) / _legend_columns(width_in))
+    return AROUND_IN + CHART_IN * (1.0 if width_in >= WIDTH_IN else 0.9) + LEGEND_IN * rows
 
 
-def _figure(blocks: Sequence[tuple[str, Drawn]]) -> "Figure":
+def _figure(blocks: Sequence[tuple[str, Drawn]], width_in: float) -> "Figure":
     # the class and not pyplot: no window, no state that outlives the call
     from matplotlib.figure import Figure
 
-    heights = [_height_in(block) for _, block in blocks]
-    figure = Figure(figsize=(WIDTH_IN, sum(heights)), layout="constrained")
+    heights = [_height_in(block, width_in) for _, block in blocks]
+    figure = Figure(figsize=(width_in, sum(heights)), layout="constrained")
     all_axes = figure.subplots(len(blocks), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
     for axes, (title, block) in zip(all_axes, blocks, strict=True):
         axes.set_title(title)
         if isinstance(block, Chart):
-            _draw_chart(axes, block)
+            _draw_chart(axes, block, _legend_columns(width_in))
         else:
             _draw_bars(axes, block)
+    figure.draw_without_rendering()  # sets the room that is left, in which names are placed
+    for axes, (_, block) in zip(all_axes, blocks, strict=True):
+        if isinstance(block, Chart):
+            point_names.place(axes, block)
     return figure
 
 
-def _draw_chart(axes: "Axes", chart: Chart) -> None:
+def _legend(chart: Chart) -> list[str]:
+    """What the legend says: nothing for one series without a name."""
+    labels = [series.label for series in chart.series]
+    return labels if len(labels) > 1 or labels[0] else []
+
+
+def _legend_columns(width_in: float) -> int:
+    return 4 if width_in >= WIDTH_IN else 2
+
+
+def _draw_chart(axes: "Axes", chart: Chart, columns: int) -> None:
+    handles = []
     for index, series in enumerate(chart.series):
         colour = COLOURS[index % len(COLOURS)]
         xs, ys = [x for x, _ in series.points], [y for _, y in series.points]
-        line = "-" if series.joined else "none"
-        axes.plot(
-            xs, ys, marker="o", markersize=4.5, linestyle=line, color=colour, label=series.label, zorder=3 + index
-        )
+        look: dict[str, Any] = {
+            "marker": MARKERS[index % len(MARKERS)],
+            "markersize": 8 if series.marked else 5,
+            "color": colour,
+        }
+        for number, point in enumerate(series.points):  # each by itself: it has an id, for its title
+            axes.plot(*point, linestyle="none", zorder=4 + index, gid=_point_id(index, number), **look)
+        (line,) = axes.plot(xs, ys, linestyle="-" if series.joined else "none", color=colour, zorder=3 + index)
+        handles.append(_handle(series, look) if series.points else line)
         if series.band:
-            low, high = zip(*series.band, strict=True)
-            if series.joined:
-                axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
-            else:
-                axes.vlines(xs, low, high, color=colour, alpha=0.6, linewidth=1)
+            _draw_band(axes, series, colour, 2 + index)
     _scale(axes, "x", chart.x)
     _scale(axes, "y", chart.y)
+    _draw_limits(axes, chart)
     axes.grid(visible=True, alpha=0.25, linewidth=0.6)
-    if len(chart.series) > 1 or chart.series[0].label:
-        axes.legend(frameon=False)
+    if labels := _legend(chart):
+        axes.legend(
+            handles, labels, frameon=False, loc="upper center", bbox_to_anchor=(0.5, LEGEND_BELOW), ncols=columns
+        )
+
+
+def _handle(series: DocSeries, look: Mapping[str, Any]) -> Any:  # noqa: ANN401  (an artist of matplotlib)
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="-" if series.joined else "none", **look)
+
+
+def _draw_band(axes: "Axes", series: DocSeries, colour: str, order: int) -> None:
+    """An area, or an error bar at each point."""
+    xs, ys = [x for x, _ in series.points], [y for _, y in series.points]
+    low, high = zip(*series.band, strict=True)
+    if series.joined:
+        axes.fill_between(xs, low, high, color=colour, alpha=0.18, linewidth=0)
+        return
+    below = [max(y - end, 0.0) for y, end in zip(ys, low, strict=True)]
+    above = [max(end - y, 0.0) for y, end in zip(ys, high, strict=True)]
+    axes.errorbar(
+        xs, ys, yerr=(below, above), fmt="none", ecolor=colour, alpha=0.7, elinewidth=1, capsize=2.5, zorder=order
+    )
+
+
+def _draw_limits(axes: "Axes", chart: Chart) -> None:
+    """Lines across at the limits, each with its name at its end; the axes reach as far as they do."""
+    for limit in chart.limits:
+        draw, scale = (axes.axvline, axes.get_xlim) if limit.vertical else (axes.axhline, axes.get_ylim)
+        low, high = scale()
+        if not low <= limit.at <= high:
+            (axes.set_xlim if limit.vertical else axes.set_ylim)(min(low, limit.at * 0.92), max(high, limit.at * 1.08))
+        draw(limit.at, color=LIMIT, linewidth=1.2, linestyle=(0, (5, 3)), zorder=2)
 
 
 def _scale(axes: "Axes", which: Literal["x", "y"], axis: ChartAxis) -> None:

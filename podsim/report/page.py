@@ -1,37 +1,29 @@
-"""A document as one HTML page that needs nothing else: no network, light and dark, A4."""
+"""A handout as one HTML page that needs nothing else: no network, no script, light and dark, A4."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from podsim.report import figure
-from podsim.report.doc import NOT_MLPERF, Block, Doc
+from podsim.report.doc import NOT_MLPERF, Bars, Block, Chart, Doc, DocTable
 from podsim.report.escape import escaped
+from podsim.report.handout import Cover, Handout
 from podsim.report.version import version
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """How a page came about: its title, and the command that makes it again ("" from Python)."""
-
-    title: str
-    command: str = ""
-
-
-def html(doc: Doc, made: Made) -> str:
+def html(handout: Handout, cover: Cover) -> str:
     """The whole page."""
     return (
         _environment()
         .get_template("page.html.j2")
-        .render(title=made.title, command=made.command, groups=_blocks(doc), version=version(), remark=NOT_MLPERF)
+        .render(handout=handout, cover=cover, version=version(), remark=NOT_MLPERF)
     )
 
 
 def fragment(doc: Doc) -> str:
-    """The document alone, for a notebook."""
-    return _environment().get_template("fragment.html.j2").render(groups=_blocks(doc))
+    """A document alone, for a notebook."""
+    return _environment().get_template("fragment.html.j2").render(groups=[group for group in doc.groups if group])
 
 
 def _environment() -> "Environment":
@@ -47,15 +39,34 @@ def _environment() -> "Environment":
         finalize=_escaped,
     )
     environment.filters["kind"] = lambda block: type(block).__name__
-    # the template marks this one text as safe: it is matplotlib's, whose texts matplotlib escapes
-    environment.filters["svg"] = lambda chart: figure.svg(chart, chart.title)
+    environment.filters["css"] = css_text
+    environment.filters["small"] = _is_small
+    # the template marks these texts as safe: they are matplotlib's, whose texts matplotlib escapes
+    environment.filters["svg"] = _svg
+    environment.filters["narrow"] = _narrow
     return environment
+
+
+def _svg(chart: Chart) -> str:
+    return figure.svg(chart, figure.described(chart, chart.title))
+
+
+def _narrow(chart: Chart) -> str:
+    """The same chart for a telephone, drawn smaller so that its letters are larger."""
+    return figure.svg(chart, figure.described(chart, chart.title), width_in=figure.NARROW_IN)
+
+
+def _is_small(block: Block) -> bool:
+    """Whether a block may stand in a column: it has no wide table."""
+    return not isinstance(block, Chart | Bars) and not (isinstance(block, DocTable) and len(block.columns) > 3)
+
+
+def css_text(text: str) -> str:
+    """A text as a string of CSS: every character that is no letter or figure by its number."""
+    body = "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):x} " for c in escaped(text))
+    return f'"{body}"'
 
 
 def _escaped(value: object) -> object:
     """What a template prints, without control characters; pieces of HTML are made of such texts already."""
     return escaped(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
-def _blocks(doc: Doc) -> list[tuple[Block, ...]]:
-    return [group for group in doc.groups if group]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,6 +11,7 @@ from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.write import check_writable, write_atomic
 from podsim.model.displayable import Displayable, Forms, forms, ledger
+from podsim.report.handout import Cover, Handout, arranged, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +33,10 @@ LISTED: Final = {"compare": ("machines",)}
 
 
 class _View(NamedTuple):
-    """Where the forms of one type of answer are, which are loaded when an answer of it is shown or written."""
+    """Where the forms of one type of answer are, which are loaded when an answer of it is shown or written.
+
+    `title` heads the document of one whose screen opens with the answer itself.
+    """
 
     module: str
     function: str = "document"
@@ -39,13 +44,14 @@ class _View(NamedTuple):
     charts: bool = False
     verbose: bool = True
     page: str = ""
+    title: str = ""
 
 
 _VIEWS: Final[dict[str, _View]] = {
     "Prediction": _View("predict.report", page="predict.prediction_page"),
     "ComparatorPrediction": _View("predict.comparator_report", page="predict.comparator_report"),
     "SweepReport": _View("sweep.report", charts=True),
-    "Plan": _View("plan.report", charts=True, page="plan.report"),
+    "Plan": _View("plan.report", page="plan.plan_page"),
     "ServingPlan": _View("plan.serving_report", charts=True, page="plan.serving_report"),
     "MixPlan": _View("plan.mix_report", page="plan.mix_report"),
     "ScaleReport": _View("scale.report", page="scale.report"),
@@ -56,13 +62,13 @@ _VIEWS: Final[dict[str, _View]] = {
     "OperatorRanking": _View("explain.ranking_report", charts=True),
     "InferenceReport": _View("infer.report"),
     "GoodputReport": _View("goodput.report"),
-    "CollectiveReport": _View("collective.report"),
-    "StencilReport": _View("stencil.report"),
-    "SamplerReport": _View("sample.report"),
+    "CollectiveReport": _View("collective.report", title="Time of a collective"),
+    "StencilReport": _View("stencil.report", title="Time of a stencil sweep"),
+    "SamplerReport": _View("sample.report", title="Time of a sampler"),
     "OperatorReport": _View("op.report"),
     "Trace": _View("trace.report", verbose=False),
-    "Difference": _View("diff.report"),
-    "Validation": _View("podsim.report.views.validation"),
+    "Difference": _View("diff.report", title="Changes between two answers"),
+    "Validation": _View("podsim.report.views.validation", title="Predictions against published results"),
     "FitReport": _View("calibrate.report", verbose=False),
     "NoiseFit": _View("podsim.report.views.noise", verbose=False),
     "ComparatorReport": _View("predict.comparator_report", function="report", line="line"),
@@ -110,7 +116,7 @@ class AnswerForms:
 
     def page(self, answer: object) -> str:
         """The screen with its charts as HTML."""
-        html: str = _part("podsim.report.page").fragment(screen_with_charts(answer))
+        html: str = _part("podsim.report.page").fragment(_document(answer, whole=False))
         return html
 
     def tree(self, answer: object) -> dict[str, Any]:
@@ -123,7 +129,7 @@ class AnswerForms:
         with inputs.of(ledger(answer)):
             return _written(answer).records()
 
-    def save(self, answer: object, path: Path) -> None:
+    def save(self, answer: object, path: Path, cover: Mapping[str, str]) -> None:
         """Write what `-o` writes; a trace is that of a viewer."""
         answer_file = _part("podsim.report.answer_file")
         answer_file.check(path, flag="save as ")
@@ -138,7 +144,7 @@ class AnswerForms:
                 suffix,
                 lambda: page(answer, record.question if record else None),
                 _written(answer),
-                shlex.join([*command(record), "-o", path.name]),
+                Cover(command=_command_line(command(record), path, cover), **cover),
             )
         write_atomic(path, content)
 
@@ -173,32 +179,36 @@ def line(answer: object) -> str | tuple[str, ...]:
     return text
 
 
-def page(answer: object, question: Mapping[str, Any] | None) -> Doc:
-    """The page to hand over, with sources of its numbers; without them where the question is not known.
+def page(answer: object, question: Mapping[str, Any] | None) -> Handout:
+    """The document to hand over, with sources of its numbers; without them where the question is not known.
 
     `question` has the arguments of the call in Python, of which pages use workload, topology, chip and changes.
     """
-    view = _registered(answer)
-    if not view.page or question is None:
-        return _document(answer, whole=True)
-    document: Doc = _part(view.page).page(answer, question)
-    return document
+    view = _view(answer)
+    if view is None:
+        fields = _part("podsim.report.fields_document")
+        return arranged(fields.document(answer, verbose=True), f"{fields.answer(answer)}.")
+    if view.page:
+        handout: Handout = _part(view.page).page(answer, question)
+        return handout
+    handout = arranged(_document(answer), _sentence(answer))
+    return replace(handout, subject=view.title) if view.title else handout
 
 
-def screen_with_charts(answer: object) -> Doc:
-    """The screen of an answer, with its charts."""
-    return _document(answer, whole=False)
+def _sentence(answer: object) -> str:
+    """The answer as a sentence: that of its view, else the line of `--quiet`."""
+    module = _part(_registered(answer).module)
+    own = getattr(module, "sentence", None)
+    text: str = own(answer) if own else sentence(AnswerForms().line(answer))
+    return text
 
 
-def _document(answer: object, *, whole: bool) -> Doc:
+def _document(answer: object, *, whole: bool = True) -> Doc:
     """The view of an answer with its charts: its screen, or all that there is to hand over."""
     view = _registered(answer)
-    module, function = view.module, view.function
     flags: dict[str, Any] = {"verbose": whole} if view.verbose else {}
     flags |= {"charts": True} if view.charts else {}
-    if whole and module == "predict.report":
-        module, function, flags = "predict.prediction_page", "report", {}
-    document: Doc = getattr(_part(module), function)(answer, **flags)
+    document: Doc = getattr(_part(view.module), view.function)(answer, **flags)
     return document
 
 
@@ -214,6 +224,12 @@ def command(record: Ledger | None) -> list[str]:
         for item in _items(value):
             words += [f"--{name.replace('_', '-')}", *([] if item is True else [str(item)])]
     return words
+
+
+def _command_line(words: list[str], path: Path, cover: Mapping[str, str]) -> str:
+    """The command line that writes the same file."""
+    flags = [word for name, text in cover.items() if text for word in (f"--{name}", text)]
+    return shlex.join([*words, "-o", path.name, *flags])
 
 
 def _items(value: object) -> list[object]:

@@ -19,6 +19,7 @@ from podsim.files import inputs
 from podsim.model.displayable import LONGEST_LINE, Displayable
 from podsim.report import answer_file
 from podsim.report.doc import Doc, Heading
+from podsim.report.handout import Cover, arranged
 from podsim.studies import asking
 
 ROOT = Path(__file__).parents[2]
@@ -187,16 +188,16 @@ def test_a_question_is_kept_once_by_whoever_is_furthest_out():
 
 
 def test_a_page_has_the_first_heading_as_its_title():
-    doc = Doc(((Heading("what was asked"),),))
-    page = answer_file.content(".html", lambda: doc, lambda: "{}", "", "podsim predict")
+    handout = arranged(Doc(((Heading("what was asked"),),)), "Nothing.")
+    page = answer_file.content(".html", lambda: handout, lambda: "{}", "", Cover())
     assert "<title>what was asked" in page
     with pytest.raises(podsim.InputError, match="no chart"):
-        answer_file.content(".png", lambda: doc, lambda: "{}", "", "")
+        answer_file.content(".png", lambda: handout, lambda: "{}", "", Cover())
 
 
 def test_a_file_without_a_known_suffix_is_refused(tmp_path):
     with pytest.raises(podsim.InputError, match="does not say what to write") as no:
-        podsim.predict("bert", pod=4).save(tmp_path / "answer.docx")
+        podsim.predict("bert", pod=4).save(tmp_path / "answer.odt")
     assert no.value.hint == "save as answer.html"
 
 

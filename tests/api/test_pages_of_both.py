@@ -59,7 +59,7 @@ def test_an_answer_without_its_question_has_a_page_without_sources(folder):
     answer = pickle.loads(pickle.dumps(podsim.predict("bert", pod=16)))  # noqa: S301  (made here)
     answer.save("page.html")
     text = Path("page.html").read_text(encoding="utf-8")
-    assert "Step time breakdown" in text
+    assert "Where a step goes" in text
     assert "documents that these numbers are from" not in text
 
 

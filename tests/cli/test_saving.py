@@ -51,7 +51,7 @@ def test_the_page_names_the_command_that_makes_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("answer.txt", ".html, .svg"),
+        ("answer.txt", ".html, .pdf"),
         ("answer", "known suffixes"),
         ("none/answer.html", "no folder"),
         ("a.html", "a folder"),

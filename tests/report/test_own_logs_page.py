@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from parts_of_documents import charts, headings, notes, tables, titles
+from parts_of_documents import charts, notes, tables, titles
 from samples_of_results import fit_report
 
 from podsim.calibration import own_logs, shipped
@@ -93,7 +93,7 @@ def test_a_point_without_logs_is_one_run(report):
 
 
 def test_charts_have_errors_with_intervals_and_tables_the_same_runs(report):
-    doc = page(report, {})
+    doc = page(report, {}).blocks
     for chart, quantity in zip(charts(doc), (STEP, TIME), strict=True):
         rows = [item for item in report.predictions if item.quantity == quantity]
         before, after, line = chart.series
@@ -115,7 +115,7 @@ def test_charts_have_errors_with_intervals_and_tables_the_same_runs(report):
 
 
 def test_errors_before_and_after_bounds_and_what_is_next(report):
-    doc = page(report, {})
+    doc = page(report, {}).blocks
     errors = next(table for table in tables(doc) if titles(table)[:2] == ["Step time", "Shipped parameters"])
     assert errors.rows == (
         ("your points, mean", "6.0 %", "1.0 %"),
@@ -123,10 +123,10 @@ def test_errors_before_and_after_bounds_and_what_is_next(report):
         ("each machine size held out, rms", "3.9 %", "3.2 %"),
     )
     assert "None: every fitted parameter lies inside its plausible range." in notes(doc)
-    assert headings(doc)[0].startswith("Own calibration: 3 runs of ")
+    assert page(report, {}).subject.startswith("Own calibration: 3 runs of ")
     assert any(text.startswith("The same workload on another number of IPUs") for text in notes(doc))
     bound = ParameterAtBound(name="rack.step", value=1e-6, least=1e-6, most=0.05, unit="s", meaning="one step")
-    ran = page(replace(report, at_bounds=("rack.step",), bounds=(bound,)), {})
+    ran = page(replace(report, at_bounds=("rack.step",), bounds=(bound,)), {}).blocks
     table = next(table for table in tables(ran) if titles(table)[0] == "Parameter")
     assert table.rows == (("rack.step", "1.00 µs", "1.00 µs – 50.0 ms", "one step"),)
 
@@ -134,10 +134,10 @@ def test_errors_before_and_after_bounds_and_what_is_next(report):
 def test_the_verdict_is_the_first_line_and_in_json(report):
     outside = "1 of 3 measured step times lie outside the 90 % intervals of the fit."
     assert own_verdict.warnings(report) == (outside,)
-    assert notes(page(report, {}))[0] == outside
+    assert [note.text for note in page(report, {}).warnings] == [outside]
     met = replace(report, predictions=tuple(item for item in report.predictions if item.inside))
     assert own_verdict.warnings(met) == ()
-    assert notes(page(met, {}))[0] == "The fit meets these runs: the step time of the point furthest off is +1.0 %."
+    assert page(met, {}).answer == "The fit meets these runs: the step time of the point furthest off is +1.0 %."
     document = written(report).tree()
     assert document["warnings"] == [outside]
     assert document["measure_next"].startswith("the same workload on another number of IPUs")
@@ -154,8 +154,9 @@ def test_points_that_are_not_joined_have_error_bars_and_curves_an_area():
         chart = Chart("", ChartAxis("x"), ChartAxis("y"), (DocSeries("a", points, joined=joined, band=band),))
         return figure.svg(chart)
 
-    assert "LineCollection" in drawn(joined=False)
-    assert "LineCollection" not in drawn(joined=True)
+    assert "stroke-opacity: 0.7" in drawn(joined=False)
+    assert "stroke-opacity: 0.7" not in drawn(joined=True)
+    assert "fill-opacity: 0.18" in drawn(joined=True)
 
 
 def test_the_command_writes_parameters_and_page(tmp_path, monkeypatch, capsys, report):

@@ -5,22 +5,22 @@ from dataclasses import replace
 from parts_of_documents import charts, headings
 from samples_of_results import choice, considered, given_prediction, mapping, prediction
 
-from podsim.report.doc import Heading
 from podsim.studies.predict import prediction_page as page
 
 
 def charts_of(result):
-    return charts(page.report(result))
+    return charts(page.page(result, None).blocks)
 
 
 def test_batches_of_the_same_replicas_make_a_curve_with_the_answer_marked():
     (chart,) = charts_of(prediction())
-    curve, own = chart.series
-    assert [x for x, _ in curve.points] == [14 * 256.0, 27 * 256.0, 54 * 256.0]
+    others, own = chart.series
+    assert [x for x, _ in others.points] == [14 * 256.0, 54 * 256.0]
     assert own.points == ((27 * 256.0, 148.0 / 60),)
-    assert (own.label, own.joined, chart.x.log) == ("Chosen", False, True)
+    assert (own.label, own.joined, chart.x.log) == ("Chosen, with its 90 % interval", False, True)
+    assert own.names == ("6,912: 2.47 min",)
     assert chart.title == "Time to train vs global batch, min"
-    assert curve.label == "64 replicas"
+    assert others.label == "64 replicas"
 
 
 def test_a_batch_that_was_not_weighed_is_no_point():
@@ -42,6 +42,5 @@ def test_a_run_of_no_stated_length_has_no_time_to_draw():
 
 
 def test_origins_of_numbers_and_all_detail_are_on_the_page():
-    texts = headings(page.report(prediction(), [(Heading("where numbers are from"),)]))
-    assert "where numbers are from" in texts
+    texts = headings(page.page(prediction(), None).blocks)
     assert any("SRAM by IPU" in text for text in texts)

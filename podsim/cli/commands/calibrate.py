@@ -1,6 +1,6 @@
 """`podsim calibrate`."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
-from podsim.cli.saving import ReportFlags, answered, save_answer
+from podsim.cli.saving import ANY_COVER, CoverFlags, ReportFlags, answered, save_answer
 from podsim.errors import InputError
 from podsim.report import answer_file
 
@@ -66,6 +66,7 @@ def calibrate(
     compile_times: bool = False,
     own: OwnFlags = ANY_OWN,
     out: Annotated[tuple[str, ...], Parameter(name=("--out", "-o"), metavar="FILE")] = (),
+    cover: CoverFlags = ANY_COVER,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Fit the free parameters to the published results and write calibration/parameters.toml.
@@ -91,7 +92,7 @@ def calibrate(
         writes no parameters. Repeatable: -o mine.toml -o page.html.
     """
     output.check()
-    path, report = _outputs(out)
+    path, report = _outputs(out, cover)
     write = not dry_run and (path is not None or report.out is None)  # a page alone leaves the shipped parameters
     others = {
         "noise": (noise, _noise),
@@ -109,7 +110,7 @@ def calibrate(
     return _published(hold_out, output, path, report, write=write)
 
 
-def _outputs(out: tuple[str, ...]) -> tuple[Path | None, ReportFlags]:
+def _outputs(out: tuple[str, ...], cover: CoverFlags) -> tuple[Path | None, ReportFlags]:
     """The file of the parameters, and that of the report by its suffix; InputError for two of a kind."""
     pages = [text for text in out if Path(text).suffix.lower() in answer_file.SUFFIXES]
     others = [text for text in out if text not in pages]
@@ -120,7 +121,7 @@ def _outputs(out: tuple[str, ...]) -> tuple[Path | None, ReportFlags]:
                 code="conflicting-flags",
                 hint="--out mine.toml --out page.html: parameters and a page",
             )
-    report = ReportFlags(out=pages[0] if pages else None)
+    report = ReportFlags(out=pages[0] if pages else None, **asdict(cover))
     report.check()
     return Path(others[0]) if others else None, report
 

@@ -1,12 +1,16 @@
 """`podsim chip list` and `podsim chip show`."""
 
+from functools import partial
+
 from cyclopts import App
 
 import podsim
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.files import catalog
+from podsim.report.handout import arranged, sentence
 from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as view
 from podsim.studies.look_up import json_keys, listing
@@ -30,7 +34,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
 
 
 @app.command
-def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
+def show(name: str, /, *, report: ReportFlags = ANY_REPORT, output: OutputFlags = ANY_OUTPUT) -> int:
     """Show what a chip can do, the source of each number, and where published readings disagree.
 
     Parameters
@@ -39,12 +43,11 @@ def show(name: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A name (podsim chip list) or a file.
     """
     output.check()
+    report.check()
     document = podsim.show_chip(name)
     warn(document.warnings, output)
-    give(
-        output,
-        screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        written=Written(lambda: json_keys.CHIP, document),
-        line=lambda: view.answer(document.value),
-    )
+    screen = partial(view.document, document.value, document.provenance)
+    written, line = Written(lambda: json_keys.CHIP, document), view.answer(document.value)
+    give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=lambda: line)
+    save(report, output, report=lambda: arranged(screen(verbose=True), sentence(line)), written=written)
     return ExitCode.ANSWERED

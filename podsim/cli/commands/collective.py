@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -18,8 +19,10 @@ from podsim.cli.options import (
     OutputFlags,
     flag,
 )
-from podsim.cli.out import STDOUT, OutFile, check_out, write_trace
+from podsim.cli.out import STDOUT, SUFFIXES, OutFile, check_out, write_trace
+from podsim.cli.saving import CoverFlags, ReportFlags, save_answer
 from podsim.errors import InputError
+from podsim.report import answer_file
 
 HOW = Group("collective", sort_key=0)
 
@@ -55,11 +58,11 @@ class NetworkFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DrawnFlags:
-    """Whether a trace is written, and how much of it."""
+class DrawnFlags(CoverFlags):
+    """What is written besides the screen: a document, or a trace, and how much of it."""
 
     out: OutFile = None
-    "Write when everything happens here, in the Trace Event Format; - is stdout."
+    "Write a document here (.html, .pdf, .docx, .pptx, .svg, .png or .csv), or else a trace; - is stdout."
 
     most_spans: Annotated[int, flag("trace_collective", "most_spans", show_default=True)] = 200_000
 
@@ -86,7 +89,9 @@ def collective(
         all-reduce, reduce-scatter, all-gather, broadcast or all-to-all.
     """
     output.check()
-    check_out(drawn.out)
+    report = _report(drawn)
+    if report.out is None:
+        check_out(drawn.out)
     ask = partial(
         podsim.collective,
         what,
@@ -102,11 +107,22 @@ def collective(
         fidelity=network.fidelity,
     )
     answer = ask(algorithm=how.algorithm, faults=faults.fault)
-    if drawn.out is not None:
+    if drawn.out is not None and report.out is None:
         if faults.fault:
             raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
         draw = partial(podsim.trace_collective, *ask.args, **ask.keywords)
         if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
             return ExitCode.ANSWERED
     give_answer(output, answer)
+    save_answer(report, output, answer, {})
     return ExitCode.ANSWERED
+
+
+def _report(drawn: DrawnFlags) -> ReportFlags:
+    """Where a document goes, by the suffix of the file; nowhere where the file is a trace."""
+    suffix = Path(drawn.out or "").suffix.lower()
+    is_report = suffix in answer_file.SUFFIXES and suffix not in SUFFIXES
+    cover = {name: getattr(drawn, name) for name in ("title", "customer", "date", "author")}
+    report = ReportFlags(out=drawn.out if is_report else None, **cover)
+    report.check()
+    return report

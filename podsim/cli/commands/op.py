@@ -9,6 +9,7 @@ import podsim
 from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 
 TILES = Group("chip", sort_key=1)
 app = App(
@@ -42,6 +43,7 @@ Direction = Annotated[str | None, Parameter(name="--pass", metavar="forward|back
 def _give(
     operator: str,
     chip: ChipFlags,
+    page: ReportFlags,
     output: OutputFlags,
     *,
     count_copies: bool | None = None,
@@ -49,6 +51,7 @@ def _give(
 ) -> int:
     """Ask and answer; a size left out has the default that podsim.op gives it."""
     output.check()
+    page.check()
     given = {name: value for name, value in sizes.items() if value is not None}
     report = podsim.op(
         operator,
@@ -64,6 +67,7 @@ def _give(
         **given,
     )
     give_answer(output, report)
+    save_answer(page, output, report, {})
     return ExitCode.ANSWERED
 
 
@@ -75,6 +79,7 @@ def matmul(
     n: Count = None,
     groups: Count = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a matrix product [m, k] x [k, n].
@@ -90,7 +95,7 @@ def matmul(
     groups
         Independent products of these sizes [default: 1].
     """
-    return _give("matmul", chip, output, m=m, k=k, n=n, groups=groups)
+    return _give("matmul", chip, report, output, m=m, k=k, n=n, groups=groups)
 
 
 @app.command
@@ -106,6 +111,7 @@ def conv(
     run: Annotated[str | None, Parameter(name="--pass", metavar="forward|backward|weight-gradient")] = None,
     count_copies: Annotated[bool | None, Parameter(negative="--no-count-copies")] = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a 2-D convolution of square images, same padding.
@@ -133,7 +139,7 @@ def conv(
     """
     sizes = {"batch": batch, "size": size, "in_channels": in_channels, "out_channels": out_channels, "kernel": kernel}
     more = {"stride": stride, "channel_groups": channel_groups}
-    return _give("conv", chip, output, count_copies=count_copies, pass_=run, **sizes, **more)
+    return _give("conv", chip, report, output, count_copies=count_copies, pass_=run, **sizes, **more)
 
 
 @app.command
@@ -143,6 +149,7 @@ def softmax(
     columns: Count = None,
     run: Direction = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a softmax over each row.
@@ -156,7 +163,7 @@ def softmax(
     run
         Direction [default: forward].
     """
-    return _give("softmax", chip, output, rows=rows, columns=columns, pass_=run)
+    return _give("softmax", chip, report, output, rows=rows, columns=columns, pass_=run)
 
 
 @app.command
@@ -169,6 +176,7 @@ def norm(
     images: Count = None,
     run: Direction = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a layer, batch or group norm with its scale and offset.
@@ -188,7 +196,9 @@ def norm(
     run
         Direction [default: forward].
     """
-    return _give("norm", chip, output, kind=kind, rows=rows, columns=columns, groups=groups, images=images, pass_=run)
+    return _give(
+        "norm", chip, report, output, kind=kind, rows=rows, columns=columns, groups=groups, images=images, pass_=run
+    )
 
 
 @app.command
@@ -199,6 +209,7 @@ def gather(
     lookups: Count = None,
     run: Direction = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan look-ups of rows in a table, as an embedding has them.
@@ -214,7 +225,7 @@ def gather(
     run
         Look rows up, or add rows into the table (backward) [default: forward].
     """
-    return _give("gather", chip, output, table=table, width=width, lookups=lookups, pass_=run)
+    return _give("gather", chip, report, output, table=table, width=width, lookups=lookups, pass_=run)
 
 
 @app.command
@@ -223,6 +234,7 @@ def elementwise(
     elements: Count = None,
     operation: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan elementwise operations one after the other.
@@ -235,7 +247,7 @@ def elementwise(
         What is done to each, repeatable: --operation add --operation gelu [default: add]. Among them are cast, dropout
         and random numbers (uniform, normal, bernoulli); an unknown name lists all.
     """
-    return _give("elementwise", chip, output, elements=elements, operation=operation)
+    return _give("elementwise", chip, report, output, elements=elements, operation=operation)
 
 
 @app.command
@@ -244,6 +256,7 @@ def reduce(
     elements: Count = None,
     outputs: Count = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a sum of elements into fewer.
@@ -255,11 +268,17 @@ def reduce(
     outputs
         Sums that are left [default: 1].
     """
-    return _give("reduce", chip, output, elements=elements, outputs=outputs)
+    return _give("reduce", chip, report, output, elements=elements, outputs=outputs)
 
 
 @app.command
-def copy(*, elements: Count = None, chip: ChipFlags = ANY_CHIP, output: OutputFlags = ANY_OUTPUT) -> int:
+def copy(
+    *,
+    elements: Count = None,
+    chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
     """Plan a copy of elements on the tile that holds them.
 
     Parameters
@@ -267,7 +286,7 @@ def copy(*, elements: Count = None, chip: ChipFlags = ANY_CHIP, output: OutputFl
     elements
         Elements copied.
     """
-    return _give("copy", chip, output, elements=elements)
+    return _give("copy", chip, report, output, elements=elements)
 
 
 @app.command
@@ -279,6 +298,7 @@ def attention(
     width: Count = None,
     method: Annotated[str | None, Parameter(metavar="separate|fused")] = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan attention: queries times keys, softmax, times values.
@@ -296,7 +316,9 @@ def attention(
     method
         As separate operators with the changes of layout between them, or fused on the tiles [default: separate].
     """
-    return _give("attention", chip, output, groups=groups, queries=queries, keys=keys, width=width, method=method)
+    return _give(
+        "attention", chip, report, output, groups=groups, queries=queries, keys=keys, width=width, method=method
+    )
 
 
 @app.command
@@ -306,6 +328,7 @@ def loss(
     columns: Count = None,
     run: Direction = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan softmax and cross-entropy of each row with its label.
@@ -319,7 +342,7 @@ def loss(
     run
         Direction [default: forward].
     """
-    return _give("loss", chip, output, rows=rows, columns=columns, pass_=run)
+    return _give("loss", chip, report, output, rows=rows, columns=columns, pass_=run)
 
 
 @app.command
@@ -329,6 +352,7 @@ def pool(
     window: Count = None,
     run: Direction = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a maximum or mean over windows.
@@ -342,7 +366,7 @@ def pool(
     run
         Direction [default: forward].
     """
-    return _give("pool", chip, output, outputs=outputs, window=window, pass_=run)
+    return _give("pool", chip, report, output, outputs=outputs, window=window, pass_=run)
 
 
 @app.command
@@ -352,6 +376,7 @@ def update(
     tensors: Count = None,
     optimizer: Annotated[str | None, Parameter(metavar="adam|lamb|lars|momentum")] = None,
     chip: ChipFlags = ANY_CHIP,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Plan a weight update.
@@ -365,4 +390,4 @@ def update(
     optimizer
         Which one [default: adam].
     """
-    return _give("update", chip, output, parameters=parameters, tensors=tensors, optimizer=optimizer)
+    return _give("update", chip, report, output, parameters=parameters, tensors=tensors, optimizer=optimizer)

@@ -12,11 +12,13 @@ import podsim
 from podsim.cli.answer import give, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
 from podsim.files import catalog, comparators
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.report.doc import Doc
+from podsim.report.handout import arranged, sentence
 from podsim.report.json_document import JsonDocument
 from podsim.report.written import Written
 from podsim.studies.look_up import fabric_report as fabric_view
@@ -57,7 +59,14 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
 
 
 @app.command
-def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT) -> int:
+def show(
+    name: str,
+    /,
+    *,
+    links: bool = False,
+    report: ReportFlags = ANY_REPORT,
+    output: OutputFlags = ANY_OUTPUT,
+) -> int:
     """Show the levels, links and bandwidths of a machine or a generic fabric.
 
     Parameters
@@ -68,9 +77,10 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         List the links by the names that --fault takes.
     """
     output.check()
+    report.check()
     result = podsim.show_topology(name)
     if not isinstance(result, Document):
-        return _comparator(name, result, output, links=links)
+        return _comparator(name, result, report, output, links=links)
     warn(result.warnings, output)
     value = result.value
     screen, measured, document, line = _shown(result, output.verbose)
@@ -80,11 +90,14 @@ def show(name: str, /, *, links: bool = False, output: OutputFlags = ANY_OUTPUT)
         measured = replace(measured, links=named)
         screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
         answer = tuple(row.name for row in named)
-    give(output, screen=screen, written=Written(lambda: document, measured), line=lambda: answer)
+    written = Written(lambda: document, measured)
+    give(output, screen=screen, written=written, line=lambda: answer)
+    whole = screen if links else _shown(result, verbose=True)[0]
+    save(report, output, report=lambda: arranged(whole(), sentence(line)), written=written)
     return ExitCode.ANSWERED
 
 
-def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool) -> int:
+def _comparator(name: str, placed: "Placed", report: ReportFlags, output: OutputFlags, *, links: bool) -> int:
     if links:
         raise InputError(
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
@@ -92,14 +105,12 @@ def _comparator(name: str, placed: "Placed", output: OutputFlags, *, links: bool
     chip, machine = placed.chip.value, placed.machine
     results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
     money = podsim.purse().comparator(machine, machine.chips)
-    give(
-        output,
-        screen=lambda: comparator_view.machine(chip, machine, results, money),
-        written=Written(
-            lambda: json_keys.COMPARATOR, {"topology": machine, "chip": chip, "money": money, "results": results}
-        ),
-        line=lambda: f"{machine.title}, {machine.chips:,} × {chip.name}",
-    )
+    line = f"{machine.title}, {machine.chips:,} × {chip.name}"
+    screen = partial(comparator_view.machine, chip, machine, results, money)
+    content = {"topology": machine, "chip": chip, "money": money, "results": results}
+    written = Written(lambda: json_keys.COMPARATOR, content)
+    give(output, screen=screen, written=written, line=lambda: line)
+    save(report, output, report=lambda: arranged(screen(), sentence(line)), written=written)
     return ExitCode.ANSWERED
 
 

@@ -7,7 +7,7 @@ from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
-from podsim.cli.saving import answered
+from podsim.cli.saving import ANY_REPORT, ReportFlags, answered, save_answer
 from podsim.errors import InputError
 from podsim.model.published_bars import missed
 
@@ -21,6 +21,7 @@ def validate(
     coverage: bool = False,
     hold_outs: bool = False,
     freeze: bool = False,
+    report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Compare predictions with published results, in sample and with machine sizes, rounds, workloads held out.
@@ -45,68 +46,74 @@ def validate(
         Predict again what calibration/frozen.toml holds, write it, and say what moved.
     """
     output.check()
+    report.check()
     given = (microbenchmarks, comparators, claims, published, coverage, hold_outs, freeze)
     names = [name for name, flag in zip(MODES, given, strict=True) if flag]
     if len(names) > 1:
         flags = " and ".join(f"--{name}" for name in names)
         raise InputError(f"give one of {flags}", code="conflicting-flags")
-    return MODES[names[0]](output) if names else _results(output)
+    return MODES[names[0]](output, report) if names else _results(output, report)
 
 
-def _results(output: OutputFlags) -> int:
+def _results(output: OutputFlags, page: ReportFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         result = podsim.validate(on_progress=on_progress)
-    give_answer(output, result)
+    _give(result, output, page)
     return ExitCode.NO if result.misses else ExitCode.ANSWERED
 
 
-def _microbenchmarks(output: OutputFlags) -> int:
+def _microbenchmarks(output: OutputFlags, page: ReportFlags) -> int:
     with progress("predicting", output) as on_progress:
         report = podsim.microbenchmarks(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
-def _comparators(output: OutputFlags) -> int:
+def _comparators(output: OutputFlags, page: ReportFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.validate_comparators(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
-def _claims(output: OutputFlags) -> int:
+def _claims(output: OutputFlags, page: ReportFlags) -> int:
     with progress("asking", output) as on_progress:
         report = podsim.claims(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.ANSWERED
 
 
-def _published(output: OutputFlags) -> int:
+def _published(output: OutputFlags, page: ReportFlags) -> int:
     with progress("predicting", output) as on_progress:
         report = podsim.published(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.NO if missed(report) else ExitCode.ANSWERED
 
 
-def _coverage(output: OutputFlags) -> int:
+def _coverage(output: OutputFlags, page: ReportFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.coverage(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.NO if report.misses else ExitCode.ANSWERED
 
 
-def _hold_outs(output: OutputFlags) -> int:
+def _hold_outs(output: OutputFlags, page: ReportFlags) -> int:
     with progress("holding out", output, lines=True) as on_progress:
         report = podsim.hold_outs(on_progress=on_progress)
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.ANSWERED
 
 
-def _freeze(output: OutputFlags) -> int:
+def _freeze(output: OutputFlags, page: ReportFlags) -> int:
     with progress("predicting again", output) as on_progress:
         report = answered(partial(podsim.freeze, on_progress=on_progress))
-    give_answer(output, report)
+    _give(report, output, page)
     return ExitCode.ANSWERED
+
+
+def _give(answer: object, output: OutputFlags, page: ReportFlags) -> None:
+    give_answer(output, answer)
+    save_answer(page, output, answer, {})
 
 
 MODES = {

@@ -30,15 +30,13 @@ from podsim.cli.options import (
     keywords,
 )
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases, write
 from podsim.report import numbers
 from podsim.report.written import Written
-from podsim.studies import documents
 from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import workload_report as view
-from podsim.studies.mappings import report as advice
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
@@ -128,12 +126,7 @@ def mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
         )
     give_answer(output, mappings)
-    save(
-        report,
-        output,
-        report=lambda: advice.document(mappings, charts=True),
-        written=documents.written(mappings),
-    )
+    save_answer(report, output, mappings, None)
     return ExitCode.ANSWERED
 
 

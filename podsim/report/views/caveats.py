@@ -16,6 +16,11 @@ def notes(assumptions: Sequence[AnswerNote], *, verbose: bool = False) -> Iterat
         yield from (Note(str(note), LABEL, Tone.WARNING) for note in assumptions if note.caveat)
 
 
+def texts(assumptions: Sequence[AnswerNote]) -> Iterator[str]:
+    """The caveats among assumptions as sentences."""
+    yield from (str(note) for note in assumptions if note.caveat)
+
+
 def of_several(answers: Mapping[str, Sequence[AnswerNote]], *, verbose: bool = False) -> Iterator[Note]:
     """The caveats of answers by name: each once, with the names of those that it is about where it is not all."""
     caveats = dict.fromkeys(note for assumptions in answers.values() for note in assumptions if note.caveat)

@@ -16,8 +16,8 @@ from podsim.files import inputs
 from podsim.files.contents import MOST_BYTES, bytes_of
 from podsim.model.displayable import Displayable, ledger
 from podsim.model.prediction import Prediction
-from podsim.report import chrome_trace, evidence, json_text, page
-from podsim.report.doc import Doc, Heading
+from podsim.report import chrome_trace, evidence, figure, json_text, page
+from podsim.report.doc import Chart, Doc, Heading, Note
 from podsim.studies import notebook
 from podsim.studies.app import html
 from podsim.studies.app.headline import headline
@@ -62,7 +62,11 @@ def shown(view: View, text: str, on_progress: Callable[[int, int], None] | None 
     if view.changes and query.values.get("changes"):
         before = answer_of(_unchanged(query), on_progress)
     answer = answer_of(query, on_progress)
-    return {"html": html.answer(headline(_priced(answer, query), before), plain(page.fragment(_screen(answer))))}
+    return {
+        "html": html.answer(
+            headline(_priced(answer, query), before), plain(page.fragment(_screen(view, answer, query)))
+        )
+    }
 
 
 def _priced(answer: Displayable, query: Query) -> Displayable:
@@ -84,12 +88,18 @@ def _unchanged(query: Query) -> Query:
     return Query(verb=query.verb, values=values, texts={}, errors={})
 
 
-def _screen(answer: Displayable) -> Doc:
+def _screen(view: View, answer: Displayable, query: Query) -> Doc:
+    """The screen of an answer; a view that takes its time has the charts of the document to hand over too."""
     with inputs.of(ledger(answer)):
-        doc = evidence.with_changes(notebook.screen_with_charts(answer))
+        doc = evidence.with_changes(notebook.screen(answer, verbose=False))
+    first, *others = doc.groups
     if isinstance(answer, Prediction):
-        return Doc((*doc.groups[:-1], (Heading(STEP), step_bars(answer)), *doc.groups[-1:]))
-    return doc
+        return Doc((first, *others[:-1], (Heading(STEP), step_bars(answer)), *others[-1:]))
+    if not view.long:
+        return doc
+    charts = {chart: None for _, chart in figure.drawn(notebook.page(answer, query.values).blocks)}
+    shown = {block for group in doc.groups for block in group}
+    return Doc((first, *((chart,) for chart in charts if isinstance(chart, Chart) and chart not in shown), *others))
 
 
 def details(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
@@ -98,7 +108,9 @@ def details(view: View, text: str, on_progress: Callable[[int, int], None] | Non
     answer = answer_of(query, on_progress)
     record = ledger(answer)
     with inputs.of(record and record.copy()):
-        return {"html": plain(page.fragment(evidence.with_changes(notebook.page(answer, query.values))))}
+        handout = evidence.recorded(notebook.page(answer, query.values))
+        notes = tuple(Note(text, "·") for text in handout.risks)
+        return {"html": plain(page.fragment(Doc((notes, *handout.blocks.groups))))}
 
 
 def document(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.validation import STEP, TIME
 from podsim.report import numbers
 from podsim.report.doc import Block, Chart, ChartAxis, Column, Doc, DocSeries, DocTable, Heading, Note, Tone, label
+from podsim.report.handout import Handout, arranged
 from podsim.studies.calibrate import own_logs_report, own_verdict
 
 TITLES: Final = {STEP: "Step time", TIME: "Time to train, for the samples of each run"}
@@ -23,7 +24,7 @@ MOST_NUMBERS: Final = 20
 MISSED: Final = "missed its target"
 
 
-def page(report: OwnLogsReport, question: Mapping[str, Any]) -> Doc:  # noqa: ARG001  (pages of all verbs are asked alike)
+def page(report: OwnLogsReport, _question: Mapping[str, Any] | None) -> Handout:
     """Verdict, charts and tables of runs, errors before and after, bounds, what to measure next; then the fit."""
     runs = numbers.counted(report.runs, "run")
     machines = ", ".join(dict.fromkeys(f"{item.point.workload} on {item.point.topology}" for item in report.points))
@@ -34,7 +35,8 @@ def page(report: OwnLogsReport, question: Mapping[str, Any]) -> Doc:  # noqa: AR
         (Heading("Parameters at a bound"), _bounds(report)),
         (Heading("Measure next"), Note(f"{label(own_verdict.measure_next(report))}.")),
     ]
-    return Doc((*groups, *own_logs_report.document(report, verbose=True).groups))
+    fit = own_logs_report.document(report, verbose=True).groups
+    return arranged(Doc(tuple(groups)), f"{label(own_logs_report.answer(report))}.", fit)
 
 
 def _verdict(report: OwnLogsReport) -> Iterator[Note]:

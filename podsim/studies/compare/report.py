@@ -1,7 +1,8 @@
 """Machines side by side as a document."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from podsim.model.comparator import ComparatorPrediction
@@ -24,11 +25,12 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import MOST_FIGURES, Handout, arranged, sentence
+from podsim.report.origins import Groups, Used, of_page
 from podsim.report.views import caveats, run_cost, untimed
 from podsim.report.views.grades import CAUSES, short_grade
 from podsim.report.views.lengths import aim
-from podsim.studies.compare.result import CaseDifference, Comparison, InfeasibleSide, PerWatt, Ratio
+from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide, PerWatt, Ratio
 from podsim.studies.predict import comparator_report as comparator
 from podsim.studies.predict.report import PARTS, chips
 from podsim.studies.predict.sequence_report import batches, splits
@@ -72,22 +74,48 @@ def _aim(comparison: Comparison) -> str:
     return aim(first) if isinstance(first, Prediction) else f"target {comparison.target}"
 
 
-def page(comparison: Comparison, question: Mapping[str, Any]) -> Doc:
-    """The whole answer with where the numbers of all sides and of the workload come from."""
+def page(comparison: Comparison, question: Mapping[str, Any] | None) -> Handout:
+    """The whole answer with where the numbers of all sides and of the workload come from, if that is known."""
+    origins = _origins(comparison, question) if question is not None else ()
+    doc = document(comparison, verbose=True)
+    shown = arranged(doc, _sentence(comparison), origins, details=[case.label for case in comparison.sides])
+    return replace(shown, figures=tuple(map(_figure, comparison.sides[:MOST_FIGURES])))
+
+
+def _figure(case: ComparisonCase) -> Fact:
+    """The time of a case, or its throughput, for large type."""
+    p = case.answer
+    if isinstance(p, Prediction) and not p.timed:
+        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        return Fact(case.label, rate.number, f"{rate.unit} samples/s".strip(), f"90 %: {rate.interval}")
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    capital = p.money.owned.capital if p.money else None
+    price = numbers.money(capital.usd.value, p.money.currency) if p.money and capital else ""
+    return Fact(case.label, time.number, time.unit, f"90 %: {time.interval}", price and f"machine {price}")
+
+
+def _sentence(comparison: Comparison) -> str:
+    """By how much each case differs from the first, in words."""
+    first = comparison.sides[0]
+    what = "Time to train" if _timed(comparison) else "Time of a sample"
+    moves = ", ".join(f"{item.label} {_change(item.time)}" for item in comparison.differences)
+    parts = [f"{what} against {first.label}: {moves}"] if moves else [f"{first.label}: {_headline(first.answer)}"]
+    parts += [f"{side.label} does not fit: {side.message}" for side in comparison.infeasible]
+    return sentence("; ".join(parts))
+
+
+def _origins(comparison: Comparison, question: Mapping[str, Any]) -> Groups:
     machines = [
         Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
         for case in comparison.sides
     ]
     paid = [case.answer.money.owned for case in comparison.sides if case.answer.money]
     answers = [case.answer for case in comparison.sides if isinstance(case.answer, Prediction)]
-    return document(comparison, verbose=True, extra=of_page(machines, [question["workload"]], paid, answers))
+    return of_page(machines, [question["workload"]], paid, answers)
 
 
-def document(comparison: Comparison, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
-    """The difference of each case to the first, the cases, the causes; `verbose` adds uncertainty and assumptions.
-
-    `extra` comes before the last lines.
-    """
+def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
+    """The difference of each case to the first, the cases, the causes; `verbose` adds uncertainty and assumptions."""
     first = comparison.sides[0].label
     versus = f"{_others(comparison)} vs {first}" if comparison.differences else first
     groups: list[tuple[Block, ...]] = [
@@ -105,7 +133,6 @@ def document(comparison: Comparison, *, verbose: bool = False, extra: Iterable[t
         ]
     assumed = {case.label: case.answer.assumptions for case in comparison.sides}
     groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
-    groups += extra
     groups.append((*_closing(comparison, verbose=verbose), *_footer(comparison)))
     return Doc(tuple(group for group in groups if group))
 

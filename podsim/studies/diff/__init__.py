@@ -14,6 +14,7 @@ COMMANDS: Final = (
         16,
         about="Compare two answers saved with --json: what changed, and which inputs caused it.\n\n"
         "Inputs of the later one are put back one at a time and predicted again.",
+        saves=True,
     ),
 )
 VERBS: Final = {

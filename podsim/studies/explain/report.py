@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from podsim.model.prediction import Prediction
@@ -24,7 +24,8 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import Handout, arranged
+from podsim.report.origins import Groups, Used, of_page
 from podsim.report.views import caveats, faults, untimed
 from podsim.report.views.grades import OF_MACHINE, in_words
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
@@ -89,8 +90,24 @@ def _machine(p: Prediction) -> str:
     return p.topology_title if p.mapping.ipus == p.ipus else f"{p.topology_title} ({chips(p)})"
 
 
-def page(e: Explanation, question: Mapping[str, Any]) -> Doc:
-    """The whole answer with where the numbers of the machine and of the workload come from."""
+def page(e: Explanation, question: Mapping[str, Any] | None) -> Handout:
+    """The whole answer with where the numbers of the machine and of the workload come from, if that is known."""
+    origins = _origins(e, question) if question is not None else ()
+    return arranged(document(e, verbose=True), _sentence(e), origins, details=("Sensitivity", "What would not help"))
+
+
+def _sentence(e: Explanation) -> str:
+    """The time, what limits it, and the change that would help most."""
+    time = numbers.shown(_whole(e), _ladder(e))
+    level = numbers.level(e.prediction.interval)
+    takes = "Training takes" if e.prediction.timed else "A step takes"
+    best = next((item for item in e.alternatives if item.helps and item.change is not None), None)
+    most = f"; {best.name} would help most ({_change(best.change or 0.0)})" if best else ""
+    limit = e.prediction.limited_by.replace("; then", ", then")
+    return f"{takes} {time.text} ({level}: {time.interval} {time.unit}), limited by {limit}{most}."
+
+
+def _origins(e: Explanation, question: Mapping[str, Any]) -> Groups:
     name = e.prediction.topology
     used = Used(
         called=name,
@@ -98,13 +115,13 @@ def page(e: Explanation, question: Mapping[str, Any]) -> Doc:
         chip=question.get("chip"),
         changes=question.get("changes", ()),
     )
-    return document(e, verbose=True, extra=of_page([used], [question["workload"]], answers=[e.prediction]))
+    return of_page([used], [question["workload"]], answers=[e.prediction])
 
 
-def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+def document(e: Explanation, *, verbose: bool = False) -> Doc:
     """The parts of the time, its sensitivities and what would help; `verbose` lists all of them.
 
-    It adds what-ifs, what would not help and assumptions, and `extra` after that.
+    It adds what-ifs, what would not help and assumptions.
     """
     p = e.prediction
     groups: list[tuple[Block, ...]] = [
@@ -118,7 +135,6 @@ def document(e: Explanation, *, verbose: bool = False, extra: Iterable[tuple[Blo
         *_alternatives(e, verbose=verbose),
         () if verbose else (Facts(tuple(_in_short(e))),),
         (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)) if verbose else (),
-        *extra,
         tuple(_footer(e, verbose=verbose)),
     ]
     return Doc(tuple(group for group in groups if group))

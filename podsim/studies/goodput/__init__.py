@@ -16,6 +16,7 @@ COMMANDS: Final = (
         'replace them with --set failures.ipu.mtbf="5 y".',
         progress="weighing mappings",
         reads_models=True,
+        saves=True,
     ),
 )
 VERBS: Final = {

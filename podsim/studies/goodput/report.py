@@ -29,6 +29,16 @@ def answer(report: GoodputReport) -> str:
     return f"{share.text} goodput{ends}, {numbers.time(report.finish_s.mean)}"
 
 
+def sentence(report: GoodputReport) -> str:
+    """How long the run takes with failures, and how much of that is useful work."""
+    finish = report.finish_s
+    unit = numbers.scale(finish.mean, numbers.TIME)
+    ends = f" (90 %: {unit.number(finish.p5)} – {unit.text(finish.p95)})" if finish.p5 < finish.p95 else ""
+    share = _spread(report.goodput, numbers.Scale(0.01, "%")).text
+    takes = f"{report.workload_title} on {report.topology_title} ends after {unit.text(finish.mean)}{ends}"
+    return f"{takes} with failures; {share} of the time is useful work."
+
+
 def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
     """The answer in short; `verbose` adds failures by part, simulated intervals and assumptions."""
     where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"

@@ -48,6 +48,15 @@ def answer(report: InferenceReport) -> str:
     )
 
 
+def sentence(report: InferenceReport) -> str:
+    """How much is served, and how soon at the load."""
+    most, delays = numbers.significant(report.capacity_per_s.value), report.delays
+    load = numbers.significant(delays.requests_per_s)
+    mean, p99 = numbers.time(delays.mean_s), numbers.time(delays.p99_s)
+    serves = f"{report.workload_title} on {report.topology_title} serves at most {most} requests/s"
+    return f"{serves}; at {load} requests/s the mean latency is {mean} and P99 {p99}."
+
+
 def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     """The answer in short; `verbose` adds the latency breakdown, charts, memory by category and assumptions."""
     where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"

@@ -7,6 +7,7 @@ from podsim.model.run_cost import J_PER_KWH, Owned
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.handout import Handout, arranged
 from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats, run_cost
 from podsim.report.views.grades import short_grade
@@ -56,16 +57,16 @@ def _used(candidate: MixCandidate) -> str:
     return f"{candidate.used_ipus:,} of {candidate.ipus:,} IPUs in {count:,} partition{'' if count == 1 else 's'}"
 
 
-def page(plan: MixPlan, question: Mapping[str, Any]) -> Doc:  # noqa: ARG001  (pages of all verbs are asked alike)
+def page(plan: MixPlan, _question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all candidates and of the workloads come from."""
     machines = [Used(called=name, topology=name) for name in plan.named]
     workloads = dict.fromkeys(job.workload for job in plan.jobs)
     origins = of_page(machines, workloads, [candidate.owned for candidate in plan.candidates])
-    return document(plan, verbose=True, extra=origins)
+    return arranged(document(plan, verbose=True), answer(plan), origins)
 
 
-def document(plan: MixPlan, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
-    """The whole answer; `verbose` adds grades and what was assumed, then comes `extra`."""
+def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
+    """The whole answer; `verbose` adds grades and what was assumed."""
     runs = sum_in_order(job.runs_per_month for job in plan.jobs)
     jobs = f"{len(plan.jobs)} kind{'' if len(plan.jobs) == 1 else 's'} of job, {numbers.count(runs)} runs a month"
     groups: list[tuple[Block, ...]] = [
@@ -90,7 +91,6 @@ def document(plan: MixPlan, *, verbose: bool = False, extra: Iterable[tuple[Bloc
     ]
     if verbose:
         groups.append((Heading("Assumptions of the runs"), *(Note(str(note), "·") for note in plan.assumptions)))
-    groups += extra
     groups.append((Note(NOT_MLPERF, "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
 

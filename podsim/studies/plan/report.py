@@ -1,8 +1,7 @@
 """A plan as a document: the machine to take, the others, what would have to change."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prediction import AGREE
@@ -14,11 +13,8 @@ from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
     Block,
-    Chart,
-    ChartAxis,
     Column,
     Doc,
-    DocSeries,
     DocTable,
     Fact,
     Facts,
@@ -26,7 +22,6 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats, lengths, run_cost
 from podsim.report.views.grades import grade, short_grade
 from podsim.studies.plan import against_report, inventory_report, misses_report, neighbours_report
@@ -34,6 +29,7 @@ from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.result import Candidate, Demand, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
 
+NO_RACKS = "Rack space is not modelled: no source at hand gives it."
 MOST_ROWS = 7  # machines on the short screen, competitors included
 MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
@@ -70,45 +66,36 @@ def watts(power_w: float | None) -> str:
     return numbers.UNKNOWN if power_w is None else numbers.scale(power_w, POWER).text(power_w)
 
 
-def page(plan: Plan, question: Mapping[str, Any]) -> Doc:
-    """The whole answer with where the numbers of all candidates and of the workload come from."""
-    machines = [Used(called=name, topology=name) for name in plan.named]
-    others = [candidate.owned for item in plan.against for candidate in item.sizes]
-    owned = [*(candidate.owned for candidate in plan.candidates), *others]
-    origins = of_page(machines, [question["workload"]], owned)
-    return document(plan, verbose=True, charts=True, extra=origins)
+def title(plan: Plan) -> str:
+    """What was asked: the workload and what ends its run."""
+    stated = plan.stated_length or lengths.is_count(plan.target)
+    return f"{plan.workload_title}, {f'a run of {plan.target}' if stated else f'target {plan.target}'}"
 
 
-def document(
-    plan: Plan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
-) -> Doc:
+def document(plan: Plan, *, verbose: bool = False) -> Doc:
     """The recommendation, its figures and the Pareto-optimal machines.
 
     `verbose` lists every candidate with its grade, where prices and power are from, how mappings were searched, what
-    would have to change and what was assumed; then comes `extra`.
+    would have to change and what was assumed.
     """
-    stated = plan.stated_length or lengths.is_count(plan.target)
-    aim = f"a run of {plan.target}" if stated else f"target {plan.target}"
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{plan.workload_title}, {aim}"), *_verdict(plan)),
+        (Heading(title(plan)), *verdict(plan)),
         tuple(_best(plan)),
-        tuple(_charts(plan)) if charts else (),
         *_others(plan, verbose=verbose),
         tuple(misses_report.changes(plan, verbose=verbose)) if verbose or plan.chosen is None else (),
-        (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
+        (*excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
     ]
     if verbose:
-        groups.append((*_sources(plan), *_searched(plan)))
+        groups.append((*price_sources(plan), *searched(plan)))
         best = plan.chosen or plan.closest
         groups.append(tuple(run_cost.ownership(best.total, plan.currency)) if best else ())
         groups.append(tuple(against_report.table(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
-    groups += extra
     groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
     return Doc(tuple(group for group in groups if group))
 
 
-def _verdict(plan: Plan) -> Iterator[Note]:
+def verdict(plan: Plan) -> Iterator[Note]:
     """The recommendation in a sentence, then what was demanded."""
     demands = question_text(plan.demand, plan.currency)
     candidate = plan.chosen or plan.closest
@@ -119,22 +106,33 @@ def _verdict(plan: Plan) -> Iterator[Note]:
     if plan.chosen is None:
         nearest = f"the nearest candidate is {name}, {missed(candidate.misses, plan.demand)}"
         yield Note(f"No candidate meets every demand ({demands}): {nearest}.", "", Tone.STRONG)
-    elif _is_open(plan):
+    elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
         text = f"{better}; {name} has the least purchase price × time. --within, --budget or --max-power selects one."
         only = f"{name} is the only candidate."
         which = only if len(plan.candidates) == 1 else text
         yield Note(f"No time, budget or power demanded: {which}", "", Tone.STRONG)
     else:
-        why = f"the quickest; it cannot be ranked by {LACKING[plan.demand.objective]}" if plan.unranked else ""
-        meets = f" of the machines that meet every demand ({demands})" if demands else ""
-        yield Note(f"Recommended: {name}, {why or LEAST[plan.demand.objective] + meets}.", "", Tone.STRONG)
+        yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG)
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Why", Tone.WARNING)
 
 
-def _is_open(plan: Plan) -> bool:
+def why(plan: Plan) -> str:
+    """What makes the chosen machine the best."""
+    demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
+    return f"{ranked(plan)}{f' of the machines that meet every demand ({demands})' if demands else ''}"
+
+
+def ranked(plan: Plan) -> str:
+    """The chosen machine by its rank."""
+    if plan.unranked:
+        return f"the quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
+    return LEAST[plan.demand.objective]
+
+
+def is_open(plan: Plan) -> bool:
     """Whether nothing was demanded, so that no machine is recommended over the others."""
     return plan.demand.objective is Objective.PRICE_PERFORMANCE and not plan.demand.limited and not plan.unranked
 
@@ -155,7 +153,7 @@ def _best(plan: Plan) -> Iterator[Block]:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return
-    yield Facts(tuple(_facts(plan, candidate)))
+    yield Facts(tuple(facts(plan, candidate)))
     yield from unpublished_peak(candidate.owned, plan.demand)
     yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
     others = [item.nearest.owned for item in plan.against]
@@ -163,15 +161,15 @@ def _best(plan: Plan) -> Iterator[Block]:
     yield from against_report.notes(plan)
 
 
-def _facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
+def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
+    """Figures of a candidate: time, mapping, price, power and costs."""
     unit = numbers.scale(candidate.time_to_train_s.value, numbers.TIME)
     number, interval = _time(candidate, unit)
     yield Fact("Time to train", number, unit.unit, f"90 %: {interval}", grade(candidate.time_to_train_s), strong=True)
-    chance = (
-        "" if candidate.chance is None else f"chance of ≤ {numbers.time(_within(plan))}: {_chance(candidate.chance)}"
-    )
+    within = numbers.time(_within(plan))
+    likely = "" if candidate.chance is None else f"chance of ≤ {within}: {chance(candidate.chance)}"
     yield from _interrupted(candidate)
-    yield Fact(plan.demand.quantile, unit.number(candidate.sure_s), unit.unit, chance)
+    yield Fact(plan.demand.quantile, unit.number(candidate.sure_s), unit.unit, likely)
     if candidate.mapping and plan.chosen is not None:
         each = candidate.mapping.ipus_per_replica
         split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
@@ -247,10 +245,11 @@ def sources(ownership: Owned | None, terms: Terms, currency: Currency = DOLLARS)
     if ownership is not None:
         yield from run_cost.bases(ownership)
     yield Note(run_cost.terms(terms, currency), "Terms", Tone.QUIET)
-    yield Note("Rack space is not modelled: no source at hand gives it.", "", Tone.QUIET)
+    yield Note(NO_RACKS, "", Tone.QUIET)
 
 
-def _sources(plan: Plan) -> Iterator[Block]:
+def price_sources(plan: Plan) -> Iterator[Block]:
+    """Where the price and the power of the recommendation are from, and whose prices the others are."""
     candidate = plan.chosen or plan.closest
     yield from sources(candidate.owned if candidate else None, plan.terms, plan.currency)
     yield from run_cost.priced_by(other.owned for other in plan.candidates if other.owned)
@@ -260,10 +259,11 @@ def _within(plan: Plan) -> float:
     return plan.demand.within_s or 0.0
 
 
-def _chance(chance: float) -> str:
-    if chance > 0.99:
+def chance(share: float) -> str:
+    """A chance, no surer than a model can be."""
+    if share > 0.99:
         return "> 99 %"
-    return "< 1 %" if chance < 0.01 else numbers.percent(chance)
+    return "< 1 %" if share < 0.01 else numbers.percent(share)
 
 
 def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -273,10 +273,10 @@ def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
     if best is not None and explained:
         yield tuple(neighbours_report.table(plan, best))
     if verbose or not explained:
-        yield tuple(_candidate_blocks(plan, verbose=verbose))
+        yield tuple(candidate_blocks(plan, verbose=verbose))
 
 
-def _candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
+def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     """The machines nearest to the recommended one; with `verbose` all candidates."""
     front = {id(candidate) for candidate in plan.frontier}
     others = [] if verbose else [item.nearest for item in plan.against]
@@ -289,7 +289,7 @@ def _candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
     near = (
-        ("Machines to choose from" if _is_open(plan) else "Machines near the recommended one")
+        ("Machines to choose from" if is_open(plan) else "Machines near the recommended one")
         if plan.chosen
         else "Nearest candidates"
     )
@@ -358,7 +358,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         if candidate.mapping
         else numbers.UNKNOWN
     )
-    chance = () if plan.demand.within_s is None or candidate.chance is None else (_chance(candidate.chance),)
+    likely = () if plan.demand.within_s is None or candidate.chance is None else (chance(candidate.chance),)
     kwh = numbers.UNKNOWN if candidate.energy_j is None else numbers.significant(candidate.energy_j / J_PER_KWH)
     return (
         candidate.topology,
@@ -367,7 +367,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         *_time(candidate, unit),
         *((short_grade(candidate.time_to_train_s),) if graded else ()),
         unit.number(candidate.sure_s),
-        *chance,
+        *likely,
         numbers.money(candidate.capital_usd, plan.currency),
         watts(candidate.power_w),
         numbers.money(candidate.cost_usd, plan.currency),
@@ -375,7 +375,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
     )
 
 
-def _searched(plan: Plan) -> Iterator[Block]:
+def searched(plan: Plan) -> Iterator[Block]:
     """How many mappings were timed, and how."""
     counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count)
     if plan.legal:
@@ -388,7 +388,8 @@ def _searched(plan: Plan) -> Iterator[Block]:
         yield Note(f"{best} timed by event simulation too: {text}", "Check")
 
 
-def _excluded(plan: Plan) -> Iterator[Block]:
+def excluded(plan: Plan) -> Iterator[Note]:
+    """Machines that were not evaluated, and why."""
     for exclusion in plan.excluded:
         yield Note(exclusion.reason, f"Not {exclusion.topology}", Tone.WARNING)
 
@@ -414,38 +415,3 @@ def _evidence(plan: Plan, *, verbose: bool) -> str:
     count = len(plan.candidates)
     counted = f"{count:,} candidate{'' if count == 1 else 's'}" if verbose else ""
     return " · ".join(text for text in (counted, plan.calibration, NOT_MLPERF) if text)
-
-
-def _charts(plan: Plan) -> Iterator[Chart]:
-    """Time against capital, where both are known; an axis of ratios has no place for what costs nothing."""
-    others = [size for item in plan.against for size in item.sizes if size.capital_usd]
-    known = [candidate for candidate in (*plan.candidates, *others) if candidate.capital_usd]
-    if len(known) < 2:
-        return
-    of = plan.currency.of
-    money = numbers.scale([of(candidate.capital_usd or 0.0) for candidate in known], MONEY)
-    unit = numbers.scale([min(candidate.time_to_train_s.value for candidate in known)], numbers.TIME)
-
-    def points(rows: Sequence[Candidate]) -> tuple[tuple[float, float], ...]:
-        return tuple(
-            sorted((of(row.capital_usd or 0.0) / money.factor, row.time_to_train_s.value / unit.factor) for row in rows)
-        )
-
-    front = {id(candidate) for candidate in plan.frontier}
-    apart = {*front, *(id(candidate) for candidate in others)}
-    rest = [candidate for candidate in known if id(candidate) not in apart]
-    best = [candidate for candidate in known if candidate is plan.chosen]
-    rows = (
-        ("Pareto-optimal", [candidate for candidate in known if id(candidate) in front]),
-        ("dominated", rest),
-        ("recommended", best),
-        ("competitors", others),
-    )
-    free = any(candidate.capital_usd == 0 for candidate in plan.candidates)
-    left_out = "; owned machines, which cost nothing more, are left out" if free else ""
-    yield Chart(
-        f"Time to train against purchase price, {unit.unit} and {money.unit} {plan.currency.code}{left_out}",
-        ChartAxis(f"Purchase price, {money.unit} {plan.currency.code}", log=True),
-        ChartAxis(unit.unit, log=True),
-        tuple(DocSeries(label, points(some), joined=False) for label, some in rows if some),
-    )

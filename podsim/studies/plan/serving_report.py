@@ -18,8 +18,10 @@ from podsim.report.doc import (
     Facts,
     Heading,
     Note,
+    ReferenceLine,
     Tone,
 )
+from podsim.report.handout import Handout, arranged, assumptions, titled
 from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats, run_cost
 from podsim.studies.plan import inventory_report
@@ -29,7 +31,7 @@ from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_choice import front
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from podsim.studies.plan.result import Miss
     from podsim.studies.plan.serving_result import (
@@ -52,6 +54,8 @@ LIMITS: Final = {
     "budget": "budget",
     "power": "power limit",
 }
+LARGE: Final = ("Sustains", "P99 latency", "Purchase price", "Power")
+"""Facts in large type."""
 FEWEST: Final = 2  # points of a chart
 PARTLY_FILLED: Final = 0.05  # by which IPUs are busier than the rate alone would have them
 MOST_ROWS: Final = 6  # fewer where the screen says what would have to change
@@ -83,20 +87,23 @@ def missed(misses: Iterable[Miss]) -> str:
     )
 
 
-def page(plan: ServingPlan, question: Mapping[str, Any]) -> Doc:
-    """The whole answer with where the numbers of all candidates and of the workload come from."""
+def page(plan: ServingPlan, question: Mapping[str, Any] | None) -> Handout:
+    """The whole answer with where the numbers of all candidates and of the workload come from, if that is known."""
     machines = [Used(called=name, topology=name) for name in plan.named]
     owned = [candidate.owned for candidate in plan.candidates]
-    return document(plan, verbose=True, charts=True, extra=of_page(machines, [question["workload"]], owned))
+    origins = of_page(machines, [question["workload"]], owned) if question else ()
+    changes = tuple(_changes(plan)) if plan.chosen is not None else ()
+    details = (tuple(_candidates(plan, verbose=True)), changes, titled("Bases", *_bases(plan)))
+    appendix = (*details, assumptions(plan.assumptions), *origins)
+    return arranged(document(plan, charts=True), answer(plan), appendix, large=LARGE).with_risks(
+        *caveats.texts(plan.assumptions), run_cost.LEFT_OUT
+    )
 
 
-def document(
-    plan: ServingPlan, *, verbose: bool = False, charts: bool = False, extra: Iterable[tuple[Block, ...]] = ()
-) -> Doc:
+def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) -> Doc:
     """The recommendation in a sentence, its figures and the other machines.
 
-    `verbose` lists every machine, what would have to change on those that miss a demand, sources and assumptions; then
-    comes `extra`.
+    `verbose` lists every machine, what would have to change on those that miss a demand, sources and assumptions.
     """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_owned(plan)),
@@ -109,7 +116,6 @@ def document(
     if verbose:
         groups.append(tuple(_bases(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
-    groups += extra
     groups.append(tuple(_closing(plan, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
 
@@ -334,25 +340,43 @@ def _charts(plan: ServingPlan) -> Iterator[Chart]:
     if len(known) < FEWEST:
         return
     usd = numbers.scale([plan.currency.of(candidate.capital_usd or 0.0) for candidate in known], MONEY)
-    unit = numbers.scale([min(candidate.p99_s for candidate in known)], numbers.TIME)
+    unit = numbers.scale((plan.chosen or plan.closest or known[0]).p99_s, numbers.TIME)
     optimal = {id(candidate) for candidate in front(known)}
+    others = [candidate for candidate in known if candidate is not plan.chosen]
     groups = (
-        ("Pareto-optimal", [candidate for candidate in known if id(candidate) in optimal]),
-        ("dominated or too slow", [candidate for candidate in known if id(candidate) not in optimal]),
-        ("recommended", [candidate for candidate in known if candidate is plan.chosen]),
+        ("Recommended", [candidate for candidate in known if candidate is plan.chosen], True),
+        ("Pareto-optimal", [candidate for candidate in others if id(candidate) in optimal], True),
+        ("Dominated or too slow", [candidate for candidate in others if id(candidate) not in optimal], False),
     )
 
-    def points(rows: Iterable[ServingCandidate]) -> tuple[tuple[float, float], ...]:
-        pairs = ((row.p99_s / unit.factor, plan.currency.of(row.capital_usd or 0.0) / usd.factor) for row in rows)
-        return tuple(sorted(pairs))
+    def series(label: str, rows: Sequence[ServingCandidate], named: bool) -> DocSeries:
+        rows = sorted(rows, key=lambda row: (row.p99_s, row.capital_usd))
+        return DocSeries(
+            label,
+            tuple((row.p99_s / unit.factor, plan.currency.of(row.capital_usd or 0.0) / usd.factor) for row in rows),
+            joined=False,
+            names=tuple(f"{row.machines:,} × {row.topology}" for row in rows) if named else (),
+            marked=label == "Recommended",
+        )
 
     price, latency = f"Purchase price, {usd.unit} {plan.currency.code}", f"P99 latency, {unit.unit}"
     yield Chart(
         f"{price}, against {latency}",
         ChartAxis(latency, log=True),
         ChartAxis(price, log=True),
-        tuple(DocSeries(label, points(rows), joined=False) for label, rows in groups if rows),
+        tuple(series(label, rows, named) for label, rows, named in groups if rows),
+        tuple(_limit_lines(plan, unit, usd)),
     )
+
+
+def _limit_lines(plan: ServingPlan, unit: numbers.Scale, usd: numbers.Scale) -> Iterator[ReferenceLine]:
+    demand = plan.demand
+    if demand.limits.p99_s is not None:
+        limit = demand.limits.p99_s
+        yield ReferenceLine(limit / unit.factor, f"P99 limit {numbers.time(limit)}", vertical=True)
+    if demand.budget_usd is not None:
+        budget = plan.currency.of(demand.budget_usd) / usd.factor
+        yield ReferenceLine(budget, f"budget {numbers.money(demand.budget_usd, plan.currency)}")
 
 
 def _time(seconds: float | None) -> str:

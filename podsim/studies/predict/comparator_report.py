@@ -33,6 +33,7 @@ from podsim.report.doc import (
     Tone,
     label,
 )
+from podsim.report.handout import Handout, arranged
 from podsim.report.views import run_cost
 from podsim.report.views.grades import grade
 from podsim.report.views.validation import three
@@ -58,9 +59,15 @@ def answer(p: ComparatorPrediction) -> str:
     return f"{time.text} ({time.interval})"
 
 
-def page(p: ComparatorPrediction, question: Mapping[str, Any]) -> Doc:  # noqa: ARG001  (pages of all verbs are asked alike)
+def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handout:
     """All of a prediction with its cost."""
-    return document(p if p.money else priced(p), verbose=True)
+    p = p if p.money else priced(p)
+    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    cost = p.money.run_usd if p.money else None
+    costs = f" and costs {numbers.money(cost.value, p.money.currency)} per run" if p.money and cost else ""
+    takes = f"Training takes {time.text} (90 %: {time.interval} {time.unit}){costs}"
+    shown = arranged(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
+    return shown.with_risks(run_cost.terms(p.money.terms, p.money.currency) if p.money else "")
 
 
 def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:

@@ -1,41 +1,120 @@
-"""A prediction as a page: the verbose screen and a chart."""
+"""A prediction as a document to hand over."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from podsim.model.prediction import Considered, Prediction
 from podsim.report import numbers
-from podsim.report.doc import Block, Chart, ChartAxis, Doc, DocSeries
+from podsim.report.doc import NOT_MLPERF, Block, Chart, ChartAxis, DocSeries, Fact, Facts, ReferenceLine
+from podsim.report.handout import Handout, Section, arranged, assumptions, paragraph, sections, titled
 from podsim.report.origins import Used, of_page
+from podsim.report.views import caveats, events, faults, grades, noise, requirements, run_cost, untimed, wall_clock
+from podsim.report.views.lengths import skewed
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
+from podsim.studies.predict import summary_report as summary
 from podsim.studies.predict.money import priced
 
 FEWEST = 3  # batches that make a curve
+LARGE = ("Time to train", "Throughput", "Cost per run", "Machine price", "Power")
+"""Facts that are shown in large type, as far as there is room."""
+TIME_LIMIT = "time_to_train"
+"""The requirement that a chart of times shows as a line."""
 
 
-def page(p: Prediction, question: Mapping[str, Any]) -> Doc:
+def page(p: Prediction, question: Mapping[str, Any] | None) -> Handout:
     """All of a prediction with its cost and where the numbers of the machine and of the workload come from.
 
-    `question` has the arguments of the call: workload, topology, chip and changes. Raises InputError where a file that
-    it names is no longer there.
+    `question` has the arguments of the call: workload, topology, chip and changes; where it is not known, cost and
+    sources are left out. Raises InputError where a file that it names is no longer there.
     """
+    if question is None:
+        return _handout(p, ())
     topology, chip, changes = question.get("topology"), question.get("chip"), question.get("changes", ())
     if p.timed and not p.money:
         p = priced(p, topology=topology, chip=chip, changes=changes)
     used = Used(called=p.topology, topology=topology or p.topology, chip=chip, changes=changes)
     paid = p.money.owned if p.money else None
-    origins = of_page([used], [question["workload"]], [paid], [p])
-    return phases.document(p, verbose=True, extra=origins) if p.phases else report(p, origins)
+    return _handout(p, of_page([used], [question["workload"]], [paid], [p]))
 
 
-def report(p: Prediction, origins: Iterable[tuple[Block, ...]] = ()) -> Doc:
-    """All of a prediction; `origins` say where the numbers of its files come from."""
-    return view.document(p, verbose=True, charts=tuple(_batches(p)), extra=origins)
+def _handout(p: Prediction, origins: Iterable[Section]) -> Handout:
+    if p.phases:
+        doc = phases.document(p, verbose=True)
+        return arranged(doc, answer(p), origins, details=("Wall clock", "Cost"))
+    facts = tuple(summary.summary_facts(p))
+    figures = _figures(facts)
+    return Handout(
+        subject=view.title(p),
+        answer=answer(p),
+        figures=figures,
+        body=tuple(filter(None, _body(p, tuple(row for row in facts if row not in figures)))),
+        risks=_risks(p),
+        appendix=(*sections(_details(p)), assumptions(p.assumptions), *sections(origins)),
+    )
 
 
-def _batches(p: Prediction) -> Iterable[Chart]:
-    """Time to train against the global batch, for mappings with the replicas of the answer."""
+def answer(p: Prediction) -> str:
+    """The answer as a sentence: the time and its interval, or the throughput, and what it costs."""
+    cost = p.money.run_usd if p.money else None
+    capital = p.money.owned.capital if p.money else None
+    currency = p.money.currency if p.money else None
+    level = numbers.level(p.interval)
+    if p.timed:
+        time = numbers.shown(p.time_to_train_s, numbers.TIME)
+        text = f"Training takes {time.text} ({level}: {time.interval} {time.unit})"
+    else:
+        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        text = f"{p.topology_title} trains {rate.text} samples/s ({level}: {rate.interval})"
+    if cost is not None and currency is not None:
+        text += f" and costs {numbers.money(cost.value, currency)} per run"
+    if capital is not None and currency is not None:
+        text += f", on a machine of {numbers.money(capital.usd.value, currency)}"
+    return f"{text}."
+
+
+def _figures(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    known = [row for row in facts if row.label in LARGE and row.number not in ("", numbers.UNKNOWN)]
+    if len(known) > len(LARGE) - 1:  # of five the throughput is the one to look up
+        known = [row for row in known if row.label != "Throughput"]
+    return tuple(known[:4])
+
+
+def _body(p: Prediction, others: tuple[Fact, ...]) -> Iterator[Section]:
+    """Requirements, the chart, the step, mappings and the other facts."""
+    yield titled("Requirements", *requirements.blocks(p.requirements))
+    yield titled("Why this batch", *_batches(p))
+    if p.faults:
+        yield titled("With faults", *faults.blocks(p.faults, view.PARTS, verbose=True))
+    waterfall = view.step_waterfall(p.breakdown_s, coarse=summary.coarse(p))
+    yield titled("Where a step goes", waterfall, *view.fullest(p), *events.notes(p))
+    yield titled("In detail", Facts(others))
+    yield from sections([tuple(view.mapping_blocks(p))])
+
+
+def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
+    yield tuple(noise.blocks(p.noise, p.run.training_s)) if p.noise else ()
+    for each in (wall_clock.blocks, view.paid, grades.doubts, grades.forms, grades.graded):
+        yield tuple(each(p))
+    yield from (tuple(view.rejected(p)), tuple(view.memory(p)))
+
+
+def _risks(p: Prediction) -> tuple[str, ...]:
+    owned = [p.money.owned] if p.money else []
+    return paragraph(
+        f"Evidence: {summary.evidence(p).remark}",
+        *(note.text for note in view.footer(p) if note.text != NOT_MLPERF),
+        *(note.text for note in skewed(p)),
+        *(note.text for note in untimed.notes(p)),
+        run_cost.age(each.capital for each in owned),
+        f"Cost: {run_cost.terms(p.money.terms, p.money.currency)}" if p.money else "",
+        run_cost.LEFT_OUT if p.money else "",
+        *caveats.texts(p.assumptions),
+    )
+
+
+def _batches(p: Prediction) -> Iterator[Chart]:
+    """Time to train against the global batch, for mappings with the replicas of the answer, and the time limit."""
     if not p.timed:
         return
     mapping = p.mapping
@@ -44,20 +123,41 @@ def _batches(p: Prediction) -> Iterable[Chart]:
         for other in p.choice.considered
         if (other.mapping.replicas, other.mapping.micro_batch) == (mapping.replicas, mapping.micro_batch)
     }
-    if len(candidates) < FEWEST:
+    own = candidates.pop(mapping.global_batch, None)
+    if len(candidates) + (own is not None) < FEWEST:
         return
-    unit = numbers.scale([row.time_to_train_s for row in candidates.values()], numbers.TIME)
+    rows = [row for _, row in sorted(candidates.items())]
+    unit = numbers.scale([row.time_to_train_s for row in (*rows, *([own] if own else []))], numbers.TIME)
 
     def point(row: Considered) -> tuple[float, float]:
         return float(row.mapping.global_batch), row.time_to_train_s / unit.factor
 
-    own = tuple(point(row) for batch, row in sorted(candidates.items()) if batch == mapping.global_batch)
+    def name(row: Considered) -> str:
+        return f"{row.mapping.global_batch:,}: {unit.text(row.time_to_train_s)}"
+
+    time = p.time_to_train_s
+    shift = own.time_to_train_s / time.value if own else 1.0  # times are at the mean samples, the answer is a mean
+    chosen = DocSeries(
+        f"Chosen, with its {numbers.level(p.interval)} interval",
+        (point(own),) if own else (),
+        joined=False,
+        band=((time.low * shift / unit.factor, time.high * shift / unit.factor),) if own else (),
+        names=(name(own),) if own else (),
+        marked=True,
+    )
     yield Chart(
         f"Time to train vs global batch, {unit.unit}",
         ChartAxis("Global batch, samples", log=True),
         ChartAxis(unit.unit),
         (
-            DocSeries(f"{mapping.replicas:,} replicas", tuple(point(row) for _, row in sorted(candidates.items()))),
-            *((DocSeries("Chosen", own, joined=False),) if own else ()),
+            DocSeries(
+                f"{mapping.replicas:,} replicas", tuple(map(point, rows)), joined=False, names=tuple(map(name, rows))
+            ),
+            *((chosen,) if own else ()),
+        ),
+        tuple(
+            ReferenceLine(check.limit / unit.factor, f"required: {numbers.time(check.limit)}")
+            for check in p.requirements
+            if check.quantity == TIME_LIMIT
         ),
     )

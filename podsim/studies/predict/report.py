@@ -1,17 +1,19 @@
 """A prediction as a document."""
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Times
+from dataclasses import replace
 
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Considered, Prediction, StageMemory
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
     Bar,
     Bars,
     Block,
-    Chart,
     Column,
     Doc,
     DocTable,
@@ -59,7 +61,7 @@ EXAMPLES_OF_REJECTED = 8
 EXPECTED = "times at the mean samples to converge; the time to train above is the mean of simulated scores"
 
 
-def _fullest(p: Prediction) -> tuple[Note, ...]:
+def fullest(p: Prediction) -> tuple[Note, ...]:
     """The tiles with the highest SRAM use, and what would reduce it."""
     return (Note(p.memory_relief, "Peak SRAM", Tone.QUIET),) if p.memory_relief else ()
 
@@ -73,19 +75,22 @@ def answer(p: Prediction) -> str:
     return f"{time.text} ({time.interval})"
 
 
+def title(p: Prediction) -> str:
+    """What was asked: the workload, the machine and what ends the run."""
+    return f"{p.workload_title} on {p.topology_title} ({chips(p)}), {aim(p)}"
+
+
 def document(
     p: Prediction,
     *,
     verbose: bool = False,
-    charts: tuple[Chart, ...] = (),
     extra: Iterable[tuple[Block, ...]] = (),
 ) -> Doc:
-    """The answer in short, then `charts`; `verbose` adds breakdown, mappings, memory, assumptions and `extra`."""
+    """The answer in short; `verbose` adds breakdown, mappings, memory, assumptions and `extra`."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title} on {p.topology_title} ({chips(p)}), {aim(p)}"), *_faults(p, verbose)),
+        (Heading(title(p)), *_faults(p, verbose)),
         tuple(requirements.blocks(p.requirements)),
         (Facts((*summary_facts(p), *_with_faults(p, verbose))), *skewed(p)),
-        charts,
     ]
     if verbose:
         groups += [(Facts((evidence(p),)),), *_details(p), *extra]
@@ -103,12 +108,12 @@ def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
     """All that the short screen leaves to `--verbose`."""
     yield tuple(faults.blocks(p.faults, PARTS, verbose=True)) if p.faults else ()
     yield Heading("Step time breakdown"), step_bars(p)
-    yield *_fullest(p), *events.notes(p)
+    yield *fullest(p), *events.notes(p)
     yield tuple(_noisy(p))
     yield tuple(wall_clock.blocks(p))
-    yield tuple(_mapping(p))
+    yield tuple(mapping_blocks(p))
     yield tuple(paid(p))
-    for each in (grades.doubts, grades.forms, grades.graded, _rejected, _memory):
+    for each in (grades.doubts, grades.forms, grades.graded, rejected, memory):
         yield tuple(each(p))
 
 
@@ -142,26 +147,43 @@ def chips(p: Prediction) -> str:
 
 def step_bars(p: Prediction) -> Bars:
     """Parts of a step, the longest first."""
-    parts = {part: seconds for part, seconds in p.breakdown_s.items() if seconds > 0}
-    total_s = sum(parts.values())
+    return part_bars(p.breakdown_s, coarse=coarse(p))
+
+
+def part_bars(breakdown_s: Times[Part, float], *, coarse: bool = False) -> Bars:
+    """Parts of a step with their times [s], the longest first."""
+    parts = {part: seconds for part, seconds in breakdown_s.items() if seconds > 0}
+    total_s = sum_in_order(parts.values())
     unit = numbers.scale(total_s, numbers.STEP_TIME)
-    decimals = 0 if coarse(p) else 1
+    decimals = 0 if coarse else 1
     places = 0 if total_s / unit.factor >= 100 else 1
     rows = []
     longest = sorted(parts.items(), key=lambda item: -item[1])
     shares = numbers.shares([seconds / total_s for _, seconds in longest], decimals)
     for (part, seconds), share in zip(longest, shares, strict=True):
         size = seconds / unit.factor
-        text = numbers.significant(size, 1) if coarse(p) else _small(size, places)
+        text = numbers.significant(size, 1) if coarse else _small(size, places)
         rows.append(Bar(label(PARTS[part]), seconds / total_s, share, f"{text} {unit.unit}", REMARKS.get(part, "")))
     return Bars(tuple(rows))
+
+
+def step_waterfall(breakdown_s: Times[Part, float], *, coarse: bool = False) -> Bars:
+    """The same, each from where the one before ends, and the whole step as the last."""
+    rows, until = [], 0.0
+    for row in part_bars(breakdown_s, coarse=coarse).rows:
+        rows.append(replace(row, start=until))
+        until += row.share
+    step = numbers.scale(sum_in_order(breakdown_s.values()), numbers.STEP_TIME)
+    whole = step.text(sum_in_order(breakdown_s.values()), 1 if coarse else 3)
+    return Bars((*rows, Bar("Step", 1.0, numbers.percent(1.0, 0 if coarse else 1), whole)))
 
 
 def _small(size: float, places: int) -> str:
     return f"< {numbers.fixed(10**-places, places)}" if size < 0.5 * 10**-places else numbers.fixed(size, places)
 
 
-def _mapping(p: Prediction) -> Iterator[Block]:
+def mapping_blocks(p: Prediction) -> Iterator[Block]:
+    """The mapping, why it was chosen, and the others that were timed."""
     mapping, choice = p.mapping, p.choice
     configuration = mapping.configuration.name.removeprefix("as-")
     yield Heading(f"Mapping ({'searched' if choice.given == 'search' else choice.given})")
@@ -254,7 +276,8 @@ def _as_considered(p: Prediction) -> Considered:
     )
 
 
-def _rejected(p: Prediction) -> Iterator[Block]:
+def rejected(p: Prediction) -> Iterator[Block]:
+    """Why mappings were rejected, and how many."""
     if not p.choice.rejected:
         return
     yield Heading(f"{sum(p.choice.rejected.values()):,} mappings rejected, {p.choice.legal:,} legal")
@@ -263,7 +286,8 @@ def _rejected(p: Prediction) -> Iterator[Block]:
     yield DocTable((Column("Reason", wraps=True), Column("Mappings", number=True)), rows)
 
 
-def _memory(p: Prediction) -> Iterator[Block]:
+def memory(p: Prediction) -> Iterator[Block]:
+    """The SRAM of each IPU of a replica by what it holds."""
     categories = list(dict.fromkeys(name for share in p.memory.ipus for name in share.by_category))
     unit = numbers.scale(p.memory.capacity_bytes, numbers.BYTES)
     yield Heading(f"SRAM by IPU of a replica, {unit.unit} of {unit.number(p.memory.capacity_bytes)}")

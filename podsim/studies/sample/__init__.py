@@ -13,6 +13,7 @@ COMMANDS: Final = (
         ASK,
         11,
         about="Draw samples on tile memory, no network: time of a run, samples a second, what limits it, how many fit.",
+        saves=True,
     ),
 )
 VERBS: Final = {

@@ -1,7 +1,8 @@
 """How a run scales, as a document."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +19,14 @@ from podsim.report.doc import (
     Doc,
     DocSeries,
     DocTable,
+    Fact,
     Heading,
     Note,
+    ReferenceLine,
     Tone,
 )
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import Handout, Section, arranged
+from podsim.report.origins import Groups, Used, of_page
 from podsim.report.views import caveats, events
 from podsim.report.views.grades import short_grade
 from podsim.report.views.lengths import aim
@@ -61,22 +65,51 @@ def answer(report: ScaleReport) -> str:
     return f"{' to '.join(times)}: {numbers.short(gain)}× for {numbers.times(last.ipus / first.ipus)} the IPUs"
 
 
-def page(report: ScaleReport, question: Mapping[str, Any]) -> Doc:
-    """The whole answer with where the numbers of the machines and of the workload come from."""
+def page(report: ScaleReport, question: Mapping[str, Any] | None) -> Handout:
+    """The whole answer with where the numbers of the machines and of the workload come from, if that is known."""
+    origins = _origins(report, question) if question is not None else ()
+    shown = arranged(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
+    shown = replace(shown, figures=tuple(_figures(report)) or shown.figures)
+    return shown.with_risks(*(text for each in report.answered for text in caveats.texts(each.assumptions)))
+
+
+def _figures(report: ScaleReport) -> Iterator[Fact]:
+    """How far scaling pays, the time and the cost there, and the fastest machine, for large type."""
+    knee = _knee(report)
+    if knee is None or not report.timed:
+        return
+    fastest = min(report.answered, key=lambda p: p.time_to_train_s.value)
+    gain = f"each doubling at least {numbers.short(1 + report.knee_gain, 3)}× as fast"
+    yield Fact("Scaling pays up to", f"{knee.ipus:,}", "IPUs", gain)
+    for title, p in (("Time to train there", knee), ("Fastest", fastest)):
+        time = numbers.shown(p.time_to_train_s, numbers.TIME)
+        interval = f"{numbers.level(report.interval)}: {time.interval}"
+        yield Fact(title, time.number, time.unit, interval, f"on {p.ipus:,} IPUs")
+    if cost_report.cell(knee):
+        yield Fact("Cost per run there", cost_report.cell(knee), "", f"{cost_report.cell(fastest)} on the fastest")
+
+
+def _knee(report: ScaleReport) -> Prediction | None:
+    """The largest machine up to which each doubling gains as much as is asked; None where only one is compared."""
+    pairs = [*pairwise(report.answered)]
+    slow = next((small for small, large in pairs if _gain(report, small, large) < report.knee_gain), None)
+    return (slow or report.answered[-1]) if pairs else None
+
+
+def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
     machines = [
         Used(called=row.topology, topology=row.topology, chip=question.get("chip"), changes=question.get("changes", ()))
         for row in report.rows
     ]
     paid = [money.owned for money in cost_report.monies(report)]
-    origins = of_page(machines, [question["workload"]], paid, report.answered)
-    return document(report, verbose=True, extra=origins)
+    return of_page(machines, [question["workload"]], paid, report.answered)
 
 
-def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
+def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     """Where scaling stops paying, each machine, a chart and what limits it.
 
     `verbose` adds the laws of throughput, shares of a step, each machine's mapping and what limits it, prices and what
-    was assumed; then comes `extra`.
+    was assumed.
     """
     groups: list[tuple[Block, ...]] = [
         (
@@ -95,21 +128,20 @@ def document(report: ScaleReport, *, verbose: bool = False, extra: Iterable[tupl
             *(_next(report, verbose=verbose) if not report.against else ()),
         ),
     ]
-    if verbose:
-        groups += [
-            (Heading("Scaling laws of throughput"), *law_report.laws(report)),
-            tuple(cost_report.terms(report)),
-            tuple(cost_report.ownership(report)),
-            tuple(competitors_report.table(report)),
-            (Heading("Mappings"), _mappings(report)),
-            tuple(_limits(report)),
-            tuple(_assumed(report)),
-        ]
-    groups += extra
+    groups += _in_full(report) if verbose else ()
     checked = events.agreement(report.answered) if verbose else ""
     quiet = f"{checked} · {report.answered[0].calibration} · {NOT_MLPERF}"
     groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
+
+
+def _in_full(report: ScaleReport) -> Iterator[Section]:
+    """Laws, money, competitors, mappings, limits and assumptions."""
+    yield Heading("Scaling laws of throughput"), *law_report.laws(report)
+    yield from (tuple(cost_report.terms(report)), tuple(cost_report.ownership(report)))
+    yield tuple(competitors_report.table(report))
+    yield Heading("Mappings"), _mappings(report)
+    yield from (tuple(_limits(report)), tuple(_assumed(report)))
 
 
 def _verdict(report: ScaleReport) -> Iterator[Note]:
@@ -357,13 +389,18 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
             (prediction.time_to_train_s.low / unit.factor, prediction.time_to_train_s.high / unit.factor)
             for prediction in predictions
         ),
+        names=tuple(prediction.topology for prediction in predictions),
     )
     runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
     sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
     runs += competitors_report.published(report, unit)
     published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
     others = competitors_report.series(report, unit)
-    yield Chart(f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others))
+    knee = _knee(report)
+    limits = (ReferenceLine(float(knee.ipus), "scaling pays up to here", vertical=True),) if knee else ()
+    yield Chart(
+        f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
+    )
 
 
 def _grown(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:

@@ -13,6 +13,7 @@ COMMANDS: Final = (
         ASK,
         10,
         about="Sweep an explicit stencil over a grid of floats: time and FLOP/s of a time step, beside published ones.",
+        saves=True,
     ),
 )
 VERBS: Final = {

@@ -1,0 +1,135 @@
+"""Names of points in a chart, placed where they cover neither each other nor a point."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from podsim.report.doc import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OFFSETS: Final = ((7, 0), (-7, 0), (0, 8), (0, -8), (6, 8), (6, -8), (-6, 8), (-6, -8), (0, 17), (0, -17))
+"""Where a name may stand, in points from its own: right, left, above, below, and so on."""
+SIZE: Final = 8.0
+LIMIT_SIZE: Final = 8.5
+POINT: Final = 4.0  # half the width of a marker, in points
+
+
+class Box(NamedTuple):
+    """A rectangle on the canvas, in pixels."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def meets(self, other: "Box") -> bool:
+        """Whether the two share some of the canvas."""
+        return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
+
+    def inside(self, other: "Box") -> bool:
+        """Whether it lies in the other."""
+        return (
+            self.left >= other.left and self.right <= other.right and self.low >= other.low and self.high <= other.high
+        )
+
+
+def place(axes: "Axes", chart: Chart) -> None:
+    """Write the names of limits and of points into drawn axes; a name without room anywhere is left out.
+
+    Marked series come first, so that what was chosen always has its name.
+    """
+    taken = [*_points(axes, chart), *_limits(axes, chart)]
+    extent = axes.bbox
+    room = Box(extent.x0 - 2, extent.y0, extent.x1 + 2, extent.y1)
+    for x, y, name, strong in sorted(_named(chart), key=lambda item: not item[3]):
+        for dx, dy in OFFSETS:
+            box = _try(axes, (x, y), name, (dx, dy), strong=strong, taken=taken, room=room)
+            if box is not None:
+                taken.append(box)
+                break
+
+
+def _named(chart: Chart) -> Iterator[tuple[float, float, str, bool]]:
+    for series in chart.series:
+        for (x, y), name in zip(series.points, series.names, strict=bool(series.names)):
+            if name:
+                yield x, y, name, series.marked
+
+
+def _try(
+    axes: "Axes",
+    point: tuple[float, float],
+    name: str,
+    offset: tuple[int, int],
+    *,
+    strong: bool,
+    taken: Sequence[Box],
+    room: Box,
+) -> Box | None:
+    """The place of a name at an offset from its point; None, and nothing drawn, where it is not free."""
+    dx, dy = offset
+    text = axes.annotate(
+        name,
+        point,
+        xytext=offset,
+        textcoords="offset points",
+        ha="left" if dx > 0 else "right" if dx < 0 else "center",
+        va="bottom" if dy > 0 else "top" if dy < 0 else "center",
+        fontsize=SIZE + strong,
+        fontweight="bold" if strong else "normal",
+        zorder=20,
+    )
+    text.set_in_layout(False)
+    extent = text.get_window_extent()
+    box = Box(extent.x0, extent.y0, extent.x1, extent.y1)
+    if box.inside(room) and not any(box.meets(other) for other in taken):
+        return box
+    text.remove()
+    return None
+
+
+def _points(axes: "Axes", chart: Chart) -> Iterator[Box]:
+    half = POINT * _figure_scale(axes)
+    for series in chart.series:
+        for point in series.points:
+            x, y = axes.transData.transform(point)
+            yield Box(x - half, y - half, x + half, y + half)
+
+
+def _limits(axes: "Axes", chart: Chart) -> Iterator[Box]:
+    """The names of lines across, drawn at their ends."""
+    for limit in chart.limits:
+        text = (
+            axes.annotate(
+                limit.label,
+                (limit.at, 1.0),
+                xycoords=axes.get_xaxis_transform(),
+                xytext=(-3, -3),
+                textcoords="offset points",
+                ha="right",
+                va="top",
+                rotation=90,
+                fontsize=LIMIT_SIZE,
+            )
+            if limit.vertical
+            else axes.annotate(
+                limit.label,
+                (1.0, limit.at),
+                xycoords=axes.get_yaxis_transform(),
+                xytext=(-3, 2),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                fontsize=LIMIT_SIZE,
+            )
+        )
+        text.set_in_layout(False)
+        extent = text.get_window_extent()
+        yield Box(extent.x0, extent.y0, extent.x1, extent.y1)
+
+
+def _figure_scale(axes: "Axes") -> float:
+    """Pixels a point."""
+    figure = axes.get_figure()
+    return float(figure.dpi) / 72.0 if figure else 1.0

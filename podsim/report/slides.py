@@ -1,0 +1,223 @@
+"""A handout as slides: .pptx, by python-pptx; texts, tables and bars can be edited."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from podsim.report.doc import NOT_MLPERF, Bars, Chart, DocTable, Fact
+from podsim.report.escape import escaped
+from podsim.report.handout import Cover, Handout, Section
+from podsim.report.office_file import column_shares, describe, drawing, heading, picture, saved, say_of_itself
+from podsim.report.version import version
+
+FONT: Final = "Arial"
+INK, QUIET, BAR = (0x1B, 0x1F, 0x24), (0x57, 0x60, 0x6A), (0x2F, 0x6F, 0xB3)
+WIDTH_IN, HEIGHT_IN, EDGE_IN = 13.333, 7.5, 0.6
+TITLE_ONLY: Final = 5
+"""The layout of python-pptx's own template that has a title and nothing else."""
+MOST_ROWS, MOST_COLUMNS, MOST_RISKS = 10, 9, 9
+"""What a slide can hold; the document has the rest."""
+
+
+def pptx(handout: Handout, cover: Cover) -> bytes:
+    """Four slides: the answer with its figures, the chart, the alternatives, and where the time goes with the risks."""
+    return saved(_Writer(handout, cover).deck.save)
+
+
+Place = tuple[float, float, float, float]
+"""Left, top, width and height of a shape [in]."""
+
+
+def _titles(table: DocTable) -> tuple[str, ...]:
+    return tuple(column.title for column in table.columns)
+
+
+class _Writer:
+    """Slides while they are written."""
+
+    def __init__(self, handout: Handout, cover: Cover) -> None:
+        import pptx.util
+        from pptx.dml.color import RGBColor
+
+        self.util, self.colour = pptx.util, RGBColor
+        self.deck = pptx.Presentation()
+        self.deck.slide_width, self.deck.slide_height = self.util.Inches(WIDTH_IN), self.util.Inches(HEIGHT_IN)
+        self.title = cover.title or handout.subject
+        self.customer = cover.customer
+        say_of_itself(self.deck.core_properties, handout, cover)
+        self._answer(handout, cover)
+        drawn = [section for section in handout.body if drawing(section)]
+        tables = [section for section in handout.body if any(isinstance(block, DocTable) for block in section)]
+        self._drawing(drawn[:1], handout)
+        self._alternatives(tables[:1], handout)
+        self._parts(drawn[1:2], handout)
+
+    def _slide(self, title: str) -> Any:  # noqa: ANN401
+        """A slide with a title, and at its foot what it is from."""
+        slide = self.deck.slides.add_slide(self.deck.slide_layouts[TITLE_ONLY])
+        place = slide.shapes.title
+        place.left, place.top = self.util.Inches(EDGE_IN), self.util.Inches(0.35)
+        place.width, place.height = self.util.Inches(WIDTH_IN - 2 * EDGE_IN), self.util.Inches(1.1)
+        place.text_frame.word_wrap = True
+        self._write(place.text_frame.paragraphs[0], title, size=26 if len(title) < 90 else 20, bold=True)
+        place.text_frame.paragraphs[0].alignment = 1
+        foot = " · ".join(filter(None, (self.title, self.customer, f"podsim {version()}", NOT_MLPERF)))
+        self._box(slide, [foot], (EDGE_IN, HEIGHT_IN - 0.5, WIDTH_IN - 2 * EDGE_IN, 0.35), size=10, quiet=True)
+        return slide
+
+    def _answer(self, handout: Handout, cover: Cover) -> None:
+        slide = self._slide(handout.answer)
+        lines = [self.title, *([handout.subject] if cover.title else [])]
+        lines += ["   ".join(f"{label}: {text}" for label, text in cover.lines)] if cover.lines else []
+        lines += [f"{note.label}: {note.text}" for note in handout.warnings]
+        self._box(slide, lines, (EDGE_IN, 1.6, WIDTH_IN - 2 * EDGE_IN, 1.4), size=16, quiet=True)
+        wide = (WIDTH_IN - 2 * EDGE_IN) / max(len(handout.figures), 1)
+        for at, row in enumerate(handout.figures):
+            self._figure(slide, row, (EDGE_IN + at * wide, 3.3, wide - 0.2, 2.9))
+
+    def _figure(self, slide: Any, row: Fact, place: Place) -> None:  # noqa: ANN401
+        frame = self._box(slide, [row.label], place, size=16, quiet=True)
+        self._write(frame.add_paragraph(), f"{row.number} {row.unit}".rstrip(), size=36, bold=True)
+        for text in filter(None, (row.remark, row.second)):
+            self._write(frame.add_paragraph(), text, size=14, quiet=True)
+
+    def _drawing(self, sections: Sequence[Section], handout: Handout) -> None:
+        """The chart that explains the answer: a picture, or bars that can be edited."""
+        if not sections:
+            self._listed("Figures", [self._spelled(row) for row in handout.figures])
+            return
+        found = drawing(sections[0])
+        assert found is not None, "only those with a drawing come here"
+        title, block = found
+        slide = self._slide(title)
+        if isinstance(block, Bars):
+            self._bars(slide, block, title, (EDGE_IN, 1.45, WIDTH_IN - 2 * EDGE_IN, 5.3))
+        else:
+            self._picture(slide, block, title, (1.6, 1.5, 10.1))
+
+    def _picture(self, slide: Any, block: Chart, title: str, place: tuple[float, float, float]) -> None:  # noqa: ANN401
+        """A chart at a place, that wide [in]."""
+        left, top, width = map(self.util.Inches, place)
+        shape = slide.shapes.add_picture(picture(block, width_in=max(place[2], 7.0)), left, top, width=width)
+        describe(shape._element.nvPicPr.cNvPr, block, title)  # noqa: SLF001  (python-pptx has no name for it)
+
+    def _bars(self, slide: Any, block: Bars, title: str, place: Place) -> None:  # noqa: ANN401
+        """Bars as a chart of the program that shows the slides, each from where it starts."""
+        rows = block.rows[::-1]  # the first is drawn lowest
+        from pptx.chart.data import CategoryChartData
+        from pptx.enum.chart import XL_CHART_TYPE
+
+        data = CategoryChartData()
+        data.categories = [escaped(row.label) for row in rows]
+        data.add_series("start", [round(100 * row.start, 6) for row in rows])
+        data.add_series("share, %", [round(100 * row.share, 6) for row in rows])
+        shape = slide.shapes.add_chart(
+            XL_CHART_TYPE.BAR_STACKED,
+            *map(self.util.Inches, place),
+            data,
+        )
+        describe(shape._element.nvGraphicFramePr.cNvPr, block, title)  # noqa: SLF001
+        self._draw_bars(shape.chart, block)
+
+    def _draw_bars(self, chart: Any, block: Bars) -> None:  # noqa: ANN401
+        chart.has_legend = False
+        chart.font.size, chart.font.name = self.util.Pt(12), FONT
+        chart.value_axis.visible = False
+        chart.value_axis.has_major_gridlines = False
+        plot = chart.plots[0]
+        plot.gap_width, plot.overlap = 40, 100
+        plot.series[0].format.fill.background()
+        plot.series[1].format.fill.solid()
+        plot.series[1].format.fill.fore_color.rgb = self.colour(*BAR)
+        for at, row in enumerate(block.rows[::-1]):
+            frame = plot.series[1].points[at].data_label.text_frame
+            frame.text = escaped("  ".join(filter(None, (row.share_text, row.text))))
+            frame.paragraphs[0].runs[0].font.size = self.util.Pt(11)
+            frame.paragraphs[0].runs[0].font.color.rgb = self.colour(*INK)
+
+    def _alternatives(self, sections: Sequence[Section], handout: Handout) -> None:
+        """A table of the others, with the columns and rows that a slide can hold."""
+        if not sections:
+            self._listed("In detail", [self._spelled(row) for row in handout.figures])
+            return
+        table = next(block for block in sections[0] if isinstance(block, DocTable))
+        slide = self._slide(heading(sections[0]))
+        kept = sorted(range(len(table.columns)), key=lambda at: (table.columns[at].priority, at))[:MOST_COLUMNS]
+        kept.sort()
+        first = max(0, min((table.marked or 0) - MOST_ROWS // 2, len(table.rows) - MOST_ROWS))
+        rows = table.rows[first : first + MOST_ROWS]
+        shape = slide.shapes.add_table(
+            len(rows) + 1,
+            len(kept),
+            self.util.Inches(EDGE_IN),
+            self.util.Inches(1.5),
+            self.util.Inches(WIDTH_IN - 2 * EDGE_IN),
+            self.util.Inches(0.4 * (len(rows) + 1)),
+        )
+        for column, share in enumerate(column_shares([[row[at] for at in kept] for row in (_titles(table), *rows)])):
+            shape.table.columns[column].width = self.util.Inches((WIDTH_IN - 2 * EDGE_IN) * share)
+        for column, at in enumerate(kept):
+            texts = [table.columns[at].title, *(row[at] for row in rows)]
+            for line, text in enumerate(texts):
+                paragraph = shape.table.cell(line, column).text_frame.paragraphs[0]
+                chosen = table.marked is not None and line == table.marked - first + 1
+                self._write(paragraph, text, size=12, bold=chosen or line == 0, colour=None if line == 0 else INK)
+                paragraph.alignment = 3 if table.columns[at].number else 1
+        if len(rows) < len(table.rows) or len(kept) < len(table.columns):
+            text = f"{len(rows)} of {len(table.rows)} rows, {len(kept)} of {len(table.columns)} columns"
+            self._box(slide, [text], (EDGE_IN, HEIGHT_IN - 0.85, WIDTH_IN - 2 * EDGE_IN, 0.3), size=11, quiet=True)
+
+    def _parts(self, sections: Sequence[Section], handout: Handout) -> None:
+        """Where the time goes, and the risks."""
+        if not sections:
+            self._listed("Risks and assumptions", handout.risks)
+            return
+        found = drawing(sections[0])
+        assert found is not None, "only those with a drawing come here"
+        title, block = found
+        slide = self._slide(f"{title}; risks and assumptions")
+        left = (WIDTH_IN - 2 * EDGE_IN) * 0.6
+        if isinstance(block, Bars):
+            self._bars(slide, block, title, (EDGE_IN, 1.45, left, 5.3))
+        else:
+            self._picture(slide, block, title, (EDGE_IN, 1.6, left))
+        place = (EDGE_IN + left + 0.2, 1.6, WIDTH_IN - 2 * EDGE_IN - left - 0.2, 5.0)
+        self._box(slide, handout.risks[:MOST_RISKS], place, size=13)
+
+    def _listed(self, title: str, lines: Sequence[str]) -> None:
+        slide = self._slide(title)
+        self._box(slide, lines[:MOST_RISKS] or ["None."], (EDGE_IN, 1.6, WIDTH_IN - 2 * EDGE_IN, 5.0), size=18)
+
+    def _spelled(self, row: Fact) -> str:
+        return ": ".join((row.label, "; ".join(filter(None, (f"{row.number} {row.unit}".strip(), row.remark)))))
+
+    def _box(
+        self,
+        slide: Any,  # noqa: ANN401
+        lines: Sequence[str],
+        place: Place,
+        *,
+        size: float,
+        quiet: bool = False,
+    ) -> Any:  # noqa: ANN401
+        """A box of text with a paragraph a line; its frame."""
+        frame = slide.shapes.add_textbox(*map(self.util.Inches, place)).text_frame
+        frame.word_wrap = True
+        for at, line in enumerate(lines):
+            self._write(frame.paragraphs[0] if at == 0 else frame.add_paragraph(), line, size=size, quiet=quiet)
+        return frame
+
+    def _write(
+        self,
+        paragraph: Any,  # noqa: ANN401
+        text: str,
+        *,
+        size: float,
+        bold: bool = False,
+        quiet: bool = False,
+        colour: tuple[int, int, int] | None = INK,
+    ) -> None:
+        run = paragraph.add_run()
+        run.text = escaped(text)
+        run.font.size, run.font.bold, run.font.name = self.util.Pt(size), bold, FONT
+        if quiet or colour is not None:
+            run.font.color.rgb = self.colour(*(QUIET if quiet else colour or INK))
