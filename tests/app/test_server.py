@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 import podsim
 from podsim.cli.app import main
 from podsim.studies import load
-from podsim.studies.app import answers, html, views
+from podsim.studies.app import answers, guard, html, views
 from podsim.studies.app.headline import AnswerFigures, IntervalRow, KeyFigure
 from podsim.studies.app.query import read
 from podsim.studies.app.server import application
@@ -35,7 +35,7 @@ def test_every_view_has_a_page(client: TestClient) -> None:
         assert page.status_code == 200
         assert view.asks in page.text
         assert "default-src 'none'; script-src 'self'" in page.headers["content-security-policy"]
-        assert page.headers["cache-control"] == "no-store"
+        assert {name: page.headers[name] for name in guard.HEADERS} == guard.HEADERS
 
 
 @pytest.mark.parametrize("path", ["/nothing?x=1", "/predict/file/plan.html", "/static/../server.py", "/static/x.js"])
