@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 import podsim
 from podsim.cli.app import main
+from podsim.report.answer_file import SUFFIXES
 from podsim.studies import load
 from podsim.studies.app import answers, guard, html, views
 from podsim.studies.app.headline import AnswerFigures, IntervalRow, KeyFigure
@@ -168,24 +169,26 @@ def test_the_answer_may_be_no(answering: TestClient) -> None:
     assert "The answer is no" in event["html"]
 
 
+STARTS = {
+    ".html": b"<!doctype html>",
+    ".svg": b"<?xml",
+    ".png": b"\x89PNG",
+    ".pdf": b"%PDF",
+    ".docx": b"PK",
+    ".pptx": b"PK",
+    ".csv": b"",
+    ".json": b"{",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("suffix", "start"),
-    [
-        ("html", b"<!doctype html>"),
-        ("svg", b"<?xml"),
-        ("png", b"\x89PNG"),
-        ("pdf", b"%PDF"),
-        ("csv", b""),
-        ("json", b"{"),
-    ],
-)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_are_those_of_the_command_line(
-    answering: TestClient, suffix: str, start: bytes, tmp_path, monkeypatch: pytest.MonkeyPatch
+    answering: TestClient, suffix: str, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    response = answering.get(f"/scale/file/scale.{suffix}?workload=resnet50&pods=16,64")
-    assert response.headers["content-disposition"] == f'attachment; filename="podsim-scale.{suffix}"'
-    assert response.content.startswith(start)
-    assert main(["scale", "resnet50", "--pods", "16,64", "-o", f"scale.{suffix}"]) == 0
-    assert (tmp_path / f"scale.{suffix}").read_bytes() == response.content
+    response = answering.get(f"/scale/file/scale{suffix}?workload=resnet50&pods=16,64")
+    assert response.headers["content-disposition"] == f'attachment; filename="podsim-scale{suffix}"'
+    assert response.content.startswith(STARTS[suffix])
+    assert main(["scale", "resnet50", "--pods", "16,64", "-o", f"scale{suffix}"]) == 0
+    assert (tmp_path / f"scale{suffix}").read_bytes() == response.content
