@@ -11,7 +11,7 @@ USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 FIND_PYTHON = for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; exit; fi; done
 
-.PHONY: predict check test test-slow matrix readme schemas site release-check lint ci clean
+.PHONY: predict check test test-slow browser matrix readme schemas site release-check lint ci clean
 .NOTPARALLEL:
 
 predict: $(VENV)/.installed
@@ -23,12 +23,17 @@ check: lint
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow" tests/test_units.py $(QUICK:%=tests/%)
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser"
 
 # What `make test` leaves out: fits without each group, all published rows, second cases of what takes a second, killed
 # processes and injected faults; and each property with eight times the examples.
 test-slow: $(VENV)/.installed-dev
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto --dist worksteal -m "slow or hypothesis"
+
+# podsim app in Debian's Chromium without a window; skipped with a word where there is none.
+browser: $(VENV)/.installed-dev
+	@$(PIP) --editable '.[browser]'
+	@$(BIN)/python -m pytest -m browser tests/browser
 
 # The tests on every Python that uv finds here, with the newest and the lowest dependencies declared, one after the other.
 PYTHONS = 3.11 3.12 3.13 3.14
@@ -39,7 +44,7 @@ matrix:
 		echo "=== Python $$python, $$resolution dependencies" >&2; \
 		uv venv --quiet --clear --no-python-downloads --python $$python $$folder && \
 		uv pip install --quiet --python $$folder --resolution $$resolution --editable '.[dev]' && \
-		$$folder/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider || exit 1; \
+		$$folder/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider -m "not browser" || exit 1; \
 	done; done
 
 # What pages show of podsim, written anew; `make test` compares.

@@ -179,7 +179,7 @@ class Scenario:
 
     def query(self) -> str:
         """The scenario as a query string, "workload=bert&pod=512"; `of_query` reads it back."""
-        return urlencode([(name, text) for name, value in self.flags().items() for text in _texts(value)])
+        return urlencode([(name, text) for name, value in self.flags().items() for text in texts_of(value)])
 
     @classmethod
     def of_query(cls, query: str) -> Self:
@@ -197,7 +197,7 @@ class Scenario:
         faults: list[tuple[Argument, str]] = []
         for name, texts in given.items():
             try:
-                table[name] = _parsed(FLAGS[name], texts)
+                table[name] = of_texts(FLAGS[name], texts)
             except ValueError as error:
                 faults.append((FLAGS[name], str(error)))
         if faults:
@@ -214,13 +214,14 @@ def spelled(changes: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
     return tuple(changes)
 
 
-def _texts(value: object) -> list[str]:
+def texts_of(value: object) -> list[str]:
+    """The value of an argument as texts of a query string; `of_texts` reads them back."""
     if isinstance(value, tuple):
         return [str(item) for item in value]
     return [str(value).lower() if isinstance(value, bool) else str(value)]
 
 
-def _parsed(argument: Argument, texts: Sequence[str]) -> Any:  # noqa: ANN401  (of any kind)
+def of_texts(argument: Argument, texts: Sequence[str]) -> Any:  # noqa: ANN401  (of any kind)
     """The value that texts of a query string mean; ValueError where they mean none."""
     if argument.kind in LISTS:
         return tuple(texts)

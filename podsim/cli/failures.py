@@ -1,6 +1,5 @@
 """Errors as a person reads them."""
 
-import json
 import platform
 import re
 import shlex
@@ -28,7 +27,6 @@ USAGE_CODES = {
 }
 
 SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
-SCHEMA = "podsim.error/1"
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 
 
@@ -56,12 +54,6 @@ def screen(error: PodsimError, look: Look) -> str:
     if error.hint:
         lines += [*space, *_wrapped(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]
     return "\n".join(lines) + "\n"
-
-
-def document(error: PodsimError) -> str:
-    """The error as one line of JSON, which a program finds as the last line of stderr."""
-    fields = {"code": error.code, "message": error.message, "context": list(error.context), "hint": error.hint}
-    return json.dumps({"schema": SCHEMA, "podsim": version(), **fields}) + "\n"
 
 
 def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:

@@ -30,6 +30,8 @@ OWN_FILE: Final = {
     "jobs": "it starts processes",
     "sweep.most": "it lifts a limit on work",
     "most_spans": "it lifts a limit on memory",
+    "port": "it opens a port of this machine",
+    "browser": "it starts a program",
 }
 """Flags that the user's own file may set, and a file that is found in a folder may not."""
 

@@ -16,6 +16,7 @@ from podsim.scenario import Scenario as Scenario
 from podsim.studies import notebook as notebook
 
 if TYPE_CHECKING:  # for editors and type checkers; names are looked up below
+    from podsim.studies.app.study import app as app
     from podsim.studies.calibrate.study import calibrate as calibrate
     from podsim.studies.calibrate.study import calibrate_comparators as calibrate_comparators
     from podsim.studies.calibrate.study import calibrate_compile_times as calibrate_compile_times

@@ -136,7 +136,7 @@ class AnswerForms:
         answer_file.check(path, flag="save as ")
         check_writable(path)
         record = ledger(answer)
-        suffix, command = path.suffix.lower(), _command(record)
+        suffix = path.suffix.lower()
         if _registered(answer).module == "trace.report" and suffix == ".json":
             write_atomic(path, _part("podsim.report.chrome_trace").text(answer))
             return
@@ -145,7 +145,7 @@ class AnswerForms:
                 suffix,
                 lambda: page(answer, record.question if record else None),
                 _written(answer),
-                Cover(command=_command_line(command, path, cover), **cover),
+                Cover(command=_command_line(command(record), path, cover), **cover),
             )
         write_atomic(path, content)
 
@@ -213,7 +213,7 @@ def _document(answer: object, *, whole: bool = True) -> Doc:
     return document
 
 
-def _command(record: Ledger | None) -> list[str]:
+def command(record: Ledger | None) -> list[str]:
     """The words of the command line that asks the same; "podsim" alone where the question was not recorded."""
     if record is None:
         return ["podsim"]
@@ -227,10 +227,10 @@ def _command(record: Ledger | None) -> list[str]:
     return words
 
 
-def _command_line(command: list[str], path: Path, cover: Mapping[str, str]) -> str:
+def _command_line(words: list[str], path: Path, cover: Mapping[str, str]) -> str:
     """The command line that writes the same file."""
     flags = [word for name, text in cover.items() if text for word in (f"--{name}", text)]
-    return shlex.join([*command, "-o", path.name, *flags])
+    return shlex.join([*words, "-o", path.name, *flags])
 
 
 def _items(value: object) -> list[object]:

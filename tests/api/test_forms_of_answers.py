@@ -82,6 +82,7 @@ ELSEWHERE = {
     "write_scenario": "returns nothing",
     "import_model": "the text of a file, and no answer",
     "calibrate_own": "needs logs: tests/cli/test_own_logs.py",
+    "app": "a server, and no answer: tests/app",
 }
 
 

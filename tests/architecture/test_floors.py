@@ -12,6 +12,8 @@ from source import ROOT, modules, place, tree
 
 FLOOR_0 = ("podsim/model/", "podsim/units.py", "podsim/errors.py")
 IMPORTED_AS = {"python-docx": "docx", "python-pptx": "pptx"}
+TESTS = {"dev", "browser", "docs"}
+"""Extras that only tests and the site need."""
 NO_FUTURE_ANNOTATIONS = ("podsim/model/", "podsim/cli/")
 
 
@@ -48,12 +50,7 @@ def test_floor_zero_imports_the_standard_library_only() -> None:
 
 def test_every_package_imported_is_a_declared_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [
-        line
-        for name, lines in project["optional-dependencies"].items()
-        if name not in ("dev", "docs")
-        for line in lines
-    ]
+    extras = [line for name, lines in project["optional-dependencies"].items() if name not in TESTS for line in lines]
     names = [line.split(">")[0] for line in (*project["dependencies"], *extras)]
     declared = {IMPORTED_AS.get(name, name) for name in names} - {"dask"}  # distributed is of dask
     used = {name for path in modules("podsim") for name, _ in imported(path)} - sys.stdlib_module_names - {"podsim"}

@@ -12,8 +12,9 @@ from provoked import table
 
 from podsim.cli import app
 from podsim.cli.app import main
-from podsim.cli.failures import document, exit_code
+from podsim.cli.failures import exit_code
 from podsim.errors import InputError, PodsimError
+from podsim.report.error_json import document
 
 LINES = tuple(dict.fromkeys(table()))
 SAMPLE = LINES[::40]

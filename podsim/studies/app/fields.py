@@ -1,0 +1,196 @@
+"""Form fields of a view, made from what its verb declares of its arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from podsim.files import find
+from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.scenario import LISTS
+from podsim.studies.app import views
+from podsim.studies.app.query import CHANGE, offered
+from podsim.studies.asking import FLAGS
+
+if TYPE_CHECKING:
+    from podsim.studies.app.query import Query
+    from podsim.studies.app.views import View
+
+KINDS: Final[dict[str, find.Kind]] = {"workload": "workloads", "topology": "topologies", "chip": "chips"}
+"""Arguments whose names podsim lists."""
+ACRONYMS: Final = {
+    "ipu": "IPU",
+    "ipus": "IPUs",
+    "io": "I/O",
+    "sdk": "SDK",
+    "kwh": "kWh",
+    "pue": "PUE",
+    "p99": "P99",
+    "ttft": "Time to first token",
+    "tpot": "Time per output token",
+    "mfu": "MFU",
+}
+LABELS: Final = {
+    "pod": "IPUs",
+    "pods": "IPUs of each pod",
+    "changes": "Changed numbers",
+    "to": "Compare with machine",
+    "to_chip": "Compare with chip",
+    "to_sdk": "Compare with SDK",
+    "to_preset": "Compare with preset",
+    "within": "Time limit",
+    "max_power": "Power limit",
+    "knee": "Least gain of a doubling",
+    "law": "Scaling law",
+    "machines": "Machines",
+}
+
+
+FLAG: Final = re.compile(r"--([a-z][a-z0-9-]+)")
+FLAGS_BACK: Final = {flag: name for name, flag in FLAGS.items()}
+
+
+class Field(NamedTuple):
+    """One field: name in the query, label, value, and where its slider stops.
+
+    `form` is "select", "switch", "lines" or "text"; `options` are value and text of each choice.
+    """
+
+    name: str
+    label: str
+    form: str
+    value: str
+    error: str = ""
+    help: str = ""
+    placeholder: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    stops: tuple[str, ...] = ()
+    required: bool = False
+
+    @property
+    def at(self) -> int:
+        """The stop of the slider that the value is, else the one in which the field is empty, else the first."""
+        for text in (self.value, ""):
+            if text in self.stops:
+                return self.stops.index(text)
+        return 0
+
+
+def first(view: View, query: Query) -> list[Field]:
+    """The fields on top of a view."""
+    return [_field(offered(view.verb)[name], query) for name in view.first]
+
+
+def changed(view: View, query: Query) -> list[Field]:
+    """A field for each number of link, chip and machine that has a slider."""
+    given = dict(_change(text) for text in query.texts.get("changes", ()))
+    if not view.changes:
+        return []
+    return [
+        Field(
+            name=CHANGE + path,
+            label=label,
+            form="text",
+            value=given.get(path, ""),
+            placeholder="unchanged",
+            stops=views.FACTORS,
+        )
+        for path, label in views.CHANGED.items()
+    ]
+
+
+def further(view: View, query: Query) -> list[tuple[str, list[Field]]]:
+    """The other fields of a view under their headings."""
+    declared = offered(view.verb)
+    result = [(heading, [_field(declared[name], query) for name in names]) for heading, names in views.groups(view)]
+    if view.changes:
+        others = [text for text in query.texts.get("changes", ()) if _change(text)[0] not in views.CHANGED]
+        field = _field(declared["changes"], query)._replace(label="Other changed numbers", value="\n".join(others))
+        result.insert(0, ("Other numbers", [field]))
+    return result
+
+
+def _change(text: str) -> tuple[str, str]:
+    path, _, value = text.partition("=")
+    return path.strip(), value.strip()
+
+
+def _field(argument: Argument, query: Query) -> Field:
+    name = argument.name
+    texts = query.texts.get(name, ())
+    form = _form(argument)
+    value = "\n".join(texts)
+    if not value and argument.default not in (None, REQUIRED, ()):
+        value = str(argument.default).lower() if form == "switch" else str(argument.default)
+    return Field(
+        name=name,
+        label=label(argument),
+        form=form,
+        value=value,
+        error=query.errors.get(name, ""),
+        help=_help(argument),
+        placeholder=_placeholder(argument),
+        options=_options(argument, value) if form == "select" else (),
+        stops=views.stops(name),
+        required=argument.default is REQUIRED,
+    )
+
+
+def label(argument: Argument) -> str:
+    """The label of an argument: "IPUs per replica", "Budget, USD"."""
+    words = [ACRONYMS.get(word, word) for word in argument.name.split("_")]
+    text = LABELS.get(argument.name, " ".join(words))
+    unit = f", {argument.unit}" if argument.unit == "USD" else ""
+    return f"{text[:1].upper()}{text[1:]}{unit}"
+
+
+def _help(argument: Argument) -> str:
+    """The help of an argument with labels in place of flags; that of names leaves files to the command line."""
+    if argument.name in KINDS and "file" in argument.help:
+        return ""
+    return FLAG.sub(lambda match: _called(match[1]), argument.help)
+
+
+def _called(flag: str) -> str:
+    name = flag.replace("-", "_")
+    return LABELS.get(FLAGS_BACK.get(name, name), " ".join(ACRONYMS.get(word, word) for word in name.split("_")))
+
+
+def _form(argument: Argument) -> str:
+    if argument.kind is ArgumentKind.SWITCH:
+        return "switch"
+    if argument.kind is ArgumentKind.CHOICE or argument.name in KINDS:
+        return "select"
+    return "lines" if argument.kind in LISTS else "text"
+
+
+def _placeholder(argument: Argument) -> str:
+    if argument.example:
+        return f"such as {argument.example.strip(chr(34))}"
+    if argument.kind in LISTS:
+        return f"{argument.metavar}, a line each"
+    return "" if argument.default is REQUIRED else "default"
+
+
+def _options(argument: Argument, value: str) -> tuple[tuple[str, str], ...]:
+    """The choices of a field; a value that is none of them stays there, so that its error has a place."""
+    names = find.names(KINDS[argument.name]) if argument.name in KINDS else argument.choices
+    empty = (
+        ()
+        if argument.default not in (None, REQUIRED)
+        else (("", "choose" if argument.default is REQUIRED else "default"),)
+    )
+    other = () if value in ("", *names) else ((value, value),)
+    return (*empty, *((name, name) for name in names), *other)
+
+
+def at_fault(view: View, error: dict[str, Any]) -> str:
+    """The field that an error is about, by its code and by the flag or argument that it names; "" where none is."""
+    declared = offered(view.verb)
+    by_code = {"bad-change": "changes", "bad-pod": "pod"}.get(error["code"], error["code"].partition("unknown-")[2])
+    texts = [error["message"], *error["context"], error["hint"]]
+    words = [word.replace("-", "_") for text in texts for word in FLAG.findall(text)]
+    start = error["message"].partition(" ")[0].rstrip(":")
+    changed = [CHANGE + path for path in views.CHANGED if view.changes and any(path in text for text in texts[:-1])]
+    names = [*changed, by_code, start, *(FLAGS_BACK.get(word, word) for word in words)]
+    return next((name for name in names if name in declared or name in changed), "")

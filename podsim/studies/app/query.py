@@ -1,0 +1,130 @@
+"""What a query string says to a verb: values of its declared arguments, and what is wrong with each of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from podsim.errors import meant
+from podsim.files import find
+from podsim.files.inputs import Ledger
+from podsim.model.argument import REQUIRED, Argument, ArgumentKind, short
+from podsim.scenario import LISTS, of_texts, texts_of
+from podsim.studies import arguments, notebook
+from podsim.studies.asking import ARGUMENTS, COMMANDS, FLAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NOT_ASKED: Final = (ArgumentKind.FILE, ArgumentKind.CALLBACK, ArgumentKind.WARNING, ArgumentKind.ANSWER)
+"""Kinds of arguments that the app does not take: files of this machine, and what only Python can give."""
+CHANGE: Final = "changes:"
+"""How the name of a form field of one change begins: "changes:chip.clock"."""
+NAMES: Final = ("machines", "against", "topologies", "to")
+"""Lists of names that the command line takes as paths too."""
+NO_FILE: Final = "names a file: the app opens none, the command line does"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question to a verb: `values` that are given and right, and `errors` by argument ("" for the question whole)."""
+
+    verb: str
+    values: Mapping[str, Any]
+    texts: Mapping[str, tuple[str, ...]]
+    errors: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The query string of the values that are not at their default, in the order of the verb."""
+        pairs = [
+            (name, text)
+            for name, argument in arguments(self.verb).items()
+            if name in self.values and self.values[name] != argument.default
+            for text in texts_of(self.values[name])
+        ]
+        return urlencode(pairs)
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command line that asks the same."""
+        names = {**FLAGS, **ARGUMENTS.get(self.verb, {})}
+        flags = {names.get(name, name): value for name, value in self._stated().items()}
+        return notebook.command(Ledger(verb=COMMANDS.get(self.verb, self.verb), flags=dict(sorted(flags.items()))))
+
+    @property
+    def call(self) -> str:
+        """The call in Python that asks the same."""
+        stated = self._stated()
+        ahead = [repr(stated.pop("workload"))] if "workload" in stated else []
+        flags = [f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in stated.items()]
+        return f"podsim.{self.verb}({', '.join((*ahead, *flags))})"
+
+    def _stated(self) -> dict[str, Any]:
+        declared = arguments(self.verb)
+        return {
+            name: self.values[name]
+            for name in declared
+            if self.values.get(name, None) not in (None, declared[name].default)
+        }
+
+
+def offered(verb: str) -> dict[str, Argument]:
+    """The arguments of a verb that the app takes."""
+    return {name: argument for name, argument in arguments(verb).items() if argument.kind not in NOT_ASKED}
+
+
+def read(verb: str, pairs: Iterable[tuple[str, str]]) -> Query:
+    """The question of a form or a query string; empty fields are left out, lists take a line for each item."""
+    declared = offered(verb)
+    texts: dict[str, list[str]] = {}
+    errors: dict[str, str] = {}
+    for name, text in _by_argument(pairs):
+        if name in declared:
+            texts.setdefault(name, []).extend(_items(declared[name], text))
+        elif text.strip():
+            errors[""] = _unknown(verb, name, declared)
+    values = {}
+    for name, given in texts.items():
+        if not given:
+            continue
+        try:
+            _refuse_paths(declared[name], given)
+            values[name] = of_texts(declared[name], given)
+        except ValueError as error:
+            errors[name] = str(error)
+    for name, argument in declared.items():
+        if argument.default is REQUIRED and name not in values:
+            errors.setdefault(name, "is missing")
+    return Query(verb=verb, values=values, texts={name: tuple(given) for name, given in texts.items()}, errors=errors)
+
+
+def _by_argument(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """Pairs with fields of one change each as items of the list of changes."""
+    for name, text in pairs:
+        if not name.startswith(CHANGE):
+            yield name, text
+        elif text.strip():
+            yield "changes", f"{name.removeprefix(CHANGE)}={text.strip()}"
+
+
+def _items(argument: Argument, text: str) -> list[str]:
+    if argument.kind not in LISTS:
+        return [text.strip()] if text.strip() else []
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _unknown(verb: str, name: str, declared: Mapping[str, Argument]) -> str:
+    if name in arguments(verb):
+        return f"{short(name)} {NO_FILE}"
+    return f"{verb} has no argument {short(name)}{meant(name, declared)}"
+
+
+def _refuse_paths(argument: Argument, texts: Iterable[str]) -> None:
+    """Raise ValueError where a text names a file instead of something podsim knows by its name."""
+    if "FILE" not in argument.metavar and argument.name not in NAMES:
+        return
+    items = [item for text in texts for item in text.split(",")]
+    if any(find.is_path(item.strip()) for item in items):
+        raise ValueError(NO_FILE)
