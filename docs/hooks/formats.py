@@ -15,7 +15,7 @@ from podsim.model.note import AnswerNote
 
 FOLDER: Final = ROOT / "docs" / "reference" / "formats"
 MADE: Final = "<!-- Written by `make schemas` from the classes that read such files and docs/keys/{kind}.toml. -->"
-HEAD: Final = "| key | type | unit | range | default | meaning |\n|---|---|---|---|---|---|"
+HEAD: Final = "| key | meaning | type | unit | range | default |\n|---|---|---|---|---|---|"
 
 
 def documents() -> dict[str, str]:
@@ -78,10 +78,10 @@ def _named(annotated: Any) -> int:
 def row(kind: str, cls: type, key: Key) -> str:
     """The line of a key."""
     if (cls.__name__, key.name) in ELSEWHERE:
-        cells = ["text", "", "", "required", f"{ELSEWHERE[cls.__name__, key.name]}: {key.meaning}"]
+        cells = [f"{ELSEWHERE[cls.__name__, key.name]}: {key.meaning}", "text", "", "", "required"]
     else:
         annotated = key.entry.annotated
-        cells = [words(kind, annotated), unit(annotated), bounds(annotated), default(key.default), key.meaning]
+        cells = [key.meaning, words(kind, annotated), unit(annotated), bounds(annotated), default(key.default)]
     return "| " + " | ".join([f"`{key.name}`", *cells]) + " |"
 
 

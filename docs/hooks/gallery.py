@@ -28,7 +28,7 @@ PICTURES: Final = (
         "scale",
         "Time to train on machines of growing size",
         "scale bert --pods 16..1024",
-        "The band is the 90 % interval; it widens beyond 128 IPUs, the largest IPU-POD with a published result.",
+        "The band is the 90 % interval; it widens beyond 256 IPUs, the largest machine with a published result.",
     ),
     Picture(
         "plan",

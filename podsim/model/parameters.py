@@ -23,6 +23,7 @@ class Parameter:
     Parameters
     ----------
     name : its name in files and for `--set`.
+    words : what short screens call it.
     meaning : what it is, as `podsim validate` prints it.
     unit : "s", or empty for a ratio.
     prior : where a fit begins and is drawn to, in SI, above 0 (docs/explanation/model.md, Eq. 35).
@@ -41,6 +42,7 @@ class Parameter:
     """
 
     name: str
+    words: str
     meaning: str
     unit: str = ""
     prior: float
@@ -109,6 +111,7 @@ class FreeParameters:
 
 STRETCH: Final = Parameter(
     name="program.stretch",
+    words="program time",
     meaning="time of a whole program over its operators' plans; prior: GEMM phases measure 1.02 of their schedule",
     prior=1.05,
     prior_error=0.1,
@@ -128,6 +131,7 @@ FITTED: Final = (
     replace(
         STRETCH,
         name="sdk-2.1.program",
+        words="program time under SDK 2.1",
         meaning="program.stretch under SDK 2.1, relative to 2.3; prior: a release gains a few per cent",
         source="graphcore-blog-2021",
         reason="a release gains a few per cent once a program is mature; the 1.5 to 2.1 times of 1.4 to 2.1 were the "
@@ -138,6 +142,7 @@ FITTED: Final = (
     ),
     Parameter(
         name="collective.efficiency",
+        words="efficiency of collectives",
         meaning="share of the links' effective bandwidth that collectives reach; no Mk2 collective is published",
         prior=0.5,
         prior_error=0.5,
@@ -151,6 +156,7 @@ FITTED: Final = (
     ),
     Parameter(
         name="rack.step",
+        words="cross-rack collective overhead",
         meaning="time of one step of a collective between racks, each buffer, beyond bytes and latency; wide prior",
         unit="s",
         prior=400e-6,
@@ -168,6 +174,7 @@ FITTED: Final = (
 """What every fit moves besides the cost of sharded state; releases but the newest have a stretch of their own."""
 WEIGHT: Final = Parameter(
     name="sharding.weight",
+    words="sharding time per weight",
     meaning="time for each million weights of an IPU whose optimizer state replicas share: the order of shards and "
     "back",
     unit="s",
@@ -187,12 +194,14 @@ FORMS: Final = (
     replace(
         WEIGHT,
         name="sharding.tensor",
+        words="sharding time per tensor",
         meaning="the same for each weight tensor of an IPU",
         reason="nothing is published; a factor of 4.5 either way",
     ),
     replace(
         WEIGHT,
         name="sharding.turn",
+        words="sharding time per turn",
         meaning="the same for each million weights of the whole replica, whose IPUs take turns",
         prior=0.1e-3,
         least=1e-7,
@@ -201,6 +210,7 @@ FORMS: Final = (
     replace(
         WEIGHT,
         name="sharding.step",
+        words="sharding time per step",
         meaning="the same once a step, whatever the weights",
         prior=50e-3,
         least=1e-4,

@@ -20,7 +20,7 @@ from podsim.model.displayable import LONGEST_LINE, Displayable
 from podsim.report import answer_file
 from podsim.report.doc import Doc, Heading
 from podsim.report.handout import Cover, arranged
-from podsim.studies import asking
+from podsim.studies import asking, documents
 
 ROOT = Path(__file__).parents[2]
 ALIKE = {
@@ -190,10 +190,11 @@ def test_a_question_is_kept_once_by_whoever_is_furthest_out():
 
 def test_a_page_has_the_first_heading_as_its_title():
     handout = arranged(Doc(((Heading("what was asked"),),)), "Nothing.")
-    page = answer_file.content(".html", lambda: handout, lambda: "{}", "", Cover())
+    written = documents.written(podsim.predict("bert", pod=4))
+    page = answer_file.content(".html", lambda: handout, written, Cover())
     assert "<title>what was asked" in page
     with pytest.raises(podsim.InputError, match="no chart"):
-        answer_file.content(".png", lambda: handout, lambda: "{}", "", Cover())
+        answer_file.content(".png", lambda: handout, written, Cover())
 
 
 def test_a_file_without_a_known_suffix_is_refused(tmp_path):

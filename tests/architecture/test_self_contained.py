@@ -23,6 +23,10 @@ PRIVATE = {
 }
 
 
+BUILT = ("build/", "dist/")
+"""Folders that a build makes."""
+
+
 def lines() -> Iterator[tuple[Path, int, str]]:
     """Every line of every text file."""
     for path in tracked():
@@ -57,7 +61,9 @@ def test_paths_in_a_page_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     linked = [target for target in MARKDOWN_LINK.findall(text) if not (page.parent / target).exists()]
     named = [
-        name for name in CODE_PATH.findall(text) if not any((base / name).exists() for base in (ROOT, page.parent))
+        name
+        for name in CODE_PATH.findall(text)
+        if not name.startswith(BUILT) and not any((base / name).exists() for base in (ROOT, page.parent))
     ]
     assert linked + named == []
 

@@ -6,7 +6,6 @@ import pytest
 from parts_of_documents import bars, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
-from podsim.model.parameters import BY_NAME
 from podsim.model.program import Part
 from podsim.model.quantity import Grade, SourceKind
 from podsim.studies.documents import written
@@ -88,7 +87,6 @@ def test_influences_that_show_and_all_of_them():
 
 
 def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
-    assert set(view.FITTED) == set(BY_NAME)
     fitted = replace(TOLD, influences=(replace(INFLUENCE, name="sharding.weight", change=0.0027),))
     assert facts(view.document(fitted))["Sensitivity"].remark == "per +1 %: sharding time per weight +0.27 %"
     assert tables(view.document(fitted, verbose=True))[1].rows[0][0] == "sharding.weight"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
@@ -42,16 +43,6 @@ MECHANISMS: Final = {
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
     Mechanism.SEEDS: ("MLPerf mean of runs", "fastest and slowest dropped, vs mean run"),
 }
-FITTED: Final = {
-    "program.stretch": "program time",
-    "collective.efficiency": "efficiency of collectives",
-    "rack.step": "cross-rack collective overhead",
-    "sharding.weight": "sharding time per weight",
-    "sharding.tensor": "sharding time per tensor",
-    "sharding.turn": "sharding time per turn",
-    "sharding.step": "sharding time per step",
-}
-"""Parameters of the fit, in words."""
 MOST_SENSITIVE: Final = 4
 MOST_HELPFUL: Final = 3
 MOST_OTHERS: Final = 6
@@ -289,7 +280,9 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
 
 def _in_words(parameter: str) -> str:
     """A parameter without the dots of its path, "chip clock"; those of the fit by what they stand for."""
-    return FITTED.get(parameter) or parameter.replace(".", " ").replace("_", " ")
+    if parameter in BY_NAME:
+        return BY_NAME[parameter].words
+    return parameter.replace(".", " ").replace("_", " ")
 
 
 def _brief(item: Alternative) -> str:
