@@ -10,15 +10,13 @@ SELDOM = 50_000, 20, 50  # what a command makes it keeps, or drops without a cyc
 def run() -> int:
     """Run the command line of this process; the return value is the exit code."""
     gc.set_threshold(*SELDOM)
-    if sys.argv[1:2] == ["--complete"]:  # a key press waits for it
-        from podsim.cli import candidates
-
-        sys.stdout.write(candidates.page(sys.argv[2:]))
-        return 0
     try:
-        from podsim.cli import signals
+        from podsim.cli import candidates, signals
 
         signals.install()
+        if sys.argv[1:2] == ["--complete"]:  # a key press waits for it: nothing else is loaded
+            sys.stdout.write(candidates.page(sys.argv[2:]))
+            return 0
         from podsim.cli.app import main
 
         code = main()
