@@ -41,8 +41,14 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
         chart.title,
         *_framed(grid, y_ticks, frame_y, margin),
         *_below(chart.x, frame_x, columns, margin, width),
-        "   ".join((legend, *limits)),
+        *_legend(legend, limits, width),
     ]
+
+
+def _legend(legend: str, limits: Sequence[str], width: int) -> list[str]:
+    """What marks and lines mean: on one line, or each limit on its own where that would be too wide."""
+    together = "   ".join((legend, *limits))
+    return [together] if len(together) <= width else [legend, *limits]
 
 
 def _limits(

@@ -154,7 +154,7 @@ def test_libreoffice_opens_office_files(predicted, suffix, tmp_path):
     if office is None:
         pytest.skip("LibreOffice (Debian's libreoffice-writer-nogui and libreoffice-impress-nogui) is not installed")
     path = tmp_path / f"report.{suffix}"
-    path.write_bytes(answer_file.content(f".{suffix}", lambda: predicted, str, "", Cover()))
+    path.write_bytes(answer_file.content(f".{suffix}", lambda: predicted, None, Cover()))
     profile = f"-env:UserInstallation=file://{tmp_path / 'profile'}"
     command = [office, "--headless", profile, "--convert-to", "png", "--outdir", tmp_path, path]
     subprocess.run(command, check=True, capture_output=True, timeout=300)

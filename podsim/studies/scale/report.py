@@ -397,7 +397,8 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
     others = competitors_report.series(report, unit)
     knee = _knee(report)
-    limits = (ReferenceLine(float(knee.ipus), "scaling pays up to here", vertical=True),) if knee else ()
+    ends = [knee] if knee is not None and knee is not predictions[-1] else []  # at the last it would say nothing
+    limits = tuple(ReferenceLine(float(p.ipus), "scaling pays up to here", vertical=True) for p in ends)
     yield Chart(
         f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
     )
