@@ -35,7 +35,7 @@ SLOW_ANSWERS = {"fitted", "published"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what takes minutes to answer are slow; those that write a PDF need the library that draws its letters."""
+    """Tests of what takes minutes to answer are slow; those that write a PDF need Pango."""
     no_pango = find_library("pango-1.0") is None
     for item in items:
         if no_pango and ("[.pdf" in item.nodeid or "_pdf" in item.name):
