@@ -140,18 +140,6 @@ FITTED: Final = (
         label="",
         evidence="steps of the runs of MLPerf v1.0",
     ),
-    replace(
-        STRETCH,
-        name="sdk-2.5.program",
-        words="program time under SDK 2.5",
-        meaning="program.stretch under SDK 2.5, relative to 2.3; prior: a release gains a few per cent",
-        source="mlperf-training-v2-0",
-        reason="a release gains a few per cent once a program is mature; the 1.5 to 2.1 times of 1.4 to 2.1 were the "
-        "first year's; the width covers no gain at all and a sixth",
-        software=False,
-        label="",
-        evidence="steps of the runs of MLPerf v2.0",
-    ),
     Parameter(
         name="collective.efficiency",
         words="efficiency of collectives",
