@@ -174,7 +174,7 @@ def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
     larger = replace(LARGE, topology="pod1024", ipus=1024, time_to_train_s=estimate(99.0, 90.0, 108.0, 1.0))
     rows = (*REPORT.rows, ScaleRow(topology="pod1024", ipus=1024, prediction=larger, efficiency=0.3))
     text = verdict(rows=rows, knee_gain=0.5)
-    assert text == "Up to 512 IPUs each doubling is at least 1.5× as fast; 512 to 1,024 is 1.49× (−49.0 s)."
+    assert text == "Up to 512 IPUs, each doubling is ≥ 1.5× as fast; 512 to 1,024 IPUs is 1.49× (−49.0 s)."
 
 
 def test_the_first_doubling_below_the_gain():
@@ -187,14 +187,14 @@ def test_the_first_doubling_below_the_gain():
 
 
 def test_what_grows_and_what_shrinks():
-    (text,) = notes(view.document(REPORT, verbose=True), "Extra IPU time")
+    (text,) = notes(view.document(REPORT, verbose=True), "IPU time")
     assert text == ("1.3× per sample (512 against 64 IPUs): pipeline bubble +40 %; compute −10 %")
-    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "Extra IPU time") == []
+    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU time") == []
 
 
 def test_parts_that_hardly_grow_are_left_out():
     grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
-    (text,) = notes(view.document(grown, verbose=True), "Extra IPU time")
+    (text,) = notes(view.document(grown, verbose=True), "IPU time")
     assert text.endswith("pipeline bubble +40 %")
 
 

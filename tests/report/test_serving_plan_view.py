@@ -79,7 +79,7 @@ def test_a_tie_in_price_is_explained(plans):
     assert other.capital_usd == plan.chosen.capital_usd
     assert other.power_w > plan.chosen.power_w
     assert "1 × Bow-2000 would sustain" in text
-    assert "at equal price the lower power is chosen" in text
+    assert "at equal prices the lower power is recommended" in text
     assert "for the same price" not in " ".join(screen(plans[0]).split())
 
 

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from podsim.scenario import Scenario
     from podsim.studies.compare.result import Ratio
 
-HINT = (
-    "podsim compare bert pod64 pod128, or podsim compare bert --pod 64 --to pod128: also with --to-chip/--to-sdk/--set"
-)
+HINT = "podsim compare bert pod64 pod128, or podsim compare bert --pod 64 --to pod128 (or --to-chip, --set)"
 
 
 @dataclass(frozen=True, slots=True)
