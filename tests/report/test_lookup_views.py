@@ -50,7 +50,7 @@ def test_a_chip_shows_what_follows_from_its_numbers() -> None:
     document = catalog.chip("gc200")
     text = flat(chip_view.document(document.value, document.provenance))
     assert "peak 16.16 250 TFLOP/s 128 FLOP per cycle per tile" in text  # 1472 x 128 x 1.325 GHz
-    assert "SRAM 941 MB 624 KiB a tile" in text
+    assert "SRAM 941 MB 624 KiB per tile" in text
 
 
 def test_a_stated_bandwidth_is_told_from_a_derived_one() -> None:

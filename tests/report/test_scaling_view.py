@@ -75,7 +75,7 @@ def test_a_row_a_machine_with_one_that_does_not_fit():
     details = tables(view.document(REPORT, verbose=True))[0].rows
     assert details[1][11:12] == ("110",)
     assert details[2][12:17] == ("50 %", "19 %", "9 %", "0 %", "15 %")
-    assert titles(tables(view.document(REPORT))[0])[2] == "min"
+    assert titles(tables(view.document(REPORT))[0])[2] == "Time min"
 
 
 def test_minutes_saved_have_no_more_decimals_than_times():
@@ -188,7 +188,7 @@ def test_the_first_doubling_below_the_gain():
 
 def test_what_grows_and_what_shrinks():
     (text,) = notes(view.document(REPORT, verbose=True), "IPU time")
-    assert text == ("1.3× per sample (512 against 64 IPUs): pipeline bubble +40 %; compute −10 %")
+    assert text == ("1.3× per sample (512 vs 64 IPUs): pipeline bubble +40 %; compute −10 %")
     assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU time") == []
 
 

@@ -119,7 +119,7 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
     if not footprint:
         return
     capacity = report.chip.sram.bytes_per_tile
-    yield Heading(f"peak SRAM, of {numbers.amount(capacity)}")
+    yield Heading(f"peak SRAM by use, of {numbers.amount(capacity)}")
     unit = numbers.scale(footprint.values(), numbers.BYTES)
     yield Bars(
         tuple(

@@ -297,7 +297,7 @@ def _columns(plan: ServingPlan) -> tuple[Column, ...]:
         Column("Replicas", number=True, priority=4),
         Column("Batch", number=True, priority=2),
         Column("Wait", number=True, priority=5),
-        Column("Sustains req/s", number=True),
+        Column("Sustained req/s", number=True),
         Column("P99", number=True, priority=1 if demand.limits.p99_s is not None else 3),
         *first,
         *token,

@@ -51,16 +51,16 @@ def answer(report: SweepReport) -> str:
 
 
 def _sentence(spread: SweepSpread | None) -> str:
-    """Which axes explain the spread, "71 % of the spread is due to chip.clock, 20 % to pod"; "" where not known."""
+    """Which axes explain the spread, "chip.clock explains 71 % of the spread, pod 20 %"; "" where that is not known."""
     if spread is None or len(spread.axes) < 2:
         return ""
     ranked = sorted(spread.axes, key=lambda share: -(share.first_order or 0.0))
     (first, *others) = ranked[:MOST_AXES]
     if first.first_order is None:
         return ""
-    alone = f"{numbers.percent(first.first_order)} of the spread is due to {first.axis}"
+    alone = f"{first.axis} explains {numbers.percent(first.first_order)} of the spread"
     named = [
-        f"{numbers.percent(share.first_order)} to {share.axis}"
+        f"{share.axis} {numbers.percent(share.first_order)}"
         for share in others
         if share.first_order is not None and share.first_order >= LEAST_SHARE
     ]
