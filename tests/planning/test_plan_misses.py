@@ -78,9 +78,9 @@ def test_a_machine_that_misses_no_time_gets_no_change_for_it(late: Plan) -> None
 def test_rows_of_one_machine_are_told_apart_by_their_hosts(late: Plan) -> None:
     for width in (60, 100):
         table = screen(late, width, verbose=True)
-        assert " Machine Hosts min" in table
-    assert " Machine Hosts min" not in screen(late, 60)
-    assert " Machine Hosts min" in screen(late, 100), "one price has the price of its hosts"
+        assert " Machine Hosts Time" in table
+    assert " Machine Hosts Time" not in screen(late, 60)
+    assert " Machine Hosts Time" in screen(late, 100), "one price has the price of its hosts"
 
 
 def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:

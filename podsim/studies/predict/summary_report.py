@@ -100,7 +100,7 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
     if mapping.samples_per_row != 1:
-        factors += f" × {numbers.short(mapping.samples_per_row, 3)} packed"
+        factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
     yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
     yield from tokens.batch(p)
 
