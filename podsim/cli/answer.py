@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from podsim.cli.console import is_redirected, look, put
 from podsim.cli.options import OutputFlags
 from podsim.report import evidence
-from podsim.report.doc import Doc
+from podsim.report.doc import NOT_MLPERF, Doc, Note, Tone
 from podsim.report.terminal import render
 from podsim.report.written import Written
 from podsim.studies import documents, notebook
@@ -43,10 +44,15 @@ def give_answer(output: OutputFlags, answer: object) -> None:
 
 
 def _footed(doc: Doc) -> Doc:
-    """The screen with digests of inputs and calibration as its last line."""
+    """The screen with digests of inputs and calibration as its last line, or at the end of it where both fit one."""
     note = evidence.note()
+    if note is None:
+        return doc
     *others, last = doc.groups or ((),)
-    return Doc((*others, (*last, note))) if note else doc
+    end = last[-1] if last else None
+    if end == Note(NOT_MLPERF, "", Tone.QUIET):
+        last, note = last[:-1], replace(note, text=f"{NOT_MLPERF} · {note.text}")
+    return Doc((*others, (*last, note)))
 
 
 def warn(warnings: Iterable[str], output: OutputFlags) -> None:

@@ -110,7 +110,9 @@ def check_count(ipus: int, prefix: str, most: int) -> None:
         below = 1 << (ipus.bit_length() - 1)
         message = f"{ipus:,} IPUs: not a power of two"
         raise InputError(
-            message, code="bad-pod", hint=f"the nearest machines are {prefix}{below} and {prefix}{2 * below}"
+            message,
+            code="bad-pod",
+            hint=f"--pod {below} or --pod {2 * below}",
         )
 
 

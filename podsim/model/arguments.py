@@ -92,9 +92,9 @@ FAULTS = texts(
     "faults", "Broken parts, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.", "KIND:NAME=STATE"
 )
 # How its work is split.
-REPLICAS = count("replicas", "Full copies of the model.")
-IPUS_PER_REPLICA = count("ipus_per_replica", "IPUs of one copy.")
-MICRO_BATCH = count("micro_batch", "Rows through a replica at once.")
+REPLICAS = count("replicas", "Copies of the model (data parallelism).")
+IPUS_PER_REPLICA = count("ipus_per_replica", "IPUs of one replica.")
+MICRO_BATCH = count("micro_batch", "Rows (images or packed sequences) that a replica computes at once.")
 ACCUMULATION = count("accumulation", "Micro-batches per weight update.")
 GLOBAL_BATCH = count("global_batch", "Samples per weight update, instead of --accumulation.")
 PRESET = word(
@@ -103,11 +103,11 @@ PRESET = word(
 SCHEDULE = choice("schedule", "grouped 1f1b sequential", "Order of micro-batches on the stages of a pipeline.")
 PREFETCH = from_zero("prefetch", "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute.")
 OVERLAP = switch("overlap", "Reduce gradients of an IPU while others still run backward; takes tiles from compute.")
-IO_TILES = from_zero("io_tiles", "Tiles set aside for traffic beside compute [default: none; 64 with --overlap].")
+IO_TILES = from_zero("io_tiles", "Tiles reserved for traffic during compute [default: none; 64 with --overlap].")
 FRAMEWORK = choice(
     "framework",
     " ".join(Framework),
-    "Framework that runs the model; pytorch is poptorch, and poprt serves trained models alone [default: that of the "
+    "Framework that runs the model; pytorch is poptorch, and poprt only serves trained models [default: that of the "
     "configuration; PopART and TensorFlow 1 are the reference].",
     aliases=tuple(OTHER_NAMES.items()),
 )
@@ -115,7 +115,7 @@ CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number(
-    "samples", "Samples to converge; exactly that many are charged: 3M, 46.2e6.", MOST_LENGTH, multiples=True
+    "samples", "Samples to converge; the run trains on exactly that many: 3M, 46.2e6.", MOST_LENGTH, multiples=True
 )
 TOKENS = number("tokens", "Tokens to train on, instead of --samples: 300B, 1.4T.", MOST_LENGTH, multiples=True)
 LAW = choice("law", "chinchilla kaplan", "Tokens by a scaling law: compute-optimal, or to --target-loss.")
@@ -141,10 +141,10 @@ FIDELITY = choice(
     "Run one of each set of equal replicas, or all.",
     default="folded",
 )
-SEED = from_zero("seed", "Seed of everything drawn at random.", high=MOST_SEED, default=0)
+SEED = from_zero("seed", "Seed of all random draws.", high=MOST_SEED, default=0)
 STEPS = from_zero(
     "steps",
-    "Simulate so many steps with the noise of the published runs.",
+    "Simulate this many steps with the noise of the published runs.",
     high=10_000_000,
     default=0,
     multiples=True,
@@ -237,7 +237,7 @@ AGAINST = Argument(
     metavar="LIST",
     help="Machines without IPUs to compare with, at their published sizes or yours: dgx-a100,dgx-h100:64,tpu-v4.",
 )
-OWN = file("own", "Machines that are there already, used first and extended: examples/inventory.toml.")
+OWN = file("own", "Machines that you own, used first and extended: examples/inventory.toml.")
 SEARCH = (BUDGET, MAX_POWER, CONFIDENCE, OBJECTIVE, MACHINES, OWN, SDK, DIVISION, PARAMETERS)
 PLAN_SEED = SEED._replace(help="Seed of the simulated scores behind intervals.")
 # What a run with failures has to do.

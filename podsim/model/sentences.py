@@ -187,7 +187,9 @@ def _global_batch_does_not_divide(batch: int, known: float, recipe: object, titl
 
 
 def _samples_with_factor(factor: float, points: int, optimizer: str, division: str) -> str:
-    return f"reference points × {factor:.3f}, {points} MLPerf submissions ({optimizer.upper()}, {division} division)"
+    return (
+        f"MLPerf reference points × {factor:.3f}, from {points} submissions ({optimizer.upper()}, {division} division)"
+    )
 
 
 def _samples_by_law(target: str, parameters: float, loss: float, critical_batch_tokens: float, batch: float) -> str:
@@ -219,7 +221,7 @@ def _samples_of_points(
 def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None) -> str:
     *most, last = frameworks
     known = f"{', '.join(most)} and {last}" if most else last
-    whose = f"none of {framework} is published" if framework else "no framework is stated"
+    whose = f"none is published for {framework}" if framework else "no framework is stated"
     return f"compile time: {whose}; those of {known} are used"
 
 
@@ -337,10 +339,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.LONGEST_RUN: "mapping, batch and memory are those of {phase}, the longest phase",
     NoteCode.ERRORS_SHARED: "what is wrong in one phase is so in all: ends of intervals add up",
     NoteCode.DATA_SET_OPENING: (
-        "wall clock: what opening the data set takes before the first step is not included: no source states it"
+        "wall clock: time to open the data set before the first step not included, as no source states it"
     ),
     NoteCode.ONE_COPY_OF_WEIGHTS: (
-        "wall clock: all replicas take their weights from the host at the same time (assumed)"
+        "wall clock: all replicas load their weights from the host at the same time (assumed)"
     ),
     NoteCode.EXECUTABLE_OF_SMALL_PROGRAM: (
         "wall clock: a cached executable loads in at most the time of its compilation, as published compile times "

@@ -34,9 +34,9 @@ def predicted(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction
         if name not in OF_LAWS:
             flag = SPELLED.get(name, name).replace("_", "-")
             raise InputError(
-                f"--{flag} does not apply to {machine}, which has no IPUs: a scaling law answers",
+                f"--{flag} does not apply to {machine}, which has no IPUs and is predicted by a scaling law",
                 code="conflicting-flags",
-                hint=f"leave out --{flag}: a law takes chips, global batch, samples and division",
+                hint=f"leave out --{flag}: a scaling law takes chips, global batch, samples and division",
             )
     if run.phases is not None:
         sized = " --chips" if scenario.machine.chips is not None else ""

@@ -112,9 +112,7 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
         except InputError:
             continue
         if memory.fits and ipus * replicas > planner.topology.ipus:
-            return (
-                f"a machine of {ipus} IPUs holds it, {ipus} a replica, at {100 * memory.fraction:.0f} %: --pod {ipus}"
-            )
+            return f"it fits {ipus} IPUs, {ipus} per replica, at {100 * memory.fraction:.0f} % of SRAM: --pod {ipus}"
         if memory.fits:
             return (
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch}: fits with "
@@ -155,7 +153,8 @@ def _larger_machine(planner: MappingBuilder, mapping: Mapping) -> str:
     if larger_machine := _holding(planner, mapping, 1):
         return f"not with a global batch of {rows * mapping.samples_per_row:,.0f}; with a smaller one {larger_machine}"
     return (
-        f"no machine of up to {MOST_LARGER} times the IPUs holds it, {MOST_IPUS} a replica; {_less(planner, mapping)}"
+        f"no machine of up to {MOST_LARGER} times the IPUs holds it, with {MOST_IPUS} per replica; "
+        f"{_less(planner, mapping)}"
     )
 
 
@@ -187,9 +186,7 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
         except InputError:
             continue
         if memory.fits and ipus > planner.topology.ipus:
-            return (
-                f"a machine of {ipus:,} IPUs holds it, {size} a replica, at {100 * memory.needed:.0f} %: --pod {ipus}"
-            )
+            return f"it fits {ipus:,} IPUs, {size} per replica, at {100 * memory.needed:.0f} % of memory: --pod {ipus}"
         if memory.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
     return ""

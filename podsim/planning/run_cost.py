@@ -166,7 +166,7 @@ def draw(
     return Draw(
         typical_w=value,
         peak_w=most_w,
-        basis=f"{basis}, by what IPUs do in a step{_taken_over(topology.chip)}; servers at their peak",
+        basis=f"{basis}, modelled from what IPUs do in a step{_taken_over(topology.chip)}; servers at their peak",
         predicted=Range(value=value, low=low, high=high),
         loads={**{part.load.value: part.watts for part in loads}, "servers": servers_w},
     )

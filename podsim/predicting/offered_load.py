@@ -35,7 +35,10 @@ def offered(load: Load, service: Service, ipus: int) -> Load:
         raise Infeasible(
             f"{_rate(load.rate_per_s)} requests/s exceed the capacity: the queue would grow without bound",
             code="too-many-requests",
-            context=[able, f"at this batch size about {ipus_for(load, service, ipus):,} IPUs would serve them"],
+            context=[
+                able,
+                f"at this batch size about {float(f'{ipus_for(load, service, ipus):.3g}'):,.0f} IPUs would serve them",
+            ],
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s: {100 * SAFE_LOAD:.0f} % of capacity",
         )
     return load

@@ -8,15 +8,19 @@ from podsim.cli.app import main
 
 LIMITS = {
     "predict bert --pod 512": 24,
+    "predict bert --pod 512 --money": 24,
     "predict resnet50 --pod 16": 24,
     "plan bert --within 5min": 30,
     "plan resnet50 --within 5min": 30,
+    "plan bert --within 5min --budget 3M --max-power 100kW": 30,
+    "plan resnet50 --rate 20k/s --p99 10ms": 30,
     "plan bert --within 5min --own examples/inventory.toml --explain": 30,
     "scale bert --pods 16..1024": 35,
     "scale resnet50 --pods 16..1024": 35,
     "compare bert pod64 dgx-a100:64": 30,
     "compare bert pod64 pod128 pod256": 30,
     "infer resnet50 --pod 4 --rate 10k/s": 24,
+    "infer resnet50 --topology bow-2000 --batch 8 --rate 20k/s": 24,
     "infer bert --pod 4": 24,
 }
 

@@ -48,7 +48,7 @@ def test_each_thing_that_differs_is_a_side_and_the_first_has_no_changes():
 
 
 def test_one_side_is_no_comparison_and_a_machine_is_named_once():
-    with pytest.raises(InputError, match="there is one machine, and nothing to compare it with"):
+    with pytest.raises(InputError, match="only one machine is named: nothing to compare it with"):
         variants(POD)
     with pytest.raises(InputError, match="machines stand both by name and by --pod or --topology"):
         variants(POD, ("pod64", "pod128"))

@@ -49,7 +49,7 @@ def test_the_time_that_is_compared_is_named() -> None:
 def test_where_two_demands_are_missed_both_have_to_move(late: Plan) -> None:
     text = screen(late)
     assert "What would have to change, with the same mapping" in text
-    assert "IPU-POD128 a budget of $1.12M, not $1.00M and one of: a time limit of 5.15 min" in text
+    assert "IPU-POD128 a budget of $1.12M instead of $1.00M, and one of: a time limit of 5.15 min" in text
     assert "not enough" not in text.lower()
 
 
@@ -72,15 +72,15 @@ def test_a_machine_that_misses_no_time_gets_no_change_for_it(late: Plan) -> None
     budget = [miss for miss in late.closest.misses if miss.demand == "budget"]
     dear = replace(late.closest, misses=tuple(budget))
     text = screen(replace(late, closest=dear, near=(dear,)))
-    assert "IPU-POD128 a budget of $1.12M, not $1.00M Next" in text
+    assert "IPU-POD128 a budget of $1.12M instead of $1.00M Next" in text
 
 
 def test_rows_of_one_machine_are_told_apart_by_their_hosts(late: Plan) -> None:
     for width in (60, 100):
         table = screen(late, width, verbose=True)
-        assert " Machine Hosts min" in table
-    assert " Machine Hosts min" not in screen(late, 60)
-    assert " Machine Hosts min" in screen(late, 100), "one price has the price of its hosts"
+        assert " Machine Hosts Time" in table
+    assert " Machine Hosts Time" not in screen(late, 60)
+    assert " Machine Hosts Time" in screen(late, 100), "one price has the price of its hosts"
 
 
 def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:

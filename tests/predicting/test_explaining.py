@@ -123,7 +123,7 @@ def test_a_split_says_its_flags():
 
 
 def test_a_notebook_draws_it(found):
-    assert "Time to train, part by part" in found._repr_html_()
+    assert "Time to train by part" in found._repr_html_()
     assert dataclasses.is_dataclass(found)
 
 

@@ -39,7 +39,7 @@ def show(document: Document[Topology]) -> Doc:
 def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
     document = catalog.chip("gc200")
     text = flat(chip_view.document(document.value, document.provenance))
-    assert "where published readings disagree" in text
+    assert "published figures that disagree" in text
     assert "47.5 TB/s as exchange" in text
     assert "47.5 TB/s as SRAM bandwidth" in text
     assert "podsim uses 7.80 TB/s for the exchange and 46.8 TB/s for SRAM" in text
@@ -49,8 +49,8 @@ def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
 def test_a_chip_shows_what_follows_from_its_numbers() -> None:
     document = catalog.chip("gc200")
     text = flat(chip_view.document(document.value, document.provenance))
-    assert "peak 16.16 250 TFLOP/s 128 FLOP a cycle and tile" in text  # 1472 x 128 x 1.325 GHz
-    assert "SRAM 941 MB 624 KiB a tile" in text
+    assert "peak 16.16 250 TFLOP/s 128 FLOP per cycle per tile" in text  # 1472 x 128 x 1.325 GHz
+    assert "SRAM 941 MB 624 KiB per tile" in text
 
 
 def test_a_stated_bandwidth_is_told_from_a_derived_one() -> None:

@@ -75,7 +75,7 @@ def test_a_row_a_machine_with_one_that_does_not_fit():
     details = tables(view.document(REPORT, verbose=True))[0].rows
     assert details[1][11:12] == ("110",)
     assert details[2][12:17] == ("50 %", "19 %", "9 %", "0 %", "15 %")
-    assert titles(tables(view.document(REPORT))[0])[2] == "min"
+    assert titles(tables(view.document(REPORT))[0])[2] == "Time min"
 
 
 def test_minutes_saved_have_no_more_decimals_than_times():
@@ -174,7 +174,7 @@ def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
     larger = replace(LARGE, topology="pod1024", ipus=1024, time_to_train_s=estimate(99.0, 90.0, 108.0, 1.0))
     rows = (*REPORT.rows, ScaleRow(topology="pod1024", ipus=1024, prediction=larger, efficiency=0.3))
     text = verdict(rows=rows, knee_gain=0.5)
-    assert text == "Up to 512 IPUs each doubling is at least 1.5× as fast; 512 to 1,024 is 1.49× (−49.0 s)."
+    assert text == "Up to 512 IPUs, each doubling is ≥ 1.5× as fast; 512 to 1,024 IPUs is 1.49× (−49.0 s)."
 
 
 def test_the_first_doubling_below_the_gain():
@@ -187,14 +187,14 @@ def test_the_first_doubling_below_the_gain():
 
 
 def test_what_grows_and_what_shrinks():
-    (text,) = notes(view.document(REPORT, verbose=True), "Extra IPU time")
-    assert text == ("1.3× per sample (512 against 64 IPUs): pipeline bubble +40 %; compute −10 %")
-    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "Extra IPU time") == []
+    (text,) = notes(view.document(REPORT, verbose=True), "IPU time")
+    assert text == ("1.3× per sample (512 vs 64 IPUs): pipeline bubble +40 %; compute −10 %")
+    assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU time") == []
 
 
 def test_parts_that_hardly_grow_are_left_out():
     grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
-    (text,) = notes(view.document(grown, verbose=True), "Extra IPU time")
+    (text,) = notes(view.document(grown, verbose=True), "IPU time")
     assert text.endswith("pipeline bubble +40 %")
 
 

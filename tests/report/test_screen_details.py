@@ -35,7 +35,7 @@ def test_one_candidate_is_singular():
     plan = podsim.plan("bert", machines="pod64")
     texts = " ".join(notes(planning.document(plan)) + notes(planning.document(plan, verbose=True)))
     assert "1 candidate ·" in texts
-    assert "the best timed by event simulation too" in texts
+    assert "the best also timed by event simulation" in texts
     assert "1 candidates" not in texts
     assert "best 1" not in texts
 
@@ -68,7 +68,7 @@ def test_times_of_a_breakdown_have_one_unit():
     assert {bar.text.rpartition(" ")[2] for bar in bars(doc)} == {"days"}
     parts, tried = tables(doc)
     assert titles(parts)[3:] == ["MTBF all, days", "Failures", "Repair, h"]
-    assert titles(tried)[0].startswith("Checkpoint every, ")
+    assert titles(tried)[0].startswith("Checkpoint interval ")
     assert all(row[0].replace(",", "").replace(".", "").isdecimal() for row in tried.rows)
 
 

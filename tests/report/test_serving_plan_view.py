@@ -28,9 +28,9 @@ def screen(plan, width=100, **more):
 
 def test_the_recommendation_comes_first_as_a_sentence(plans):
     text = " ".join(screen(plans[0]).split("\n\n")[0].split())
-    assert "Buy 2 × IPU-M2000 (1 of them to spare): 8 replicas, batch" in text
+    assert "Recommended: 2 × IPU-M2000 (1 of them to spare), 8 replicas with batch" in text
     assert "sustain 48,800 requests/s at P99 ≤ 10.0 ms" in text
-    assert "The cheapest of the machines that meet every demand (90 % confidence, 30 % room to grow" in text
+    assert "the cheapest of those that meet every demand (90 % confidence, 30 % room to grow" in text
     assert "1 spare machine, budget $120k)" in text
 
 
@@ -50,10 +50,10 @@ def test_screens_are_short(plans):
 @pytest.mark.parametrize("width", [80, 100])
 def test_what_is_demanded_stays_at_every_width(plans, width):
     for plan in plans:
-        table = next(line for line in screen(plan, width).splitlines() if "Sustains req/s" in line)
+        table = next(line for line in screen(plan, width).splitlines() if "Sustained req/s" in line)
         assert "P99" in table
         assert "Price" in table
-    assert "Misses" in next(line for line in screen(plans[1], width).splitlines() if "Sustains req/s" in line)
+    assert "Misses" in next(line for line in screen(plans[1], width).splitlines() if "Sustained req/s" in line)
 
 
 def test_the_load_is_a_share_of_what_is_sustained_and_partial_batches_are_apart(plans):
@@ -79,7 +79,7 @@ def test_a_tie_in_price_is_explained(plans):
     assert other.capital_usd == plan.chosen.capital_usd
     assert other.power_w > plan.chosen.power_w
     assert "1 × Bow-2000 would sustain" in text
-    assert "at equal price the lower power is chosen" in text
+    assert "at equal prices the lower power is recommended" in text
     assert "for the same price" not in " ".join(screen(plans[0]).split())
 
 

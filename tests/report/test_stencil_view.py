@@ -49,7 +49,7 @@ def test_rates_and_where_the_points_lie():
     assert (rows["points"].number, rows["points"].unit) == ("5.00", "Gpoints/s")
     assert rows["arithmetic"].remark == "10 FLOP a point"
     assert (rows["on"].number, rows["on"].remark) == ("1,250", "1 × gc200")
-    assert rows["SRAM"].second == "2 fields of floats and halos"
+    assert rows["peak SRAM"].second == "2 fields of floats and halos"
     several = facts(view.document(replace(REPORT, ipus=4)))
     assert several["on"].remark == "4 × gc200, the first dimension cut"
 

@@ -15,7 +15,7 @@ from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as view
 from podsim.studies.look_up import json_keys, listing
 
-app = App(name="chip", help="Chips: tiles, SRAM, exchange, and where published readings disagree.")
+app = App(name="chip", help="Chips: tiles, SRAM, exchange, and published figures that disagree.")
 
 
 @app.command(name="list")
@@ -35,7 +35,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
 
 @app.command
 def show(name: str, /, *, report: ReportFlags = ANY_REPORT, output: OutputFlags = ANY_OUTPUT) -> int:
-    """Show what a chip can do, the source of each number, and where published readings disagree.
+    """Show what a chip can do, the source of each number, and published figures that disagree.
 
     Parameters
     ----------

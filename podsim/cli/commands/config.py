@@ -21,7 +21,7 @@ from podsim.studies.look_up.settings_report import Row
 if TYPE_CHECKING:
     from cyclopts.argument import Argument
 
-app = App(name="config", help="Flags that podsim.toml and variables set.")
+app = App(name="config", help="Flags that podsim.toml and environment variables set.")
 
 
 @app.command

@@ -12,9 +12,7 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 
 TILES = Group("chip", sort_key=1)
-app = App(
-    name="op", help="One operator on the tiles of a chip: its plan, where the cycles go, and the plans that lost."
-)
+app = App(name="op", help="One operator on the tiles of a chip: its plan, cycles by step, and slower plans.")
 
 
 @Parameter(name="*")

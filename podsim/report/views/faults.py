@@ -65,7 +65,7 @@ def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else f"{numbers.longer(report.slowdown)} per sample"
     cause = ""
     if report.grew is not None and not report.left:
-        cause = f", most in {parts[report.grew]} +{numbers.time(report.parts[report.grew], 3)}"
+        cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)}"
     grown.append(f"step {step}, {slower}{cause}")
     if count := len(report.detours):
         grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")

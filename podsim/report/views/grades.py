@@ -108,7 +108,7 @@ def forms(p: Prediction) -> Iterator[Block]:
     if not p.forms:
         yield Note(f"no alternative form fits nearly as well (Δχ² ≤ {limit})", "Model form", Tone.QUIET)
         return
-    yield Heading(f"Alternative model forms (Δχ² ≤ {limit}), contained in the intervals")
+    yield Heading(f"Alternative model forms (Δχ² ≤ {limit}), covered by the intervals")
     columns = ("Δχ²", "Step", "Time to train")
     rows = tuple(
         (form.form, f"+{form.above:.1f}", numbers.time(form.step_s), numbers.time(form.time_to_train_s))

@@ -9,7 +9,7 @@ from podsim.model import arguments
 
 DETAILS: Final = "--verbose adds breakdown, other mappings and assumptions"
 IN_SHORT: Final = "--verbose adds details"
-UNCHANGED: Final = "adds the unchanged machine, which may have another batch"
+UNCHANGED: Final = "adds the unchanged machine, whose batch may differ"
 ONE_LINE: Final = 85
 """Characters of a command and what follows it that fit a line of the usual width beside their label."""
 MONEY: Final = ("money", *(argument.name for argument in arguments.MONEY), "interval", "compile", "require")

@@ -30,7 +30,7 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
     yield Heading(by_kind(provenance.values()))
     yield DocTable(columns, tuple(row(path, item) for path, item in provenance.items()))
     if not verbose:
-        yield Note("-v adds where in each source, and why", "", Tone.QUIET)
+        yield Note("-v adds the place in each source and the reason", "", Tone.QUIET)
 
 
 UNPUBLISHED = {SourceKind.GIVEN: "how", SourceKind.ASSUMED: "because"}

@@ -162,8 +162,8 @@ def served(cost: ServiceCost | None) -> Iterator[Fact]:
         yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN)
         return
     currency = cost.currency
-    old = age([cost.owned.capital]).replace("date from", "of")
-    parts = f"per M requests at this load{f'; {old}' if old else ''}"
+    old = age([cost.owned.capital]).removeprefix("prices date from ")
+    parts = f"per million requests at this load{f'; prices of {old}' if old else ''}"
     if cost.rented is not None:
         parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
     yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)

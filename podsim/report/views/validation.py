@@ -23,7 +23,7 @@ TITLES = {
 
 DIGITS = 4  # that tell predictions of a per cent apart
 
-WHERE = {"between": "one inner point", "above": "all points above", "below": "all points below"}
+WHERE = {"between": "one inner point", "above": "all larger batches", "below": "all smaller batches"}
 
 
 def answer(result: Validation) -> str:
@@ -48,7 +48,7 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
     if result.convergence:
         groups.append(
             (
-                Heading("samples to converge, reference points left out (not a criterion)"),
+                Heading("samples to converge, reference points left out (no limit)"),
                 _curves(result, verbose=verbose),
             )
         )

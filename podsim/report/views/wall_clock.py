@@ -42,9 +42,7 @@ def fact(clock: WallClock, time_to_train_s: Estimate, level: float, remark: str 
         for at, (name, seconds) in enumerate(largest)
         if at == 0 or seconds >= least_s
     )
-    yield Fact(
-        "Wall clock", total.number, total.unit, f"{numbers.level(level)}: {total.interval}; with {parts}", remark
-    )
+    yield Fact("Wall clock", total.number, total.unit, f"{numbers.level(level)}: {total.interval}; {parts}", remark)
 
 
 def blocks(p: Prediction) -> Iterator[Block]:

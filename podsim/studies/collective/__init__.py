@@ -7,7 +7,11 @@ from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
     Command(
-        "collective", "all-reduce and others on the links of a machine or fabric", ASK, 12, "collective:collective"
+        "collective",
+        "all-reduce and other collectives on the links of a machine or fabric",
+        ASK,
+        12,
+        "collective:collective",
     ),
 )
 VERBS: Final = {

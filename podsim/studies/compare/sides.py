@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from podsim.scenario import Scenario
     from podsim.studies.compare.result import Ratio
 
-HINT = (
-    "podsim compare bert pod64 pod128, or podsim compare bert --pod 64 --to pod128: also with --to-chip/--to-sdk/--set"
-)
+HINT = "podsim compare bert pod64 pod128, or podsim compare bert --pod 64 --to pod128"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def variants(
     if scenario.faults:
         sides.append(Variant(replace(first, faults=scenario.faults), f"with {', '.join(scenario.faults)}"))
     if len(sides) < 2:
-        raise InputError("there is one machine, and nothing to compare it with", code="conflicting-flags", hint=HINT)
+        raise InputError("only one machine is named: nothing to compare it with", code="conflicting-flags", hint=HINT)
     return tuple(sides)
 
 

@@ -10,8 +10,8 @@ MOST_ROWS = 20
 LEAST_FACTOR = 5e-6
 MOST_LETTERS = 20
 _HOW = (
-    "each input is put back on its own and the newer answer predicted again; interaction is what inputs do together, "
-    "and what cannot be put back"
+    "each input is reverted on its own and the newer answer predicted again; interaction: joint effect of inputs, and "
+    "inputs that cannot be reverted"
 )
 _NOUNS = {"scale": "time by machine", "compare": "time by side"}
 DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumptions", "limited_by", "memory_relief")
@@ -23,10 +23,10 @@ def answer(difference: Difference) -> str:
         return (
             "identical"
             if not difference.causes
-            else f"no figure moved; {_count(len(difference.causes), 'input')} differ"
+            else f"no figure changed; {_count(len(difference.causes), 'input')} differ"
         )
-    moves = [f"{figure.name} {numbers.signed_percent(figure.change, 2)}" for figure in difference.headline]
-    text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} moved"
+    moves = [f"{figure.name} {_moved_by(figure.change)}" for figure in difference.headline]
+    text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} changed"
     differ = len(difference.causes)
     return f"{text}; {_count(differ, 'input')} {'differs' if differ == 1 else 'differ'}"
 
@@ -37,9 +37,11 @@ def document(difference: Difference, *, verbose: bool = False) -> Doc:
     if difference.moved and difference.headline:
         groups.append(tuple(_headline(difference)))
     if difference.causes:
-        groups.append((Heading("which inputs changed"), *_causes(difference)))
+        groups.append((Heading("inputs that changed"), *_causes(difference)))
     if difference.moved and (verbose or not difference.headline):
-        groups.append((Heading(f"what moved of the {difference.what}"), *_moved(difference.moved, verbose=verbose)))
+        groups.append(
+            (Heading(f"figures of the {difference.what} that changed"), *_moved(difference.moved, verbose=verbose))
+        )
     if difference.notes:
         groups.append(tuple(Note(str(note), "·") for note in difference.notes))
     return Doc(tuple(groups))
@@ -52,14 +54,14 @@ def _headline(difference: Difference) -> Iterator[Block]:
             figure.name,
             _scale(figure).text(figure.old, 4),
             _scale(figure).text(figure.new, 4),
-            numbers.signed_percent(figure.change, 2),
+            _moved_by(figure.change),
         )
         for figure in difference.headline
     ]
     was, now = difference.chosen
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "another"))
-    yield Heading(_NOUNS.get(difference.what, f"what moved of the {difference.what}"))
+    yield Heading(_NOUNS.get(difference.what, f"figures of the {difference.what} that changed"))
     yield DocTable(columns, tuple(rows))
 
 
@@ -129,8 +131,13 @@ def _percent(factor: float) -> str:
     return "0 %" if abs(factor - 1) < LEAST_FACTOR else numbers.signed_percent(factor - 1, 1)
 
 
+def _moved_by(change: float) -> str:
+    """A change in per cent, with two decimals below 1 %."""
+    return numbers.signed_percent(change, 2 if abs(change) < 0.01 else 1)
+
+
 def _change(move: Moved) -> str:
-    return "" if move.change is None else numbers.signed_percent(move.change, 2)
+    return "" if move.change is None else _moved_by(move.change)
 
 
 def _text(value: object) -> str:

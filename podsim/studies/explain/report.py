@@ -119,7 +119,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         (Heading(f"{p.workload_title} on {_machine(p)}, explained"),),
         (_time(e),),
         tuple(faults.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
-        (Heading(f"{label(_called(e))}, part by part: share, and time elapsed"), _waterfall(e, verbose=verbose)),
+        (Heading(f"{label(_called(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
         tuple(caveats.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-if without one part"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),

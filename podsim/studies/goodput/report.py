@@ -83,7 +83,7 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
         why = "the run is too short to gain by one" if report.searched else "the interval given is the whole run"
         yield Fact("Checkpoints", "none", "", why)
     else:
-        yield Fact("Checkpoint every", *numbers.parted(numbers.time(report.interval_s, 2)), how)
+        yield Fact("Checkpoint interval", *numbers.parted(numbers.time(report.interval_s, 2)), how)
     slowest = max(cost.way_s, key=lambda name: cost.way_s[name])
     state = f"{numbers.amount(cost.state_bytes, 2)}: {numbers.time(cost.start_s, 2)} start"
     yield Fact(
@@ -203,7 +203,7 @@ def _parts(report: GoodputReport) -> DocTable:
 
 def _tried(report: GoodputReport) -> DocTable:
     unit = numbers.scale(report.interval_s, numbers.TIME)
-    columns = (Column(f"Checkpoint every, {unit.unit}", number=True), Column("Goodput", number=True))
+    columns = (Column(f"Checkpoint interval {unit.unit}", number=True), Column("Goodput", number=True))
     best = max(range(len(report.tried)), key=lambda at: report.tried[at].goodput)
     rows = tuple(
         (

@@ -7,7 +7,7 @@ from podsim.model.verb import ASK, Command, Verb
 
 SERVING: Final = "serving"
 LOAD: Final = "load (left out: 80 % of what the replicas can do)"
-GATE: Final = "as a gate, in a pipeline"
+GATE: Final = "gate for pipelines"
 TOKENS: Final = "tokens, for a workload that generates them"
 COMMANDS: Final = (
     Command(
@@ -64,7 +64,7 @@ VERBS: Final = {
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
             a.count(
                 "prompt",
-                "Tokens of a prompt [default: those of a row, as far as positions were learned].",
+                "Tokens of a prompt [default: the training sequence length, within learned positions].",
                 high=a.MOST_TOKENS,
                 group=TOKENS,
             ),

@@ -10,7 +10,7 @@ COMMANDS: Final = (
     Command("topology", "machines: list, show", LOOK_UP, 17, "topology:app"),
     Command("workload", "workloads: list, show, import; map ranks the mappings that fit", LOOK_UP, 18, "workload:app"),
     Command("chip", "chips: list, show", LOOK_UP, 19, "chip:app"),
-    Command("config", "flags set by podsim.toml and variables: show", LOOK_UP, 20, "config:app"),
+    Command("config", "flags set by podsim.toml and environment variables: show", LOOK_UP, 20, "config:app"),
     Command("check", "read a file of any kind and report its errors", LOOK_UP, 21, "check:check"),
 )
 VERBS: Final = {
@@ -41,7 +41,7 @@ VERBS: Final = {
         "models",
         (
             a.file("file", "A config.json of transformers or an ONNX file.", default=REQUIRED),
-            a.count("sequence", "Tokens of a row of a config.json [default: all that it has positions for]."),
+            a.count("sequence", "Sequence length of a config.json, in tokens [default: its maximum]."),
             a.texts("shape", "Sizes of an input of an ONNX file, repeatable: image=1,3,224,224.", "INPUT=SIZES"),
         ),
     ),

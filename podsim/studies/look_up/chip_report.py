@@ -38,10 +38,10 @@ def _facts(chip: Chip) -> Iterator[Fact]:
     yield Fact("clock", *clock)
     for precision in chip.amp.flop_per_cycle:
         peak = numbers.parted(numbers.rate(chip.peak_flop_per_s(precision), "FLOP/s"))
-        each = f"{chip.amp.flop_per_cycle[precision]:g} FLOP a cycle and tile"
+        each = f"{chip.amp.flop_per_cycle[precision]:g} FLOP per cycle per tile"
         yield Fact(f"peak {precision}", *peak, each, PRECISIONS[precision])
     sram = numbers.parted(numbers.amount(chip.sram_bytes))
-    yield Fact("SRAM", *sram, f"{numbers.fixed(chip.sram.bytes_per_tile / 1024, 0)} KiB a tile")
+    yield Fact("SRAM", *sram, f"{numbers.fixed(chip.sram.bytes_per_tile / 1024, 0)} KiB per tile")
     yield _bandwidth("SRAM bandwidth", chip.sram_bytes_per_s, stated=chip.sram.bandwidth_bytes_per_s is not None)
     yield _bandwidth("exchange", chip.exchange_bytes_per_s, stated=chip.exchange.bandwidth_bytes_per_s is not None)
     start, on_chip = chip.exchange.start_cycles, chip.sync.on_chip_cycles
@@ -56,13 +56,13 @@ def _facts(chip: Chip) -> Iterator[Fact]:
 
 def _bandwidth(label: str, value: float, *, stated: bool) -> Fact:
     number, unit = numbers.parted(numbers.rate(value, "B/s"))
-    return Fact(label, number, unit, "as stated" if stated else "bytes a cycle × tiles × clock")
+    return Fact(label, number, unit, "as stated" if stated else "bytes per cycle × tiles × clock")
 
 
 def _readings(chip: Chip) -> Iterator[Block]:
     if not chip.readings:
         return
-    yield Heading("where published readings disagree")
+    yield Heading("published figures that disagree")
     for reading in chip.readings:
         stated = f"{reading.name}: {reading.quantity}, {reading.text} [{reading.source}]"
         yield Note(stated, "·", Tone.STRONG)

@@ -119,11 +119,11 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
         yield Fact(
             "streaming memory",
             *numbers.parted(numbers.amount(gateway.streaming_bytes)),
-            "a machine",
+            "per machine",
             f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
         )
     yield Fact("PCIe", *numbers.parted(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
-    yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "a machine")
+    yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "per machine")
     yield Fact(
         "hosts",
         str(hosts.servers),

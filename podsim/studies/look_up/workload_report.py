@@ -168,7 +168,7 @@ def _configurations(workload: Workload) -> DocTable:
     columns = (
         Column("configuration"),
         Column("chips", priority=2),
-        Column("IPUs a replica", number=True),
+        Column("IPUs per replica", number=True),
         Column("stages", number=True, priority=4),
         Column("schedule", priority=3),
         Column("recompute", priority=1),

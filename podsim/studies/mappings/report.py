@@ -189,7 +189,7 @@ def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
         f"{mappings.legal:,} legal mapping{_s(mappings.legal)} that fit, {mappings.distinct:,} "
         f"split{_s(mappings.distinct)} and "
         f"storage{_s(mappings.distinct)}, each at its best batch; "
-        f"{len(mappings.advised):,} shown. Mappings that are not published fit by the memory model alone.",
+        f"{len(mappings.advised):,} shown. Mappings that no run has used fit by the memory model only.",
         "",
         Tone.QUIET,
     )
@@ -211,7 +211,7 @@ def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
 def _words() -> Note:
     return Note(
         "PopTorch: methods of Options; state is a TensorLocationSettings for setOptimizerLocation; layers are those of "
-        "podsim workload show -v, of every IPU the same proportion",
+        "podsim workload show -v; the available-memory proportion is the same on every IPU",
         "",
         Tone.QUIET,
     )

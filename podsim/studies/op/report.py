@@ -41,8 +41,8 @@ def document(report: OperatorReport, *, verbose: bool = False) -> Doc:
         (Heading(f"{TITLES[report.operator]} {sizes}, precision {report.precision}, on one {report.chip.name}"),),
         (Facts(tuple(_facts(report))),),
         tuple(_too_large(report)),
-        (Heading("where the cycles go"), _in_cycles(report, report.by_purpose)),
-        (Heading("what the slowest tile does in them"), _in_cycles(report, by_part)),
+        (Heading("cycles by step of the plan"), _in_cycles(report, report.by_purpose)),
+        (Heading("cycles of the slowest tile"), _in_cycles(report, by_part)),
         tuple(_sram(report)),
     ]
     if verbose:
@@ -76,14 +76,14 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
     yield Fact("idle", idle, "%", "of all cycles of all tiles")
     moved = report.exchange_bytes
-    each = f"{numbers.amount(moved / max(1, plan.tiles_used))} a tile used"
+    each = f"{numbers.amount(moved / max(1, plan.tiles_used))} per tile in use"
     received = (*numbers.parted(numbers.amount(moved)), "received", each)
     yield Fact("exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
     percent = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
     limit = f"temporary data may take {numbers.percent(report.available_memory)}" if report.limited else ""
-    yield Fact("SRAM", *numbers.parted(numbers.amount(report.sram_bytes)), f"{percent} of the fullest tile", limit)
+    yield Fact("peak SRAM", *numbers.parted(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
     if plan.layout_out:
-        yield Fact("layout", "", "", plan.layout_out, f"from {plan.layout_in or 'any'}")
+        yield Fact("layout", "", "", f"output: {plan.layout_out}", f"input: {plan.layout_in or 'any'}")
 
 
 def _too_large(report: OperatorReport) -> Iterator[Note]:
@@ -119,7 +119,7 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
     if not footprint:
         return
     capacity = report.chip.sram.bytes_per_tile
-    yield Heading(f"SRAM of the fullest tile, of {numbers.amount(capacity)}")
+    yield Heading(f"peak SRAM by use, of {numbers.amount(capacity)}")
     unit = numbers.scale(footprint.values(), numbers.BYTES)
     yield Bars(
         tuple(
@@ -191,7 +191,7 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
         return
     unit = numbers.scale([rival.sram_bytes_per_tile for rival in rivals], numbers.BYTES)
     columns = (
-        Column("plan that lost", wraps=True),
+        Column("slower plan", wraps=True),
         Column("cycles", number=True),
         Column("more", number=True, priority=1),
         Column(f"SRAM {unit.unit}", number=True, priority=2),

@@ -15,7 +15,7 @@ SERVING: Final = (
     a.count("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS),
     a.count(
         "prompt",
-        "Tokens of a prompt [default: those of a row, as far as positions were learned].",
+        "Tokens of a prompt [default: the training sequence length, within learned positions].",
         high=a.MOST_TOKENS,
     ),
     a.HEADROOM,

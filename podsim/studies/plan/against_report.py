@@ -27,7 +27,7 @@ def notes(plan: Plan) -> Iterator[Note]:
     names = [item.nearest.topology for item in plan.against]
     texts = [best_published(item.published[name]) for name, item in zip(names, plan.against, strict=True)]
     known = [f"{name} {text}" for name, text in zip(names, texts, strict=True) if text]
-    parts = [f"published {', '.join(known)}"] if known else []
+    parts = [f"published: {', '.join(known)}"] if known else []
     without = [item.machine for item in plan.against if item.nearest.capital_usd is None]
     if without:
         parts.append(f"no price known of {', '.join(without)}: compared on time")
@@ -50,7 +50,7 @@ def table(plan: Plan) -> Iterator[Block]:
     yield DocTable(
         (
             Column("Machine"),
-            Column(unit.unit, number=True),
+            Column(f"Time {unit.unit}", number=True),
             Column("90 %", number=True, priority=1),
             Column("Published", wraps=True),
             Column("Price", number=True, priority=2),

@@ -141,7 +141,7 @@ class CandidateEvaluator:
             elif hosts < machine.hosts:
                 yield _with_notes(_evaluation(self.run, parts, request), hosts)
             else:
-                self.counts["gain nothing by more hosts"] += sum(part.choice.legal for part in usual.parts)
+                self.counts["would gain nothing from more hosts"] += sum(part.choice.legal for part in usual.parts)
 
     def _case(self, workload: str, known: Workload | None, name: str) -> Case:
         scenario = replace(

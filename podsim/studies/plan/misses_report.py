@@ -55,15 +55,15 @@ def _needed(candidate: Candidate, remedies: Sequence[Remedy], currency: Currency
     ways = [text for demand, text in limits if demand == "time"]
     ways += [_remedy(remedy) for remedy in remedies if remedy.needed is not None]
     choice = [f"one of: {'; '.join(ways)}"] if len(ways) > 1 else ways
-    return " and ".join(filter(None, (", ".join(always), *choice)))
+    return ", and ".join(filter(None, (", ".join(always), *choice)))
 
 
 def _limit(miss: Miss, currency: Currency) -> str:
-    """The limit at which a machine would meet a demand: "a budget of $1.08M, not $1.00M"."""
+    """The limit at which a machine would meet a demand: "a budget of $1.08M instead of $1.00M"."""
     if miss.found is None:
         return f"its {FIGURES[miss.demand]}, not published (--prices FILE states it)"
     value, limit = (_spelled(miss.demand, amount, currency) for amount in (miss.found, miss.limit))
-    return f"a {LIMITS[miss.demand]} of {value}, not {limit}"
+    return f"a {LIMITS[miss.demand]} of {value} instead of {limit}"
 
 
 def _spelled(demand: str, value: float, currency: Currency) -> str:

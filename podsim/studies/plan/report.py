@@ -29,7 +29,7 @@ from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
 
-NO_RACKS = "Rack space is not modelled: no source at hand gives it."
+NO_RACKS = "Rack space is not modelled: no source states it."
 MOST_ROWS = 7  # machines on the short screen, competitors included
 MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
@@ -105,7 +105,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
     name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
     if plan.chosen is None:
         nearest = f"the nearest candidate is {name}, {missed(candidate.misses, plan.demand)}"
-        yield Note(f"No candidate meets every demand ({demands}): {nearest}.", "", Tone.STRONG)
+        yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
         text = f"{better}; {name} has the least purchase price × time. --within, --budget or --max-power selects one."
@@ -122,7 +122,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
-    return f"{ranked(plan)}{f' of the machines that meet every demand ({demands})' if demands else ''}"
+    return f"{ranked(plan)}{f' of those that meet every demand: {demands}' if demands else ''}"
 
 
 def ranked(plan: Plan) -> str:
@@ -141,12 +141,12 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
     """The demands in words; "" where there are none."""
     notes = []
     if demand.within_s is not None:
-        of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "training"
-        notes.append(f"{numbers.time(demand.within_s)} of {of} at {numbers.percent(demand.confidence)} confidence")
+        of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
+        notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"budget {numbers.money(demand.budget_usd, currency)} against the highest quotation")
+        notes.append(f"highest quotation ≤ {numbers.money(demand.budget_usd, currency)}")
     if demand.most_power_w is not None:
-        notes.append(f"at most {watts(demand.most_power_w)} in use at the high end")
+        notes.append(f"power in use ≤ {watts(demand.most_power_w)} (upper end of 90 %)")
     return ", ".join(notes)
 
 
@@ -310,15 +310,15 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         if plan.chosen
         else "Nearest candidates"
     )
-    yield Heading("Candidates" if verbose else near)
+    yield Heading(f"{'Candidates' if verbose else near}, times in {unit.unit}")
     yield DocTable(
-        _columns(plan, unit, graded=verbose, several=several),
+        _columns(plan, graded=verbose, several=several),
         tuple((*_row(plan, row, unit, graded=verbose), _remark(plan, row, front)) for row in rows),
         marked=marked,
     )
 
 
-def _columns(plan: Plan, unit: numbers.Scale, *, graded: bool, several: bool) -> tuple[Column, ...]:
+def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
     """Columns of what was demanded stay at every width, and hosts where `several` rows are of one machine."""
     demand = plan.demand
     within, objective = demand.within_s, demand.objective
@@ -327,11 +327,11 @@ def _columns(plan: Plan, unit: numbers.Scale, *, graded: bool, several: bool) ->
         Column("Machine"),
         Column("Hosts", number=True, priority=0 if several else 2),
         Column("Replicas", number=True, priority=8),
-        Column(unit.unit, number=True),
+        Column("Time", number=True),
         Column("90 %", number=True, priority=1),
         *((Column("Evidence", priority=7),) if graded else ()),
         Column(demand.judged, number=True, priority=0 if within is not None else 2),
-        *((Column(f"≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
+        *((Column(f"Chance ≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
         Column("Power", number=True, priority=0 if demand.most_power_w is not None else 4),
         Column("Cost/run", number=True, priority=0 if objective is Objective.COST else 2),
@@ -402,7 +402,7 @@ def searched(plan: Plan) -> Iterator[Block]:
         change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
         text = "formula and event simulation agree" if most <= AGREE else f"their steps differ {change}"
         best = "the best" if number == 1 else f"the best {number:,}"
-        yield Note(f"{best} timed by event simulation too: {text}", "Check")
+        yield Note(f"{best} also timed by event simulation: {text}", "Check")
 
 
 def excluded(plan: Plan) -> Iterator[Note]:

@@ -111,12 +111,13 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
         tuple(_charts(plan)) if charts else (),
         tuple(_candidates(plan, verbose=verbose)),
         tuple(_changes(plan)) if verbose or plan.chosen is None else (),
-        (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
     ]
+    remarks = (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose))
     if verbose:
+        groups.append(remarks)
         groups.append(tuple(_bases(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
-    groups.append(tuple(_closing(plan, verbose=verbose)))
+    groups.append((*(() if verbose else remarks), *_closing(plan, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -145,18 +146,17 @@ def _verdict(plan: ServingPlan) -> Iterator[Note]:
         text = f"No machine meets every demand ({_others(plan)}): the nearest is {_machines(candidate)}"
         yield Note(f"{text}, {missed(candidate.misses)}.", "", Tone.STRONG)
         return
-    wait = candidate.batch.wait_s
     size = candidate.batch.service.batch
-    batches = f"batches of up to {size:,}, waiting at most {numbers.time(wait)}" if wait else f"batch {size:,}"
     replicas = candidate.machines * candidate.replicas
-    several = f"{replicas:,} replica{'s' * (replicas > 1)}, {batches}"
-    rate = f"{numbers.significant(candidate.holds_per_s)} requests/s"
-    holds = f"{'sustain' if candidate.machines > 1 else 'sustains'} {rate} at {_limits(plan.demand)}"
+    batches = f"batches of up to {size:,}" if candidate.batch.wait_s else f"batch {size:,}"
     spare = f" ({candidate.spares:,} of them to spare)" if candidate.spares else ""
-    buy = "Recommended:" if candidate.reuse else "Buy"
+    holds = (
+        f"{'they sustain' if candidate.machines > 1 else 'it sustains'} {numbers.significant(candidate.holds_per_s)}"
+    )
     yield Note(
-        f"{buy} {_machines(candidate)}{spare}: {several}; {holds}. {_sentence(LEAST[plan.demand.objective])} of the "
-        f"machines that meet every demand ({_others(plan)}).",
+        f"Recommended: {_machines(candidate)}{spare}, {replicas:,} replica{'s' * (replicas > 1)} with {batches}, "
+        f"{LEAST[plan.demand.objective]} of those that meet every demand ({_others(plan)}); {holds} requests/s at "
+        f"{_limits(plan.demand)}.",
         "",
         Tone.STRONG,
     )
@@ -166,10 +166,6 @@ def _owned(plan: ServingPlan) -> Iterator[Note]:
     """Which of the machines are owned, and what to buy."""
     candidate = plan.chosen or plan.closest
     yield from inventory_report.notes(plan.inventory, candidate.reuse if candidate else None, plan.currency)
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _others(plan: ServingPlan) -> str:
@@ -205,12 +201,12 @@ def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
     more = max(alike, key=lambda other: other.holds_per_s, default=chosen)
     if more.holds_per_s <= chosen.holds_per_s:
         return
-    power = f"{watts(more.power_w)}, not {watts(chosen.power_w)}"
+    power = f"{watts(more.power_w)} instead of {watts(chosen.power_w)}"
     rate = f"{numbers.significant(more.holds_per_s)} requests/s"
     yield Note(
-        f"{_machines(more)} would sustain {rate} for the same price, at {power}; at equal price the lower power is "
-        "chosen.",
-        "Or",
+        f"{_machines(more)} would sustain {rate} for the same price, at {power}; at equal prices the lower "
+        "power is recommended.",
+        "Alternative",
     )
 
 
@@ -221,15 +217,15 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
         usual = candidate.expected_per_s
         expected = "" if usual is None else f"expected {numbers.significant(usual)}; "
         sure = f"{numbers.percent(demand.confidence)} confidence; {expected}room to grow {numbers.percent(room)}"
-        yield Fact("Sustains", numbers.significant(candidate.holds_per_s), "requests/s", sure, strong=True)
+        yield Fact("Sustained rate", numbers.significant(candidate.holds_per_s), "requests/s", sure, strong=True)
     at = f"at {numbers.significant(demand.rate_per_s)} requests/s" if candidate.each_per_s else "at half its capacity"
     yield Fact("P99 latency", *numbers.parted(numbers.time(candidate.p99_s)), f"{at}{_load(plan, candidate)}")
     if candidate.ttft_s is not None:
         yield Fact("First token P99", *numbers.parted(numbers.time(candidate.ttft_s)), at)
     if candidate.batch.token_s is not None:
         yield Fact("Time per token", *numbers.parted(numbers.time(candidate.batch.token_s)), "each after the first")
-    wait = f", waits at most {numbers.time(candidate.batch.wait_s)}" if candidate.batch.wait_s else ", no wait"
-    yield Fact("Batch", f"{service.batch:,}", "", f"takes {numbers.time(service.latency_s)} alone{wait}")
+    wait = f", wait of at most {numbers.time(candidate.batch.wait_s)}" if candidate.batch.wait_s else ", no wait"
+    yield Fact("Batch", f"{service.batch:,}", "", f"unloaded latency {numbers.time(service.latency_s)}{wait}")
     ipus = candidate.ipus_per_replica
     each = f"{candidate.replicas:,} on each machine" if candidate.machines > 1 else "on one machine"
     spare = f"; rate met with {candidate.spares:,} machine{'s' * (candidate.spares > 1)} less" if demand.spares else ""
@@ -301,7 +297,7 @@ def _columns(plan: ServingPlan) -> tuple[Column, ...]:
         Column("Replicas", number=True, priority=4),
         Column("Batch", number=True, priority=2),
         Column("Wait", number=True, priority=5),
-        Column("Sustains req/s", number=True),
+        Column("Sustained req/s", number=True),
         Column("P99", number=True, priority=1 if demand.limits.p99_s is not None else 3),
         *first,
         *token,
@@ -449,6 +445,6 @@ def _closing(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
         tokens = f" --generate {plan.demand.generate}" if plan.demand.generate else ""
         tokens += f" --prompt {plan.demand.prompt}" if plan.demand.prompt else ""
         infer = f"podsim infer {plan.workload} --topology {candidate.topology} --batch {candidate.batch.service.batch}"
-        yield Note(f"{infer}{wait}{tokens} --rate {rate}/s · -v: all", "Next", Tone.QUIET)
+        yield Note(f"{infer}{wait}{tokens} --rate {rate}/s · -v lists all candidates", "Next", Tone.QUIET)
     grade = f"{candidate.grade}: calibration uses no inference result"
     yield Note(" · ".join((grade, *([plan.calibration] if verbose else []), NOT_MLPERF)), "", Tone.QUIET)

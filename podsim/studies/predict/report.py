@@ -51,14 +51,14 @@ REMARKS = {
     Part.TENSOR_PARALLEL: "inside replicas, on links",
     Part.COLLECTIVE_STEPS: "software",
     Part.RACK_STEPS: "software",
-    Part.SHARDING: "order of shards",
+    Part.SHARDING: "reordering weights",
     Part.HOST: "exposed",
     Part.HOST_STEP: "per step",
     Part.FRAMEWORK: "input in line",
     Part.STREAMING: "exposed",
 }
 EXAMPLES_OF_REJECTED = 8
-EXPECTED = "times at the mean samples to converge; the time to train above is the mean of simulated scores"
+EXPECTED = "times at the mean samples to converge; the time to train above is the mean of simulated MLPerf scores"
 
 
 def fullest(p: Prediction) -> tuple[Note, ...]:

@@ -53,7 +53,7 @@ def _scored(p: Prediction) -> str:
     more = p.time_to_train_s.value / p.run.total_s - 1
     if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skewed(p)):
         return ""
-    return f"; one run {numbers.time(p.run.total_s)}, mean of several {numbers.signed_percent(more)}"
+    return f"; one run {numbers.time(p.run.total_s)}, MLPerf mean {numbers.signed_percent(more)}"
 
 
 def throughput(p: Prediction, remark: str) -> Fact:
@@ -100,9 +100,7 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
     if mapping.samples_per_row != 1:
-        factors += f" × {numbers.short(mapping.samples_per_row, 3)} packed sequences per row"
-        if (packed := mapping.samples_per_row * packing(p)) != mapping.samples_per_row:
-            factors += f" ({numbers.short(packed, 3)} on average)"
+        factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
     yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
     yield from tokens.batch(p)
 
@@ -145,7 +143,7 @@ def _length(p: Prediction) -> Fact:
         interval = "default of the workload" if p.length_default else _given(p)
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
-        interval += f"; stops at evaluation {p.run.evaluations:,}, {stop}"
+        interval += f"; one run stops at evaluation {p.run.evaluations:,}, {stop}"
     title = "Run length" if lengths.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 

@@ -45,7 +45,7 @@ def _facts(report: SamplerReport) -> Iterator[Fact]:
         f"{sampler.sample}{'s' * (report.on_a_tile > 1)} each"
     )
     yield Fact("on", f"{report.tiles:,}", "tiles", share)
-    yield Fact("SRAM", *numbers.parted(numbers.amount(report.sram_bytes_per_tile)), "of the fullest tile")
+    yield Fact("peak SRAM", *numbers.parted(numbers.amount(report.sram_bytes_per_tile)), "per tile")
     yield Fact("fit", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
     back = f"{numbers.short(100 * sampler.kept)} % return {sampler.returned:,} numbers"
     yield Fact("to host", *numbers.parted(numbers.amount(report.returned_bytes)), back)

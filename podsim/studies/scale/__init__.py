@@ -44,8 +44,7 @@ VERBS: Final = {
                 high=a.MOST_COUNT,
                 example='"16..1024"',
                 metavar="SIZES",
-                help="IPUs of each IPU-POD: 16..1024 doubles as far as it goes, 16,64,256 lists "
-                "(--chip bow: Bow Pods).",
+                help="IPUs of each IPU-POD: 16..1024 for all doublings, or a list 16,64,256 (--chip bow: Bow Pods).",
                 group=SIZES,
             ),
             Argument(
@@ -58,7 +57,8 @@ VERBS: Final = {
             a.CHIP._replace(help="Put this chip into every machine.", group=SIZES),
             a.HOSTS._replace(help="Servers that feed each machine.", group=SIZES),
             a.CHANGES._replace(
-                help='Change a number of all, repeatable: gw-link.bandwidth="400 Gbit/s", chip.clock=2x.', group=SIZES
+                help='Change a number of every machine, repeatable: gw-link.bandwidth="400 Gbit/s", chip.clock=2x.',
+                group=SIZES,
             ),
             a.PRESET._replace(help="A published mapping by name, of the machines that have one: mlperf-v1.1-closed."),
             a.GLOBAL_BATCH._replace(
@@ -67,7 +67,7 @@ VERBS: Final = {
             a.choice(
                 "scaling",
                 "best strong weak",
-                "Global batch: the best for each machine, that of the first, or the first's times the growth.",
+                "Global batch: the best for each machine, that of the first, or one that grows with IPUs.",
                 default="best",
                 group=SIZES,
             ),

@@ -157,8 +157,8 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
         return
     small, large = doubling
     speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
-    text = f"Up to {small.ipus:,} IPUs each doubling is at least {limit}× as fast; " if small is not pairs[0][0] else ""
-    text += f"{small.ipus:,} to {large.ipus:,}{'' if text else ' IPUs'} is {speedup}×"
+    text = f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; " if small is not pairs[0][0] else ""
+    text += f"{small.ipus:,} to {large.ipus:,} IPUs is {speedup}×"
     text += "" if large.ipus == 2 * small.ipus else " per doubling"
     text += "" if small is not pairs[0][0] else f", less than {limit}×"
     yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
@@ -198,7 +198,8 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     if not verbose:
         name = report.answered[-1].topology
         yield Note(
-            f"podsim explain {report.answered[-1].workload} --topology {name} (why); -v adds laws, mappings, sources",
+            f"podsim explain {report.answered[-1].workload} --topology {name} (why); "
+            "-v adds scaling laws, mappings, sources",
             "Next",
             Tone.QUIET,
         )
@@ -217,7 +218,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
-        Column(unit.unit, number=True),
+        Column(f"Time {unit.unit}", number=True),
         Column(level, number=True, priority=1),
         Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED if verbose else ""),
         Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
@@ -412,7 +413,7 @@ def _grown(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
-    text = f"{numbers.short(whole)}× per sample ({last.ipus:,} against {first.ipus:,} IPUs)"
+    text = f"{numbers.short(whole)}× per sample ({last.ipus:,} vs {first.ipus:,} IPUs)"
     if more:
         named = [
             f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[: SHOWN_PARTS if verbose else 2]
@@ -420,7 +421,7 @@ def _grown(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
         text += f": {', '.join(named)}"
     if less and verbose:
         text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
-    yield Note(text, "Extra IPU time", Tone.PLAIN)
+    yield Note(text, "IPU time", Tone.PLAIN)
 
 
 def _mappings(report: ScaleReport) -> DocTable:

@@ -39,7 +39,7 @@ def _facts(report: StencilReport) -> Iterator[Fact]:
     share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
     yield Fact("on", f"{report.tiles:,}", "tiles", share)
     kb = numbers.amount(report.sram_bytes_per_tile)
-    yield Fact("SRAM", *numbers.parted(kb), "of the fullest tile", f"{stencil.fields} fields of floats and halos")
+    yield Fact("peak SRAM", *numbers.parted(kb), "per tile", f"{stencil.fields} fields of floats and halos")
 
 
 def _of_a_tile(report: StencilReport) -> tuple[Fact, ...]:
