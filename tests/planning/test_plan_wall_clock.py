@@ -42,7 +42,7 @@ def test_the_recommended_machine_has_the_wall_clock_of_predict(training):
 def test_a_wall_clock_beyond_the_deadline_of_training_is_shown_with_the_flag_that_judges_it(training):
     assert training.chosen.misses == ()
     assert training.chosen.wall_clock.total_s.value > 300
-    assert "over the time limit: --deadline wall-clock" in screen(training)
+    assert "to limit it: --deadline wall-clock" in screen(training)
     assert "of training at 90 % confidence" in screen(training)
 
 

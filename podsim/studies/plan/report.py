@@ -30,7 +30,7 @@ from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, P
 from podsim.studies.plan.shortlist import shortlist
 
 NO_RACKS = "Rack space is not modelled: no source states it."
-MOST_ROWS = 7  # machines on the short screen, competitors included
+MOST_ROWS = 6  # machines on the short screen, competitors included
 MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
@@ -219,7 +219,7 @@ def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
         return
     late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
     yield from wall_clock.fact(
-        clock, candidate.time_to_train_s, NINETY_PERCENT, "over the time limit: --deadline wall-clock" if late else ""
+        clock, candidate.time_to_train_s, NINETY_PERCENT, "to limit it: --deadline wall-clock" if late else ""
     )
 
 
