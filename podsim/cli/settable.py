@@ -36,17 +36,17 @@ OWN_FILE: Final = {
 """Flags that the user's own file may set, and a file that is found in a folder may not."""
 
 _HARMLESS: Final = """
-accumulation against algorithm alone as_of available_memory batch batches budget by bytes cache channel_groups
+accumulation against algorithm alone as_of author available_memory batch batches budget by bytes cache channel_groups
 checkpoint_every chip chips chunks claims clients color columns comparators compile confidence count_copies coverage
-csv currency division dry_run elements engine epochs explain failures fault fidelity framework generate global_batch
-grid group groups headroom hold_out hold_outs hosts images in_channels interval io_tiles ipus_per_replica json k
-kernel keys kind knee kwh_price law level links logs lookups m machines max_power measure method micro_batch
-microbenchmarks money most n noise noise_scale objective operation ops optimizer out_channels outputs overlap own p99
-pace parameters pass pod pods points precision prefetch preset prices prompt published pue queries quiet rate
-rent_per_hour rent_per_ipu_hour replicas requests require rounds rows runs samples scaling schedule sdk seed sequence
-set shape size spares stage steps stream stream_rate stride table target_loss tensors to to_chip to_preset to_sdk
-tokens tokens_per_s topologies topology tpot ttft use variation verbose wait weights width window within work
-workloads years
+csv currency customer date deadline diff division dry_run elements engine epochs explain failures fault fidelity
+framework generate global_batch grid group groups headroom hold_out hold_outs hosts images in_channels interval
+io_tiles ipus_per_replica json k kernel keys kind knee kwh_price law level links logs lookups m machines max_power
+measure method micro_batch microbenchmarks money most n noise noise_scale objective operation ops optimizer
+out_channels outputs overlap own p99 pace parameters pass pod pods points precision prefetch preset prices prompt
+published pue queries quiet rate rent_per_hour rent_per_ipu_hour replicas requests require rounds rows runs samples
+scaling schedule sdk seed sequence set shape size spares stage steps stream stream_rate stride table target_loss
+tensors title to to_chip to_preset to_sdk tokens tokens_per_s topologies topology tpot ttft use variation verbose wait
+weights width window within work workloads years
 """
 ANY_FILE: Final = frozenset(_HARMLESS.split())
 """Flags that change an answer or how it is shown, or name a file that is only read."""

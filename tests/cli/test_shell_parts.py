@@ -14,6 +14,7 @@ from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import inputs
 from podsim.report.doc import Doc, Heading
+from podsim.report.handout import arranged
 from podsim.report.json_document import JsonDocument
 from podsim.report.written import Written
 
@@ -94,7 +95,7 @@ def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
 def test_words_alone_have_no_picture(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "a.svg"))
     with pytest.raises(InputError, match="it has no chart"):
-        saving.save(flags, OutputFlags(), report=ANSWER["screen"], written=ANSWER["written"])
+        saving.save(flags, OutputFlags(), report=lambda: arranged(ANSWER["screen"](), ""), written=ANSWER["written"])
     assert not (tmp_path / "a.svg").exists()
 
 
