@@ -98,7 +98,7 @@ def _of_flags(workload: Workload, length: RunLength) -> Length:
         return Length(samples=tokens / a_sample)
     if not workload.decodes:
         raise InputError(
-            f"{workload.name} does not say the next token, which scaling laws are about",
+            f"{workload.name} does not predict the next token, which scaling laws need",
             code="no-law",
             hint="--samples 1e6 in place of --law",
         )

@@ -15,7 +15,7 @@ MOST_SEED: Final = LARGEST  # the largest that files of podsim hold
 MOST_LENGTH: Final = 1e18  # samples or tokens: ten thousand times the largest corpus that was trained on
 MOST_WORK_S: Final = 100 * 365.25 * 86400.0
 NAME_OR_FILE: Final = "NAME|FILE"
-FEW_SCORES: Final = "400 simulated scores say nothing of rarer ends"
+FEW_SCORES: Final = "400 simulated scores do not resolve higher levels"
 
 
 def count(name: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN401  (fields of an argument)

@@ -20,8 +20,8 @@ OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
 
 METHOD: Final = (
     "podsim lowers a workload and its mapping to the program of a step, times it by equations on the published figures "
-    "of the machine (docs/model.md numbers them), checks it by event simulation, and adds parameters fitted to MLPerf "
-    "results of IPU systems. Intervals contain fit, model error and run-to-run noise."
+    "of the machine (docs/explanation/model.md numbers them), checks it by event simulation, and adds parameters "
+    "fitted to MLPerf results of IPU systems. Intervals contain fit, model error and run-to-run noise."
 )
 """How numbers come about, for who gets a document."""
 

@@ -8,7 +8,23 @@ from podsim.report.doc import Chart
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OFFSETS: Final = ((7, 0), (-7, 0), (0, 8), (0, -8), (6, 8), (6, -8), (-6, 8), (-6, -8), (0, 17), (0, -17))
+OFFSETS: Final = (
+    (7, 0),
+    (-7, 0),
+    (0, 8),
+    (0, -8),
+    (6, 8),
+    (6, -8),
+    (-6, 8),
+    (-6, -8),
+    (0, 17),
+    (0, -17),
+    (8, 16),
+    (8, -16),
+    (-8, -16),
+    (10, -25),
+    (-10, -25),
+)
 """Where a name may stand, in points from its own: right, left, above, below, and so on."""
 SIZE: Final = 8.0
 LIMIT_SIZE: Final = 8.5

@@ -43,7 +43,7 @@ def test_a_wall_clock_beyond_the_deadline_of_training_is_shown_with_the_flag_tha
     assert training.chosen.misses == ()
     assert training.chosen.wall_clock.total_s.value > 300
     assert "to limit it: --deadline wall-clock" in screen(training)
-    assert "of training at 90 % confidence" in screen(training)
+    assert "time to train ≤ 5.00 min (P90)" in screen(training)
 
 
 def test_a_deadline_of_the_wall_clock_is_missed_by_compile_time(training, judged):

@@ -12,6 +12,7 @@ from podsim.report.views import caveats, run_cost
 from podsim.report.views.grades import grade
 from podsim.studies.plan import against_report, misses_report, neighbours_report
 from podsim.studies.plan import report as view
+from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
     ]
     return paragraph(
         evidence,
+        _beyond_training(plan, best),
         plan.contradiction,
         run_cost.age(candidate.owned.capital for candidate in _all(plan) if candidate.owned),
         *(f"{note.label}: {note.text}" if note.label else note.text for note in warnings),
@@ -129,6 +131,19 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
         run_cost.LEFT_OUT,
         view.NO_RACKS,
         *caveats.texts(plan.assumptions),
+    )
+
+
+def _beyond_training(plan: Plan, best: Candidate | None) -> str:
+    """What users wait besides training, where the time limit is of training alone and the wall clock is above it."""
+    within = plan.demand.within_s
+    clock = best.wall_clock.total_s if best and best.wall_clock else None
+    if clock is None or within is None or plan.demand.deadline is not Deadline.TRAINING or clock.value <= within:
+        return ""
+    shown = numbers.shown(clock, numbers.TIME)
+    return (
+        "The time limit is of training alone: with compilation, loading and the last checkpoint a job takes "
+        f"{shown.text} (90 %: {shown.interval} {shown.unit})"
     )
 
 

@@ -415,9 +415,10 @@ def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     """What to ask next."""
     candidate = plan.chosen or plan.closest
     if candidate is not None and not verbose:
-        question = f"{plan.workload} --topology {candidate.topology}"
+        verb = "explain" if candidate.mapping else "predict"  # other chips than IPUs have a law and no mapping
+        question = f"{verb} {plan.workload} --topology {candidate.topology}"
         yield Note(
-            f"podsim explain {question} (why); -v lists {_every(plan)}sources",
+            f"podsim {question}{' (why)' if candidate.mapping else ''}; -v lists {_every(plan)}sources",
             "Next",
             Tone.QUIET,
         )

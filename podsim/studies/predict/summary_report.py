@@ -161,7 +161,7 @@ def _steps(p: Prediction) -> Fact:
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     packed = p.mapping.global_batch * packing(p)
     of = f" of {numbers.significant(packed)} samples on average" if packed != p.mapping.global_batch else ""
-    return Fact("Step time", step.number, step.unit, f"{interval}; {p.run.steps:,} steps{of}")
+    return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.counted(p.run.steps, 'step')}{of}")
 
 
 def overhead(p: Prediction) -> Fact:
