@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from functools import singledispatch
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from podsim.errors import InputError
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 T = TypeVar("T")
 LONGEST_LINE: Final = 300
@@ -80,8 +78,12 @@ class Displayable:
         """Write the answer to a file by its suffix, as `-o` does: a document, a picture, a table or JSON.
 
         `title`, `customer`, `date` and `author` stand on the first page of a document. Raises InputError where the
-        suffix is another or the file cannot be written.
+        suffix is another, the file cannot be written, or `path` is no path.
         """
+        if not isinstance(path, str | PathLike):
+            raise InputError(
+                f"save() takes a path, not {type(path).__name__}", code="bad-value", hint='answer.save("answer.html")'
+            )
         cover = {"title": title, "customer": customer, "date": date, "author": author}
         _known(self).save(self, Path(path), cover)
 

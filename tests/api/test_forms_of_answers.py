@@ -269,3 +269,9 @@ def test_wrong_types_are_refused_in_the_words_of_podsim(verb, keywords):
     with pytest.raises(podsim.InputError) as no:
         getattr(podsim, verb)("bert", **keywords)
     assert no.value.code == "bad-value"
+
+
+@pytest.mark.parametrize("path", [5, None, ["a.html"]])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(podsim.InputError, match="takes a path"):
+        podsim.predict("bert", pod=4).save(path)
