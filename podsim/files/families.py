@@ -112,7 +112,7 @@ def check_count(ipus: int, prefix: str, most: int) -> None:
         raise InputError(
             message,
             code="bad-pod",
-            hint=f"--pod {below} or --pod {2 * below}",
+            hint=f"the nearest machines are {prefix}{below} and {prefix}{2 * below}",
         )
 
 

@@ -108,7 +108,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
         (
             NoteCode.COMPILE_TIMES_OF_OTHERS,
             {"frameworks": ("PopRT", "PopTorch", "PopXL"), "framework": "PopART"},
-            "compile time: none of PopART is published; those of PopRT, PopTorch and PopXL are used",
+            "compile time: none is published for PopART; those of PopRT, PopTorch and PopXL are used",
         ),
         (
             NoteCode.COMPILE_TIMES_OF_OTHERS,

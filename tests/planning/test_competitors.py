@@ -80,7 +80,7 @@ def test_competitors_are_not_recommended(planned: Plan) -> None:
 def test_what_has_no_price_is_compared_on_time_and_the_screen_says_so(planned: Plan) -> None:
     text = words(render(plan_view.document(planned), Look(100)))
     assert "no price known of dgx-h100, tpu-v4: compared on time" in text
-    assert "published dgx-a100:64 2.50 min (v2.1)" in text
+    assert "published: dgx-a100:64 2.50 min (v2.1)" in text
     unpriced = planned.against[1].nearest
     assert unpriced.capital_usd is None
     apart = {

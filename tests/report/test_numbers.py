@@ -11,7 +11,7 @@ from podsim.model.quantity import Estimate, Grade
 from podsim.report import digits, numbers
 
 SIZES = st.floats(min_value=1e-9, max_value=1e12)
-READ_BACK = {"days": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+READ_BACK = {"days": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 def number(text: str) -> float:
