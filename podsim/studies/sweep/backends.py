@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections import deque
@@ -27,6 +28,7 @@ Compute = Callable[[SweepQuestion], SweepOutcome]
 CONNECT_S = 5.0  # a scheduler that does not answer by then is taken for absent
 HELPERS_S = 10.0  # as is a cluster without workers by then
 START_S = 3.0  # processes for all cores cost about so much before their first point
+WATCH, WATCH_S = "podsim: parent", 0.5  # the thread that looks whether the parent is there, and how often
 RETRIES = 3  # times that a point is given to another process after the one that computed it died
 
 
@@ -122,9 +124,16 @@ def _signals_held() -> Iterator[None]:
 def _alone(number: int, compute: Compute, question: SweepQuestion, parent: int) -> tuple[int, SweepOutcome]:
     """A point in a process that leaves Ctrl-C to the one that stores, and ends when that one is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.getppid() != parent:
-        os._exit(1)
+    if not any(thread.name == WATCH for thread in threading.enumerate()):
+        threading.Thread(target=_end_with, args=(parent,), name=WATCH, daemon=True).start()
     return number, compute(question)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, also while it waits for a point."""
+    while os.getppid() == parent:
+        time.sleep(WATCH_S)
+    os._exit(1)
 
 
 def check_cluster(scheduler: str | None) -> str:
