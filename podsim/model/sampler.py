@@ -90,7 +90,7 @@ class WorkCost:
 
     @property
     def time_s(self) -> float:
-        """All of it [s]."""
+        """Time of the work in a whole run: draws, vector code, sums and syncs [s]."""
         return self.draws_s + self.elementwise_s + self.sums_s + self.sync_s
 
 
@@ -111,7 +111,7 @@ class SamplerReport(Displayable):
     works: tuple[WorkCost, ...]
     host_s: float
     returned_bytes: float
-    assumed: tuple[AnswerNote, ...] = ()  # what nobody has published, with the reason
+    assumed: tuple[AnswerNote, ...] = ()  # what is not published and assumed, with the reason
 
     @property
     def parts_s(self) -> dict[str, float]:

@@ -33,7 +33,7 @@ class TileCost:
 
     @property
     def total_s(self) -> float:
-        """All of it [s]."""
+        """Time of the program: compute, exchange and sync [s]."""
         return self.compute_s + self.exchange_s + self.sync_s
 
     @property

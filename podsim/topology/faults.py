@@ -61,7 +61,7 @@ class Gathered:
         self._fault_of[part] = fault
 
     def damage(self) -> Damage:
-        """All of it."""
+        """The damage of all faults noted so far."""
         return Damage(frozenset(self.down), dict(self.rates), frozenset(self.lost), dict(self.slow))
 
 

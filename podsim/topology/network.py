@@ -1,4 +1,4 @@
-"""What every network offers: endpoints, directed links with a capacity, static routes, and the graph of all of it."""
+"""What every network offers: endpoints, directed links with a capacity, static routes, and their graph."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class CandidateEvaluation:
     starts_s: tuple[float, ...] = (0.0,)  # what the time judged has beside training, each as likely as the others
 
     def started_s(self, ordered: Sequence[float], confidence: float) -> float:
-        """What the time judged stays below with that confidence, of times to train without failures [s]."""
+        """Quantile at that confidence of the time judged, from times to train without failures [s]."""
         stretched = [self.stretch * time_s for time_s in ordered]
         return intervals.quantile(deadline.started(stretched, self.starts_s), confidence)
 
