@@ -33,7 +33,7 @@ def page(words: Sequence[str]) -> str:
 
 def _after(before: Sequence[str], last: str = "") -> Sequence[str]:
     """What may follow some words, where a beginning is there already."""
-    table: Mapping[str, Any] = json.loads(_text(_TABLE))
+    table = _table()
     path, place, flag = "", 0, ""
     for word in before:
         entry = table[path]
@@ -54,14 +54,29 @@ def _after(before: Sequence[str], last: str = "") -> Sequence[str]:
     return [*entry["commands"], *(_values(places[min(place, len(places) - 1)]) if places else ())]
 
 
+def command_entry(words: Sequence[str]) -> tuple[Sequence[str], Mapping[str, Any]]:
+    """The words that name a command, and its `flags`, `places` and `commands`; no words where they name none."""
+    table, path = _table(), list[str]()
+    for word in words:
+        if word not in table[" ".join(path)]["commands"]:
+            break
+        path.append(word)
+    return path, table[" ".join(path)]
+
+
+def _table() -> Mapping[str, Any]:
+    table: Mapping[str, Any] = json.loads(_text(_TABLE))
+    return table
+
+
 def _values(kind: object) -> Sequence[str]:
     """The choices of a flag, or the names that it takes; none where the shell should offer files, or nothing."""
     if isinstance(kind, list):
         return kind
-    return _names(str(kind)) if kind and kind != FILES else ()
+    return names(str(kind)) if kind and kind != FILES else ()
 
 
-def _names(kind: str) -> Sequence[str]:
+def names(kind: str) -> Sequence[str]:
     """Names of files of a kind, with what stands in them where they hold several; none is read in full."""
     if kind == "samplers":
         return sorted(path.stem for path in (find.shipped("calibration") / "samplers").glob("*.toml"))

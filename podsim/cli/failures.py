@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podsim.cli.exit import ExitCode
+from podsim.cli.likely_command import likely_command
 from podsim.errors import Infeasible, InputError, PodsimError, meant
 from podsim.report.terminal import Look
 from podsim.report.version import version
@@ -69,11 +70,14 @@ def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
 
 
 def usage(error: "CycloptsError") -> InputError:
-    """A command line that does not parse, as an error of our own."""
+    """A command line that does not parse, as an error of our own; its hint is what was probably meant, or the help."""
     kind = type(error).__name__
-    hint = f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
+    likely = likely_command(error.root_input_tokens or ())
+    hint = likely or f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
     code = getattr(error.__cause__, "code", "") or USAGE_CODES.get(kind, "bad-usage")
-    return InputError(_usage_message(kind, error), code=code, context=_origin(error), hint=hint)
+    message = _usage_message(kind, error)
+    message = message.partition("; did you mean")[0] if likely else message
+    return InputError(message, code=code, context=_origin(error), hint=hint)
 
 
 def _origin(error: "CycloptsError") -> tuple[str, ...]:

@@ -64,7 +64,15 @@ OF_COMMANDS = {
         "--workloads ./missing.toml",
         "--within 1s",
     ),
-    "plan": ("", "--workloads ./missing.toml", "nope", "bert --within 5min --budgt 3M"),
+    "plan": (
+        "",
+        "--workloads ./missing.toml",
+        "nope",
+        "bert --within 5min --budgt 3M",
+        "bert --deadline 5m --machines pod64",
+        "bert --time 30min --price 2M --machines pod64",
+    ),
+    "predict bert": ("--ipus 16", "--machine bow-pod64", "16", "pod16", "--gpus=16", "--pod 16 --batch-size 4608"),
     "scale bert": (
         "",
         "--pods 64..16",

@@ -1,0 +1,117 @@
+"""The command line that was probably meant, where one with a word of another tool cannot be parsed."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from podsim.cli import candidates
+from podsim.units import duration
+
+OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "machine": ("--topology", "--machines"),
+    "system": ("--topology", "--machines"),
+    "machines": ("--topologies",),
+    "ipus": ("--pod",),
+    "gpus": ("--pod",),
+    "devices": ("--pod",),
+    "accelerators": ("--pod",),
+    "sizes": ("--pods",),
+    "time": ("--within",),
+    "time-limit": ("--within",),
+    "time-to-train": ("--within",),
+    "max-time": ("--within",),
+    "price": ("--budget",),
+    "max-price": ("--budget",),
+    "power": ("--max-power",),
+    "qps": ("--rate",),
+    "rps": ("--rate",),
+    "throughput": ("--rate",),
+    "latency": ("--p99",),
+    "batch-size": ("--batch", "--global-batch"),
+    "micro-batch-size": ("--micro-batch",),
+    "gradient-accumulation": ("--accumulation",),
+    "seq-length": ("--sequence",),
+    "sequence-length": ("--sequence",),
+    "output": ("--out",),
+    "competitors": ("--against",),
+    "inventory": ("--own",),
+}
+"""Flags as other tools name them, without dashes, and what podsim calls them; the first that a command has is meant."""
+PLACES: Final = ("--topology", "--machines", "--topologies")
+"""Flags that take the name of a machine; the first that a command has is meant by a name without a flag."""
+COUNTS: Final = ("--pod", "--pods")
+"""Flags that take a number of IPUs."""
+COUNT: Final = re.compile(r"[1-9]\d{0,5}")
+
+
+def likely_command(words: Sequence[str]) -> str:
+    """The command to type instead, as a line for a shell; "" where none is likely.
+
+    Parameters
+    ----------
+    words
+        The words of the command line, without `podsim`.
+    """
+    path, entry = candidates.command_entry(words)
+    if not path:
+        return ""
+    known: Mapping[str, object] = entry["flags"]
+    start, limit = len(path), len(path) + len(entry["places"])
+    likely = [*path, *_corrected(words[start:], known, limit - start)]
+    return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
+
+
+def _complete(words: Sequence[str], known: Mapping[str, object]) -> bool:
+    """Whether each flag is one of the command's, and has its value."""
+    following = [*words[1:], "--"]
+    flags = [(*word.partition("="), after) for word, after in zip(words, following, strict=True) if word[:2] == "--"]
+    return all(
+        flag in known and (known[flag] is None or bool(equals) or not after.startswith("--"))
+        for flag, equals, _, after in flags
+    )
+
+
+def _corrected(words: Sequence[str], known: Mapping[str, object], places: int) -> Iterator[str]:
+    """The words with known flags in place of others, and a flag before each machine beyond the places of a command."""
+    waiting = ""
+    for at, word in enumerate(words):
+        if waiting:
+            waiting = ""
+            yield word
+        elif word.startswith("--"):
+            flag, equals, value = word.partition("=")
+            flag = _flag(flag, value if equals else words[at + 1] if at + 1 < len(words) else "", known)
+            waiting = "" if equals or known.get(flag) is None else flag
+            yield f"{flag}{equals}{value}"
+        elif places > 0:
+            places -= 1
+            yield word
+        else:
+            yield from (*_before(word, known), word)
+
+
+def _flag(flag: str, value: str, known: Mapping[str, object]) -> str:
+    """The flag, or the one that is meant by it with that value."""
+    if flag == "--deadline" and "--within" in known and _is_time(value):
+        return "--within"
+    if flag in known:
+        return flag
+    return next((name for name in OTHER_NAMES.get(flag.removeprefix("--"), ()) if name in known), flag)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        duration(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _before(word: str, known: Mapping[str, object]) -> list[str]:
+    """The flag that a machine or a number of IPUs without one needs; nothing for any other word."""
+    if COUNT.fullmatch(word):
+        return [flag for flag in COUNTS if flag in known][:1]
+    if word in candidates.names("topologies"):
+        return [flag for flag in PLACES if flag in known][:1]
+    return []
