@@ -1,4 +1,4 @@
-"""A handout as slides: .pptx, by python-pptx; texts, tables and bars can be edited."""
+"""A handout as slides: .pptx, by python-pptx; texts, tables and charts can be edited."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,11 +6,11 @@ from typing import Any, Final
 from podsim.report.doc import NOT_MLPERF, Bars, Chart, DocTable, Fact
 from podsim.report.escape import escaped
 from podsim.report.handout import Cover, Handout, Section
-from podsim.report.office_file import column_shares, describe, drawing, heading, picture, saved, say_of_itself
+from podsim.report.office_file import column_shares, drawing, heading, saved, say_of_itself
+from podsim.report.slide_charts import FONT, Place, add_bars, add_chart
 from podsim.report.version import version
 
-FONT: Final = "Arial"
-INK, QUIET, BAR = (0x1B, 0x1F, 0x24), (0x57, 0x60, 0x6A), (0x2F, 0x6F, 0xB3)
+INK, QUIET = (0x1B, 0x1F, 0x24), (0x57, 0x60, 0x6A)
 WIDTH_IN, HEIGHT_IN, EDGE_IN = 13.333, 7.5, 0.6
 TITLE_ONLY: Final = 5
 """The layout of python-pptx's own template that has a title and nothing else."""
@@ -23,8 +23,12 @@ def pptx(handout: Handout, cover: Cover) -> bytes:
     return saved(_SlideWriter(handout, cover).deck.save)
 
 
-Place = tuple[float, float, float, float]
-"""Left, top, width and height of a shape [in]."""
+def _add_drawing(slide: Any, block: Chart | Bars, title: str, place: Place) -> None:  # noqa: ANN401
+    """Add a chart or bars to a slide."""
+    if isinstance(block, Bars):
+        add_bars(slide, block, title, place)
+    else:
+        add_chart(slide, block, title, place)
 
 
 def _titles(table: DocTable) -> tuple[str, ...]:
@@ -81,53 +85,14 @@ class _SlideWriter:
             self._write(frame.add_paragraph(), text, size=14, quiet=True)
 
     def _drawing(self, sections: Sequence[Section], handout: Handout) -> None:
-        """The chart that explains the answer: a picture, or bars that can be edited."""
+        """The chart that explains the answer."""
         if not sections:
             self._listed("Figures", [self._spelled(row) for row in handout.figures])
             return
         first = drawing(sections[0])
         assert first is not None, "only those with a drawing come here"
         title, block = first
-        slide = self._slide(title)
-        if isinstance(block, Bars):
-            self._bars(slide, block, title, (EDGE_IN, 1.45, WIDTH_IN - 2 * EDGE_IN, 5.3))
-        else:
-            self._picture(slide, block, title, (1.6, 1.5, 10.1))
-
-    def _picture(self, slide: Any, block: Chart, title: str, place: tuple[float, float, float]) -> None:  # noqa: ANN401
-        """A chart at a place, that wide [in]."""
-        left, top, width = map(self.util.Inches, place)
-        shape = slide.shapes.add_picture(picture(block, width_in=max(place[2], 7.0)), left, top, width=width)
-        describe(shape._element.nvPicPr.cNvPr, block, title)  # noqa: SLF001  (python-pptx has no name for it)
-
-    def _bars(self, slide: Any, block: Bars, title: str, place: Place) -> None:  # noqa: ANN401
-        """Bars as a chart of the program that shows the slides, each from where it starts."""
-        rows = block.rows[::-1]  # the first is drawn lowest
-        from pptx.chart.data import CategoryChartData
-        from pptx.enum.chart import XL_CHART_TYPE
-
-        data = CategoryChartData()
-        data.categories = [escaped(", ".join(filter(None, (row.label, row.share_text, row.text)))) for row in rows]
-        data.add_series("start", [round(100 * row.start, 6) for row in rows])
-        data.add_series("share, %", [round(100 * row.share, 6) for row in rows])
-        shape = slide.shapes.add_chart(
-            XL_CHART_TYPE.BAR_STACKED,
-            *map(self.util.Inches, place),
-            data,
-        )
-        describe(shape._element.nvGraphicFramePr.cNvPr, block, title)  # noqa: SLF001
-        self._draw_bars(shape.chart)
-
-    def _draw_bars(self, chart: Any) -> None:  # noqa: ANN401
-        chart.has_legend = False
-        chart.font.size, chart.font.name = self.util.Pt(12), FONT
-        chart.value_axis.visible = False
-        chart.value_axis.has_major_gridlines = False
-        plot = chart.plots[0]
-        plot.gap_width, plot.overlap = 40, 100
-        plot.series[0].format.fill.background()
-        plot.series[1].format.fill.solid()
-        plot.series[1].format.fill.fore_color.rgb = self.colour(*BAR)
+        _add_drawing(self._slide(title), block, title, (EDGE_IN, 1.45, WIDTH_IN - 2 * EDGE_IN, 5.3))
 
     def _alternatives(self, sections: Sequence[Section], handout: Handout) -> None:
         """A table of the others, with the columns and rows that a slide can hold."""
@@ -171,10 +136,7 @@ class _SlideWriter:
         title, block = first
         slide = self._slide(f"{title}; risks and assumptions")
         left = (WIDTH_IN - 2 * EDGE_IN) * 0.6
-        if isinstance(block, Bars):
-            self._bars(slide, block, title, (EDGE_IN, 1.45, left, 5.3))
-        else:
-            self._picture(slide, block, title, (EDGE_IN, 1.6, left))
+        _add_drawing(slide, block, title, (EDGE_IN, 1.45, left, 5.3))
         place = (EDGE_IN + left + 0.2, 1.6, WIDTH_IN - 2 * EDGE_IN - left - 0.2, 5.0)
         self._box(slide, handout.risks[:MOST_RISKS], place, size=13)
 

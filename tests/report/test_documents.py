@@ -14,7 +14,8 @@ from test_page import COVER, HANDOUT
 
 import podsim
 from podsim.report import answer_file, office_file, page, pdf, slides, text_document
-from podsim.report.handout import Cover, Handout
+from podsim.report.doc import Bar, Bars, Chart, ChartAxis, DocSeries, ReferenceLine
+from podsim.report.handout import Cover, Handout, titled
 from podsim.studies import notebook
 
 
@@ -131,6 +132,53 @@ def test_a_text_document_is_read_back(predicted):
     assert "Someone AS" in document.sections[0].header.paragraphs[0].text
     descriptions = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
     assert any("Where a step goes: Compute" in description for description in descriptions)
+
+
+def slide_chart(block):
+    """A drawing as the chart of its slide, read back."""
+    pptx = pytest.importorskip("pptx")
+    handout = Handout(subject="asked", answer="It takes 3 s.", body=(titled("Drawn", block),))
+    deck = pptx.Presentation(io.BytesIO(slides.pptx(handout, Cover())))
+    (shape,) = [shape for shape in deck.slides[1].shapes if shape.has_chart]
+    assert not [each for slide in deck.slides for each in slide.shapes if hasattr(each, "image")]
+    return shape.chart
+
+
+def all_of(element, name):
+    return element.findall(f".//{{*}}{name}")
+
+
+def test_a_chart_of_a_slide_can_be_edited_and_has_intervals_names_and_limits():
+    best = DocSeries("best", ((64.0, 4.0),), joined=False, band=((3.0, 6.0),), names=("pod64",), marked=True)
+    line = DocSeries("all", ((16.0, 9.0), (64.0, 4.0), (256.0, float("nan")), (512.0, 2.0)))
+    axes = ChartAxis("IPUs", log=True, ticks=(16, 64, 512)), ChartAxis("min")
+    limits = (ReferenceLine(5.0, "deadline"), ReferenceLine(128.0, "budget", vertical=True))
+    chart = slide_chart(Chart("times", *axes, (best, line), limits))
+    series = {each.name: each for each in chart.plots[0].series}
+    assert [*series] == ["all", "best", "deadline", "budget"]
+    assert [*series["all"].values] == [9.0, 4.0, 2.0]
+    assert [*series["deadline"].values] == [5.0, 5.0]
+    (bars,) = all_of(series["best"]._element, "errBars")
+    assert [float(each.text) for each in all_of(bars, "v")] == [2.0, 1.0]
+    assert series["best"].points[0].data_label.text_frame.text == "pod64"
+    assert [each.get("val") for each in all_of(chart.category_axis._element, "logBase")] == ["2"]
+    assert (chart.category_axis.minimum_scale, chart.category_axis.maximum_scale) == (16, 1024)
+    assert chart.category_axis.axis_title.text_frame.text == "IPUs"
+    assert not all_of(chart.value_axis._element, "logBase")
+
+
+def test_an_axis_over_decades_counts_in_tens():
+    chart = slide_chart(Chart("t", ChartAxis("x"), ChartAxis("y", log=True), (DocSeries("", ((1, 0.5), (2, 300))),)))
+    assert [each.get("val") for each in all_of(chart.value_axis._element, "logBase")] == ["10"]
+    assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == (0.1, 1000)
+    assert not chart.has_legend
+
+
+def test_bars_of_a_slide_that_fall_have_another_colour():
+    chart = slide_chart(Bars((Bar("a", 0.5, "50 %", "1 s"), Bar("b", 0.5, "50 %", "1 s", start=0.5, falls=True))))
+    start, share = chart.plots[0].series
+    assert [*start.values] == [50.0, 0.0]
+    assert [str(part.format.fill.fore_color.rgb) for part in (share, share.points[0])] == ["2F6FB3", "3C8D53"]
 
 
 @pytest.mark.slow
