@@ -120,14 +120,6 @@ class Quantiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TriedInterval:
-    """One checkpoint interval that was simulated."""
-
-    interval_s: float
-    goodput: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
     """Where the mean history goes beside useful work [s]."""
 
@@ -135,6 +127,15 @@ class Lost:
     lost_work_s: float
     restarts_s: float
     repairs_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedInterval:
+    """One checkpoint interval that was simulated, and where its time goes beside useful work."""
+
+    interval_s: float
+    goodput: float
+    lost: Lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from podsim.engines.des.histories import Failed, Luck, simulate, steady
 from podsim.errors import Infeasible, InputError
-from podsim.model.goodput import Interrupted, TriedInterval
+from podsim.model.goodput import Interrupted, Lost, TriedInterval
 from podsim.model.sums import sum_in_order
 from podsim.predicting.noise import stream
 
@@ -95,12 +95,13 @@ class IntervalSearch:
         """
         shared = luck(self.run, _seeing_failures(self.run, SEARCH_RUNS), self.seed)
         limit = CLOSE * max(self.coarse)
-        known: dict[float, float] = {}
+        known: dict[float, tuple[float, Lost]] = {}
 
         def ask(tau: float) -> float:
             if tau not in known:
-                known[tau] = simulate(shared, tau).mean_s
-            return known[tau]
+                histories = simulate(shared, tau)
+                known[tau] = histories.mean_s, histories.lost
+            return known[tau][0]
 
         kept = [tau for tau, useful in zip(self.grid, self.coarse, strict=True) if useful >= limit]
         first = min(kept, key=ask)
@@ -109,7 +110,10 @@ class IntervalSearch:
         for _ in range(NARROWINGS):
             left, right = math.sqrt(low * first), math.sqrt(first * high)
             low, first, high = _around(min((left, first, right), key=ask), (low, left, first, right, high))
-        return tuple(TriedInterval(interval_s=tau, goodput=self.run.work_s / known[tau]) for tau in sorted(known))
+        return tuple(
+            TriedInterval(interval_s=tau, goodput=self.run.work_s / mean_s, lost=lost)
+            for tau, (mean_s, lost) in sorted(known.items())
+        )
 
 
 def _around(middle: float, points: Sequence[float]) -> tuple[float, float, float]:

@@ -135,16 +135,16 @@ def arranged(
     it.
     """
     (first, *groups) = doc.groups or ((),)
-    subject = next((block.text for block in first if isinstance(block, Heading)), "podsim")
+    subject = next((block for block in first if isinstance(block, Heading)), Heading("podsim"))
     notes = [block for block in first if isinstance(block, Note)]
     lead = next((note for note in notes if note.tone is Tone.STRONG), None)
     warnings = tuple(note for note in notes if note.tone is Tone.WARNING)
-    rest = tuple(block for block in first if block not in (lead, *warnings) and not isinstance(block, Heading))
+    rest = tuple(block for block in first if block not in (subject, lead, *warnings))
     sorter = _Sorter(tuple(details), tuple(large))
     for section in sections((rest, *groups)):
         sorter.add(section)
     return Handout(
-        subject=subject,
+        subject=subject.text,
         answer=lead.text if lead else answer,
         warnings=warnings,
         figures=sorter.figures,

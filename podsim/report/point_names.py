@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from podsim.report.doc import Chart
+from podsim.report.doc import Chart, ReferenceLine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,8 @@ OFFSETS: Final = (
 """Where a name may stand, in points from its own: right, left, above, below, and so on."""
 SIZE: Final = 8.0
 LIMIT_SIZE: Final = 8.5
+LIMIT_PLACES: Final = (1.0, 0.7, 0.45, 1.0)
+"""Where the name of a limit may end, as shares of the axis along it."""
 POINT: Final = 4.0  # half the width of a marker, in points
 
 
@@ -55,7 +57,8 @@ def place(axes: "Axes", chart: Chart) -> None:
 
     Marked series come first, so that what was chosen always has its name.
     """
-    taken = [*_points(axes, chart), *_limits(axes, chart)]
+    points = list(_points(axes, chart))
+    taken = [*points, *_limits(axes, chart, points)]
     extent = axes.bbox
     room = Box(extent.x0 - 2, extent.y0, extent.x1 + 2, extent.y1)
     for x, y, name, strong in sorted(_named(chart), key=lambda item: not item[3]):
@@ -113,36 +116,10 @@ def _points(axes: "Axes", chart: Chart) -> Iterator[Box]:
             yield Box(x - half, y - half, x + half, y + half)
 
 
-def _limits(axes: "Axes", chart: Chart) -> Iterator[Box]:
-    """The names of lines across, drawn at their ends, and the lines."""
+def _limits(axes: "Axes", chart: Chart, points: Sequence[Box]) -> Iterator[Box]:
+    """The names of lines across, drawn at their ends or where they cover no point, and the lines."""
     for limit in chart.limits:
-        text = (
-            axes.annotate(
-                limit.label,
-                (limit.at, 1.0),
-                xycoords=axes.get_xaxis_transform(),
-                xytext=(-3, -3),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                rotation=90,
-                fontsize=LIMIT_SIZE,
-            )
-            if limit.vertical
-            else axes.annotate(
-                limit.label,
-                (1.0, limit.at),
-                xycoords=axes.get_yaxis_transform(),
-                xytext=(-3, 2),
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=LIMIT_SIZE,
-            )
-        )
-        text.set_in_layout(False)
-        extent = text.get_window_extent()
-        yield Box(extent.x0, extent.y0, extent.x1, extent.y1)
+        yield _named_limit(axes, limit, points)
         around = axes.bbox
         if limit.vertical:
             x = axes.transData.transform((limit.at, axes.get_ylim()[0]))[0]
@@ -150,6 +127,29 @@ def _limits(axes: "Axes", chart: Chart) -> Iterator[Box]:
         else:
             y = axes.transData.transform((axes.get_xlim()[0], limit.at))[1]
             yield Box(around.x0, y - 1, around.x1, y + 1)
+
+
+def _named_limit(axes: "Axes", limit: ReferenceLine, points: Sequence[Box]) -> Box:
+    """The place of the name of a limit: the first that covers no point, or the last."""
+    for number, along in enumerate(LIMIT_PLACES, 1):
+        text = axes.annotate(
+            limit.label,
+            (limit.at, along) if limit.vertical else (along, limit.at),
+            xycoords=axes.get_xaxis_transform() if limit.vertical else axes.get_yaxis_transform(),
+            xytext=(-3, -3) if limit.vertical else (-3, 2),
+            textcoords="offset points",
+            ha="right",
+            va="top" if limit.vertical else "bottom",
+            rotation=90 if limit.vertical else 0,
+            fontsize=LIMIT_SIZE,
+        )
+        text.set_in_layout(False)
+        extent = text.get_window_extent()
+        box = Box(extent.x0, extent.y0, extent.x1, extent.y1)
+        if number == len(LIMIT_PLACES) or not any(box.meets(point) for point in points):
+            break
+        text.remove()
+    return box
 
 
 def _figure_scale(axes: "Axes") -> float:

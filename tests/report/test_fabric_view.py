@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from parts_of_documents import facts, headings, notes, tables
+from parts_of_documents import charts, facts, headings, notes, tables
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
 from podsim.model.quantity import Provenance, SourceKind
@@ -82,3 +82,14 @@ def test_links_by_the_names_that_faults_take():
     assert notes(view.links("pod16", []), "·") == []
     assert "the first of 4 racks" in notes(view.links("pod256", rows, racks=4), "·")[0]
     assert notes(view.links("x", rows * MOST_LISTED), "·")[0] == "the first 1,024; the others are named in the same way"
+
+
+def test_a_document_draws_bandwidth_by_the_size_of_the_levels():
+    assert charts(document_of()) == []
+    levels = {"ring": 100e9, "grid": 40e9}
+    measured = {"bisection_bytes_per_s": {"ring": 100e9, "grid": 80e9}, "per_rank_bytes_per_s": levels}
+    (chart,) = charts(view.document(FABRIC, SOURCES, diameter_hops=5, charts=True, **measured))
+    each, across = chart.series
+    assert (each.label, each.points) == ("links of one rank", ((8.0, 100.0), (64.0, 40.0)))
+    assert across.points == ((8.0, 100.0), (64.0, 80.0))
+    assert chart.x.title == "ranks of the level"

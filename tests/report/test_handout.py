@@ -60,6 +60,13 @@ def test_a_screen_becomes_answer_figures_chart_tables_risks_and_appendix():
     assert handout.with_risks("measured", "new").risks[-1] == "New."
 
 
+def test_headings_after_the_first_keep_their_sections():
+    doc = Doc(((Heading("asked"), Heading("train"), TABLE, Heading("infer"), TABLE),))
+    handout = arranged(doc, "It is so.")
+    assert handout.subject == "asked"
+    assert [section[0].text for section in handout.body] == ["train", "infer"]
+
+
 def test_a_screen_without_a_verdict_has_the_sentence_given():
     assert arranged(Doc(((Heading("asked"),),)), "It takes 3 s.").answer == "It takes 3 s."
     assert arranged(Doc(()), "Nothing.").subject == "podsim"
@@ -103,6 +110,15 @@ def test_a_name_without_room_is_left_out_and_the_chosen_one_is_kept():
     texts = placed(chart_of(others, chosen))
     assert {"this one", "far"} <= set(texts)
     assert sum(text.startswith("point") for text in texts) < 12
+
+
+def test_the_name_of_a_limit_stands_where_it_covers_no_point():
+    def ends_at(*points):
+        drawn = figure.svg(chart_of(DocSeries("a", points), limits=(ReferenceLine(2.0, "budget", vertical=True),)))
+        return float(re.search(r'translate\([^ ]+ ([^)]+)\) rotate\(-90\)">budget', drawn)[1])
+
+    low, high = (1.0, 1.0), (3.0, 2.0)
+    assert ends_at(low, (1.97, 1.98), high) > ends_at(low, high)
 
 
 def test_boxes_meet_where_they_share_an_area():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from parts_of_documents import charts
 
 from podsim.files import catalog, run_phases
 from podsim.files.read import Document
@@ -26,14 +27,40 @@ def flat(doc: Doc, width: int = 200) -> str:
     return " ".join(render(doc, Look(width)).split())
 
 
-def show(document: Document[Topology]) -> Doc:
+def show(document: Document[Topology], *, charts: bool = False) -> Doc:
     return topology_view.document(
         document.value,
         document.provenance,
         bisection_bytes_per_s=measure.bisection_bytes_per_s(document.value),
         diameter_hops=measure.diameter_hops(document.value),
         money=purse().machine(document.value, document.value.hosts.servers),
+        charts=charts,
     )
+
+
+def test_a_document_of_a_machine_draws_bandwidth_by_the_size_of_its_levels() -> None:
+    machine = catalog.topology("pod256")
+    (chart,) = charts(show(machine, charts=True))
+    each, across = chart.series
+    levels = machine.value.levels
+    assert each.names == tuple(level.name for level in levels)
+    rates = [topology_view.per_ipu_bytes_per_s(machine.value, level) for level in levels]
+    assert [y * 1e9 for _, y in each.points] == pytest.approx(rates)
+    assert [x for x, _ in across.points] == [4, 64, 256]
+    assert charts(show(machine)) == []
+    assert charts(show(catalog.topology("m2000"), charts=True)) == []
+
+
+def test_a_document_of_a_chip_draws_its_roofline() -> None:
+    document = catalog.chip("gc200")
+    (chart,) = charts(chip_view.document(document.value, document.provenance, charts=True))
+    peaks = [document.value.peak_flop_per_s(precision) for precision in document.value.amp.flop_per_cycle]
+    assert sorted(limit.at * 1e12 for limit in chart.limits) == pytest.approx(sorted(peaks))
+    sram, exchange = chart.series
+    assert sram.points[0][1] * 1e12 == pytest.approx(0.25 * document.value.sram_bytes_per_s)
+    assert sram.points[-1][1] * 1e12 == pytest.approx(max(peaks))
+    assert all(low <= high for (_, low), (_, high) in zip(exchange.points, exchange.points[1:], strict=False))
+    assert charts(chip_view.document(document.value, document.provenance)) == []
 
 
 def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:

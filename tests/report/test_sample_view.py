@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from parts_of_documents import facts, headings, notes, tables, titles
+from parts_of_documents import bars, facts, headings, notes, tables
 
 from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, SamplerReport, Work, WorkCost
@@ -55,7 +55,8 @@ def test_a_run_in_a_line():
     assert REPORT.run_s == pytest.approx(1.0)
     assert view.answer(REPORT) == "walk, 2,000 particles on pod4: 1.00 s, 2.00 ksamples/s"
     assert "walk, 1 particle on" in view.answer(replace(REPORT, samples=1))
-    assert headings(view.document(REPORT)) == [view.answer(REPORT)]
+    assert headings(view.document(REPORT)) == [view.answer(REPORT), "Time of a run by part"]
+    assert view.sentence(REPORT) == "A random walk: 2,000 particles on pod4 take 1.00 s, 2.00 ksamples/s."
 
 
 def test_steps_of_each_round_and_what_a_tile_has():
@@ -70,18 +71,18 @@ def test_steps_of_each_round_and_what_a_tile_has():
 
 
 def test_parts_are_by_size_without_those_that_take_no_time():
-    parts, _ = tables(view.document(REPORT, verbose=True))
-    assert tables(view.document(REPORT)) == [parts]
-    assert [row[0] for row in parts.rows] == ["random numbers", "elementwise", "sync", "return to host"]
-    assert parts.rows[0] == ("random numbers", "600", "60 %")
-    assert titles(parts)[1] == "ms"
+    parts = bars(view.document(REPORT))
+    assert [row.label for row in parts] == ["Random numbers", "Elementwise", "Sync", "Return to host"]
+    assert (parts[0].text, parts[0].share_text) == ("600 ms", "60 %")
+    assert sum(row.share for row in parts) == pytest.approx(1.0)
 
 
 def test_works_without_dust_and_with_their_sums():
-    _, works = tables(view.document(REPORT, verbose=True))
+    (works,) = tables(view.document(REPORT, verbose=True))
+    assert tables(view.document(REPORT)) == []
     assert works.rows == (("step", "draw", "uniform add", "3", "900", "90 %"),)
     summed = replace(REPORT, works=(replace(DRAW, sums=1), *REPORT.works[1:]))
-    assert tables(view.document(summed, verbose=True))[1].rows[0][2] == "uniform add sum"
+    assert tables(view.document(summed, verbose=True))[0].rows[0][2] == "uniform add sum"
 
 
 def test_what_limits_and_what_is_assumed():

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from parts_of_documents import facts, notes, tables, titles
+import pytest
+from parts_of_documents import bars, facts, notes, tables
 
 from podsim.model.microbenchmark import Compared, Microbenchmark
 from podsim.model.stencil import Stencil, StencilReport
@@ -40,6 +41,10 @@ ROW = Microbenchmark(
 )
 
 
+def test_a_document_opens_with_the_sweep_as_a_sentence():
+    assert view.sentence(REPORT).endswith(": a sweep over 1,000 × 50 points on pod4 takes 10.0 µs, 50.0 GFLOP/s.")
+
+
 def test_a_sweep_in_a_line():
     assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 µs a sweep, 50.0 GFLOP/s"
 
@@ -55,21 +60,21 @@ def test_rates_and_where_the_points_lie():
 
 
 def test_parts_that_take_time_with_their_share():
-    (table,) = tables(view.document(REPORT))
-    assert titles(table)[1] == "µs"
-    assert table.rows == (
-        ("compute", "6.00", "60 %"),
-        ("exchange between tiles", "3.00", "30 %"),
-        ("sync", "1.00", "10 %"),
-    )
-    linked = tables(view.document(replace(REPORT, links_s=1e-5)))[0]
-    assert linked.rows[-1] == ("halos over IPU-Links", "10.0", "50 %")
+    parts = bars(view.document(REPORT))
+    assert [(row.label, row.text, row.share_text) for row in parts] == [
+        ("Compute", "6.00 µs", "60 %"),
+        ("Exchange between tiles", "3.00 µs", "30 %"),
+        ("Sync", "1.00 µs", "10 %"),
+    ]
+    assert [row.share for row in parts] == pytest.approx([0.6, 0.3, 0.1])
+    linked = bars(view.document(replace(REPORT, links_s=1e-5)))[-1]
+    assert (linked.label, linked.text, linked.share_text) == ("Halos over IPU-Links", "10.0 µs", "50 %")
 
 
 def test_published_sweeps_stand_beside_predictions():
     several = replace(ROW, shape={"grid": "9^3", "ipus": "16"})
     rows = tuple(Compared(row=row, family="stencils", predicted=2.2) for row in (ROW, several))
-    table = tables(view.document(replace(REPORT, published=rows)))[1]
+    table = tables(view.document(replace(REPORT, published=rows)))[0]
     assert table.rows == (
         ("50x50", "1", "2.000", "2.200", "TFLOP/s", "+10.0 %", "somebody"),
         ("9^3", "16", "2.000", "2.200", "TFLOP/s", "+10.0 %", "somebody"),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from parts_of_documents import charts
 from samples_of_results import fit_report, validation
 
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, TOLERANCES
@@ -17,6 +18,20 @@ def test_points_stand_beside_their_predictions_in_one_unit() -> None:
     assert line.split()[1:] == ["310.0", "294.8", "−4.9", "%", "−9.8", "%"]
     assert "published ms" in text
     assert "published min" in text
+
+
+def test_a_document_draws_errors_of_steps_in_sample_and_held_out() -> None:
+    assert charts(view.document(validation())) == []
+    (chart,) = charts(view.document(validation(), charts=True))
+    points = [point for point in validation().points if point.quantity == STEP]
+    in_sample, held_out = chart.series
+    assert [y for _, y in in_sample.points] == pytest.approx([100 * point.error for point in points])
+    known = [point for point in points if point.held_out_error is not None]
+    assert [y for _, y in held_out.points] == pytest.approx([100 * (point.held_out_error or 0) for point in known])
+    assert set(filter(None, held_out.names)) <= {point.id for point in known}
+    assert any(held_out.names)
+    other = replace(validation(), points=tuple(point for point in validation().points if point.quantity != STEP))
+    assert charts(view.document(other, charts=True)) == []
 
 
 def test_the_verdict_is_the_first_line_with_the_headline_errors() -> None:

@@ -49,5 +49,5 @@ def show(name: str, /, *, report: ReportFlags = ANY_REPORT, output: OutputFlags 
     screen = partial(view.document, document.value, document.provenance)
     written, line = Written(lambda: json_keys.CHIP, document), view.answer(document.value)
     give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=lambda: line)
-    save(report, output, report=lambda: arranged(screen(verbose=True), sentence(line)), written=written)
+    save(report, output, report=lambda: arranged(screen(verbose=True, charts=True), sentence(line)), written=written)
     return ExitCode.ANSWERED

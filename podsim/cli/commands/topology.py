@@ -83,16 +83,17 @@ def show(
         return _comparator(name, result, report, output, links=links)
     warn(result.warnings, output)
     value = result.value
-    screen, measured, document, line = _shown(result, output.verbose)
+    screen, measured, document, line = _shown(result)
     answer: str | tuple[str, ...] = line
+    shown, whole = partial(screen, verbose=output.verbose), partial(screen, verbose=True, charts=True)
     if links:
         named = every_link(network(value))
         measured = replace(measured, links=named)
-        screen = partial(fabric_view.links, name, named, racks=1 if isinstance(value, GenericFabric) else value.racks)
+        racks = 1 if isinstance(value, GenericFabric) else value.racks
+        shown = whole = partial(fabric_view.links, name, named, racks=racks)
         answer = tuple(row.name for row in named)
     written = Written(lambda: document, measured)
-    give(output, screen=screen, written=written, line=lambda: answer)
-    whole = screen if links else _shown(result, verbose=True)[0]
+    give(output, screen=shown, written=written, line=lambda: answer)
     save(report, output, report=lambda: arranged(whole(), sentence(line)), written=written)
     return ExitCode.ANSWERED
 
@@ -114,17 +115,17 @@ def _comparator(name: str, placed: "Placed", report: ReportFlags, output: Output
     return ExitCode.ANSWERED
 
 
-Shown = tuple[Callable[[], Doc], MeasuredTopology | MeasuredFabric, JsonDocument, str]
+Shown = tuple[Callable[..., Doc], MeasuredTopology | MeasuredFabric, JsonDocument, str]
 """The screen, what is measured and how it is written, and the answer line."""
 
 
-def _shown(file: Document[Topology] | Document[GenericFabric], verbose: bool) -> Shown:
+def _shown(file: Document[Topology] | Document[GenericFabric]) -> Shown:
     if isinstance(file.value, GenericFabric):
-        return _fabric(file, verbose)
-    return _machine(file, verbose)
+        return _fabric(file)
+    return _machine(file)
 
 
-def _machine(file: Document[Topology], verbose: bool) -> Shown:
+def _machine(file: Document[Topology]) -> Shown:
     machine = file.value
     measured = MeasuredTopology(
         file=file,
@@ -139,12 +140,11 @@ def _machine(file: Document[Topology], verbose: bool) -> Shown:
         bisection_bytes_per_s=measured.bisection_bytes_per_s,
         diameter_hops=measured.diameter_hops,
         money=measured.money,
-        verbose=verbose,
     )
     return screen, measured, json_keys.TOPOLOGY, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
 
 
-def _fabric(file: Document[GenericFabric], verbose: bool) -> Shown:
+def _fabric(file: Document[GenericFabric]) -> Shown:
     fabric = file.value
     measured = MeasuredFabric(
         file=file,
@@ -161,6 +161,5 @@ def _fabric(file: Document[GenericFabric], verbose: bool) -> Shown:
         bisection_bytes_per_s=measured.bisection_bytes_per_s,
         per_rank_bytes_per_s=measured.per_rank_bytes_per_s,
         diameter_hops=measured.diameter_hops,
-        verbose=verbose,
     )
     return screen, measured, json_keys.FABRIC, f"{fabric.title}, {fabric.endpoints:,} ranks"

@@ -13,7 +13,20 @@ from podsim.model.validation import (
     ValidationPoint,
 )
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Heading, Note, Tone
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Heading,
+    Note,
+    ReferenceLine,
+    Tone,
+)
 
 TITLES = {
     STEP: "step time",
@@ -21,6 +34,7 @@ TITLES = {
     TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
 }
 
+MOST_NAMED = 3  # points with the largest errors
 DIGITS = 4  # that tell predictions of a per cent apart
 
 WHERE = {"between": "one inner point", "above": "all larger batches", "below": "all smaller batches"}
@@ -35,9 +49,12 @@ def answer(result: Validation) -> str:
     return f"{verdict(passed=not result.misses)}: {errors}"
 
 
-def document(result: Validation, *, verbose: bool = False) -> Doc:
-    """The verdict, every point by quantity, then the errors; `verbose` adds time to train with predicted samples."""
-    groups: list[tuple[Block, ...]] = [tuple(_verdict(result))]
+def document(result: Validation, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """The verdict, every point by quantity, then the errors; `verbose` adds time to train with predicted samples.
+
+    `charts` adds errors of step times by their size.
+    """
+    groups: list[tuple[Block, ...]] = [tuple(_verdict(result)), tuple(_chart(result)) if charts else ()]
     for quantity in dict.fromkeys(point.quantity for point in result.points):
         if verbose or quantity != TIME_PREDICTED_SAMPLES:
             points = [point for point in result.points if point.quantity == quantity]
@@ -53,7 +70,38 @@ def document(result: Validation, *, verbose: bool = False) -> Doc:
             )
         )
     groups.append((_footer(verbose=verbose),))
-    return Doc(tuple(groups))
+    return Doc(tuple(group for group in groups if group))
+
+
+def _chart(result: Validation) -> Iterator[Block]:
+    """Errors of step times, in sample and with the machine size held out; the worst have their names."""
+    points = [point for point in result.points if point.quantity == STEP]
+    if not points:
+        return
+    unit = numbers.scale([point.published for point in points], numbers.STEP_TIME)
+    held_out = [point for point in points if point.held_out_error is not None]
+    worst = sorted(held_out, key=lambda point: -abs(point.held_out_error or 0.0))[:MOST_NAMED]
+    title = f"Error of step time, %, by published step time, {unit.unit}"
+    yield Heading(title)
+    yield Chart(
+        title,
+        ChartAxis(f"published step time, {unit.unit}", log=True),
+        ChartAxis("predicted over published, %"),
+        (
+            DocSeries(
+                "in sample",
+                tuple((point.published / unit.factor, 100 * point.error) for point in points),
+                joined=False,
+            ),
+            DocSeries(
+                "machine size held out",
+                tuple((point.published / unit.factor, 100 * (point.held_out_error or 0.0)) for point in held_out),
+                joined=False,
+                names=tuple(point.id if point in worst else "" for point in held_out),
+            ),
+        ),
+        (ReferenceLine(0.0, "as published"),),
+    )
 
 
 def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:

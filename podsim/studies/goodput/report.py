@@ -1,10 +1,27 @@
 """A run that failures interrupt, as a document."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from podsim.model.goodput import GoodputReport, Quantiles
+from podsim.model.goodput import GoodputReport, Quantiles, TriedInterval
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import (
+    NOT_MLPERF,
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    ReferenceLine,
+    Tone,
+)
 from podsim.report.views import caveats, faults, grades
 from podsim.studies.predict.report import PARTS
 
@@ -19,6 +36,7 @@ Ladder = numbers.Ladder
 MTBF: Ladder = ((0.9 * 365.25 * 86400.0, 365.25 * 86400.0, "years"), *numbers.TIME)
 
 LEAST_RELIEF = 0.01  # of the time, below which repairs are no bottleneck
+LEAST_POINTS = 3  # of a curve
 LEAST_PART = 0.1  # of a unit, below which a part of the time is shown as less than that
 
 
@@ -39,14 +57,18 @@ def sentence(report: GoodputReport) -> str:
     return f"{takes} with failures; {share} of the time is useful work."
 
 
-def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
-    """The answer in short; `verbose` adds failures by part, simulated intervals and assumptions."""
+def document(report: GoodputReport, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """The answer in short; `verbose` adds failures by part, simulated intervals and assumptions.
+
+    `charts` adds where the time goes by checkpoint interval.
+    """
     where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title} on {where}, with failures"),),
         (Facts(tuple(_facts(report))),),
         tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
         (Heading("Time breakdown, mean"), _bars(report)),
+        tuple(_chart(report)) if charts else (),
     ]
     if verbose:
         groups += [
@@ -83,7 +105,7 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
         why = "the run is too short to gain by one" if report.searched else "the interval given is the whole run"
         yield Fact("Checkpoints", "none", "", why)
     else:
-        yield Fact("Checkpoint interval", *numbers.parted(numbers.time(report.interval_s, 2)), how)
+        yield Fact("Checkpoint interval", *numbers.parted(numbers.time(report.interval_s)), how)
     slowest = max(cost.way_s, key=lambda name: cost.way_s[name])
     state = f"{numbers.amount(cost.state_bytes, 2)}: {numbers.time(cost.start_s, 2)} start"
     yield Fact(
@@ -199,6 +221,34 @@ def _parts(report: GoodputReport) -> DocTable:
         for part in parts
     )
     return DocTable(columns, rows)
+
+
+def _chart(report: GoodputReport) -> Iterator[Block]:
+    """Time beside useful work by checkpoint interval, in total and by what takes it; nothing of fewer intervals."""
+    if len(report.tried) < LEAST_POINTS:
+        return
+    unit = numbers.scale(report.interval_s, numbers.TIME)
+    lost = numbers.scale(max(report.run.work_s * (1 / item.goodput - 1) for item in report.tried), numbers.TIME)
+
+    def series(label: str, seconds: Callable[[TriedInterval], float]) -> DocSeries:
+        points = ((item.interval_s / unit.factor, seconds(item) / lost.factor) for item in report.tried)
+        return DocSeries(label, tuple(points))
+
+    title = f"Time lost by checkpoint interval, {lost.unit}"
+    yield Heading(title)
+    yield Chart(
+        title,
+        ChartAxis(f"Checkpoint interval, {unit.unit}", log=True),
+        ChartAxis(lost.unit),
+        (
+            series("All but useful work", lambda item: report.run.work_s * (1 / item.goodput - 1)),
+            series("Checkpoints", lambda item: item.lost.checkpoints_s),
+            series("Lost work", lambda item: item.lost.lost_work_s),
+            series("Restarts", lambda item: item.lost.restarts_s),
+            series("Waiting for repair", lambda item: item.lost.repairs_s),
+        ),
+        (ReferenceLine(report.interval_s / unit.factor, f"best: {numbers.time(report.interval_s)}", vertical=True),),
+    )
 
 
 def _tried(report: GoodputReport) -> DocTable:

@@ -5,7 +5,19 @@ from collections.abc import Iterator, Mapping
 from podsim.model.chip import Chip, Precision
 from podsim.model.quantity import Provenance
 from podsim.report import numbers
-from podsim.report.doc import Block, Doc, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import (
+    Block,
+    Chart,
+    ChartAxis,
+    Doc,
+    DocSeries,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    ReferenceLine,
+    Tone,
+)
 from podsim.report.views import provenance as origins
 
 PRECISIONS = {
@@ -15,17 +27,25 @@ PRECISIONS = {
     Precision.FP32: "FP32",
 }
 
+ARITHMETIC = numbers.Scale(1e12, "TFLOP/s")
+INTENSITIES = tuple(2.0**power for power in range(-2, 9))
+"""FLOP per byte that a roofline is drawn over."""
+
 
 def answer(chip: Chip) -> str:
     """The chip in one line."""
     return f"{chip.title}, {chip.tiles:,} tiles, {numbers.amount(chip.sram_bytes)} SRAM"
 
 
-def document(chip: Chip, provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Doc:
-    """What one chip can do, where published readings of it disagree, and the source of each value."""
+def document(chip: Chip, provenance: Mapping[str, Provenance], *, verbose: bool = False, charts: bool = False) -> Doc:
+    """What one chip can do, where published readings of it disagree, and the source of each value.
+
+    `charts` adds its roofline.
+    """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{chip.name}: {chip.title}"),),
         (Facts(tuple(_facts(chip))),),
+        tuple(_roofline(chip)) if charts else (),
         tuple(_readings(chip)),
         tuple(origins.table(provenance, verbose=verbose)),
     ]
@@ -52,6 +72,30 @@ def _facts(chip: Chip) -> Iterator[Fact]:
         yield Fact("library", "", "", "compares convolutions before their copies into another order")
     if chip.power_w is not None:
         yield Fact("power", f"{chip.power_w:g}", "W")
+
+
+def _roofline(chip: Chip) -> Iterator[Block]:
+    """The rate of arithmetic that SRAM and exchange can feed, by what is done with each byte, below the peaks."""
+    peaks = {precision: chip.peak_flop_per_s(precision) for precision in chip.amp.flop_per_cycle}
+    most = max(peaks.values())
+    title = f"Roofline: attainable {ARITHMETIC.unit} by FLOP per byte"
+
+    def series(label: str, bytes_per_s: float) -> DocSeries:
+        reach = sorted({*INTENSITIES, most / bytes_per_s})
+        points = ((each, min(most, each * bytes_per_s) / ARITHMETIC.factor) for each in reach)
+        return DocSeries(label, tuple(points))
+
+    yield Heading(title)
+    yield Chart(
+        title,
+        ChartAxis("FLOP per byte", log=True, ticks=INTENSITIES[::2]),
+        ChartAxis(ARITHMETIC.unit, log=True),
+        (series("from SRAM", chip.sram_bytes_per_s), series("over the exchange", chip.exchange_bytes_per_s)),
+        tuple(
+            ReferenceLine(peak / ARITHMETIC.factor, f"peak, {PRECISIONS[precision]}")
+            for precision, peak in sorted(peaks.items(), key=lambda item: item[1])
+        ),
+    )
 
 
 def _bandwidth(label: str, value: float, *, stated: bool) -> Fact:

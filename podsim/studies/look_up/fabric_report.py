@@ -1,5 +1,6 @@
 """A generic fabric, and the links of any network, as documents."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel
@@ -7,7 +8,7 @@ from podsim.model.quantity import Provenance
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.views import provenance as origins
-from podsim.studies.look_up.topology_report import GIGABYTES_PER_S, MICROSECONDS
+from podsim.studies.look_up.topology_report import GIGABYTES_PER_S, MICROSECONDS, LevelBandwidth, bandwidths
 from podsim.topology.edges import MOST_LISTED, NamedLink
 
 
@@ -19,8 +20,12 @@ def document(
     per_rank_bytes_per_s: Mapping[str, float | None],
     diameter_hops: int,
     verbose: bool = False,
+    charts: bool = False,
 ) -> Doc:
-    """Levels with bandwidth per link, per rank and bisection side by side, links that differ, notes."""
+    """Levels with bandwidth per link, per rank and bisection side by side, links that differ, notes.
+
+    `charts` adds bandwidth by the size of a level.
+    """
     ranks = f"{fabric.endpoints:,} rank{'' if fabric.endpoints == 1 else 's'}"
     scope = "bandwidths in GB/s, nominal, one direction; a message pays the latency of each link it crosses"
     groups: list[tuple[Block, ...]] = [
@@ -29,9 +34,24 @@ def document(
         (Facts(tuple(_facts(fabric, diameter_hops))),),
         tuple(Note(str(note), "·") for note in fabric.notes),
     ]
+    if charts:
+        groups.insert(1, tuple(bandwidths(_sizes(fabric, bisection_bytes_per_s, per_rank_bytes_per_s), "rank")))
     summary = Note(f"{origins.by_kind(provenance.values())} · -v lists them", "", Tone.QUIET)
     groups.append(tuple(origins.table(provenance, verbose=True)) if verbose else (summary,))
     return Doc(tuple(group for group in groups if group))
+
+
+def _sizes(
+    fabric: GenericFabric,
+    bisection_bytes_per_s: Mapping[str, float],
+    per_rank_bytes_per_s: Mapping[str, float | None],
+) -> Iterator[LevelBandwidth]:
+    inside = 1
+    for level in fabric.levels:
+        inside *= math.prod(level.extents)
+        yield LevelBandwidth(
+            level.name, inside, per_rank_bytes_per_s[level.name], bisection_bytes_per_s.get(level.name)
+        )
 
 
 def _levels(

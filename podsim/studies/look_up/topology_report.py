@@ -1,17 +1,41 @@
 """A machine as a document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from podsim.model.fabric import Level, Shape, Topology
 from podsim.model.quantity import Provenance
 from podsim.model.run_cost import Owned
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import (
+    Block,
+    Chart,
+    ChartAxis,
+    Column,
+    Doc,
+    DocSeries,
+    DocTable,
+    Fact,
+    Facts,
+    Heading,
+    Note,
+    Tone,
+)
 from podsim.report.views import provenance as origins
 from podsim.report.views import run_cost as costs
 
 GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
 MICROSECONDS = numbers.Scale(1e-6, "µs")
+FEWEST_LEVELS = 2  # of a curve
+
+
+class LevelBandwidth(NamedTuple):
+    """A level, how many members it has, and its bandwidths, None where they are not known [B/s]."""
+
+    name: str
+    members: int
+    each_bytes_per_s: float | None
+    bisection_bytes_per_s: float | None
 
 
 def document(
@@ -22,8 +46,12 @@ def document(
     diameter_hops: int,
     money: Owned,
     verbose: bool = False,
+    charts: bool = False,
 ) -> Doc:
-    """Levels with bandwidth per link, per IPU and bisection side by side, then gateways, hosts, price and notes."""
+    """Levels with bandwidth per link, per IPU and bisection side by side, then gateways, hosts, price and notes.
+
+    `charts` adds bandwidth by the size of a level.
+    """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{topology.title}, {topology.ipus:,} × {topology.chip.name}"),),
         (
@@ -37,6 +65,8 @@ def document(
         (Facts((*_facts(topology, diameter_hops), *costs.owned(money))), *costs.bases(money)),
         tuple(Note(str(note), "·") for note in topology.notes),
     ]
+    if charts:
+        groups.insert(1, tuple(bandwidths(_sizes(topology, bisection_bytes_per_s), "IPU")))
     if verbose:
         groups.append(tuple(origins.table(provenance, verbose=True)))
     else:
@@ -76,6 +106,37 @@ def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> D
             )
         )
     return DocTable(columns, tuple(rows))
+
+
+def _sizes(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> Iterator[LevelBandwidth]:
+    inside = 1
+    for level in topology.levels:
+        inside *= level.holds
+        each = per_ipu_bytes_per_s(topology, level)
+        yield LevelBandwidth(level.name, inside, each, bisection_bytes_per_s.get(level.name))
+
+
+def bandwidths(levels: Iterable[LevelBandwidth], member: str) -> Iterator[Block]:
+    """The bandwidth of one member and across the middle, by the size of a level; nothing of a single level."""
+    known = list(levels)
+    each = [(level, level.each_bytes_per_s) for level in known if level.each_bytes_per_s]
+    across = [(level, level.bisection_bytes_per_s) for level in known if level.bisection_bytes_per_s]
+    if max(len(each), len(across)) < FEWEST_LEVELS:
+        return
+
+    def series(label: str, pairs: Sequence[tuple[LevelBandwidth, float]]) -> DocSeries:
+        points = tuple((float(level.members), value / GIGABYTES_PER_S.factor) for level, value in pairs)
+        return DocSeries(label, points, names=tuple(level.name for level, _ in pairs))
+
+    title = f"Bandwidth by level, {GIGABYTES_PER_S.unit}"
+    sizes = tuple(float(level.members) for level in known)
+    yield Heading(title)
+    yield Chart(
+        title,
+        ChartAxis(f"{member}s of the level", log=True, ticks=sizes),
+        ChartAxis(GIGABYTES_PER_S.unit, log=True),
+        tuple(item for item in (series(f"links of one {member}", each), series("bisection", across)) if item.points),
+    )
 
 
 def shape(level: Level) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.sampler import SamplerReport
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone, label
 
 DUST = 0.0005  # of a run: works below it have no line
 
@@ -15,7 +15,7 @@ def document(report: SamplerReport, *, verbose: bool = False) -> Doc:
         (
             (Heading(answer(report)),),
             (Facts(tuple(_facts(report))),),
-            (_parts(report),),
+            (Heading("Time of a run by part"), _parts(report)),
             *(((_works(report),),) if verbose else ()),
             tuple(_notes(report)),
         )
@@ -28,6 +28,12 @@ def answer(report: SamplerReport) -> str:
         f"{report.sampler.name}, {report.samples:,} {_plural(report)} on {report.topology}: "
         f"{numbers.time(report.run_s)}, {numbers.rate(report.samples_per_s, 'samples/s')}"
     )
+
+
+def sentence(report: SamplerReport) -> str:
+    """What is sampled, where, and how fast."""
+    took = f"{numbers.time(report.run_s)}, {numbers.rate(report.samples_per_s, 'samples/s')}"
+    return f"{report.sampler.title}: {report.samples:,} {_plural(report)} on {report.topology} take {took}."
 
 
 def _plural(report: SamplerReport) -> str:
@@ -51,17 +57,14 @@ def _facts(report: SamplerReport) -> Iterator[Fact]:
     yield Fact("to host", *numbers.parted(numbers.amount(report.returned_bytes)), back)
 
 
-def _parts(report: SamplerReport) -> DocTable:
-    parts = report.parts_s
-    unit = numbers.scale(list(parts.values()), numbers.TIME)
-    columns = (Column("part"), Column(unit.unit, number=True), Column("share", number=True))
-    return DocTable(
-        columns,
+def _parts(report: SamplerReport) -> Bars:
+    parts = sorted(report.parts_s.items(), key=lambda item: -item[1])
+    return Bars(
         tuple(
-            (name, unit.number(seconds), numbers.percent(seconds / report.run_s))
-            for name, seconds in sorted(parts.items(), key=lambda item: -item[1])
+            Bar(label(name), seconds / report.run_s, numbers.percent(seconds / report.run_s), numbers.time(seconds))
+            for name, seconds in parts
             if seconds
-        ),
+        )
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.model.stencil import StencilReport
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone, label
 
 
 def document(report: StencilReport, *, verbose: bool = False) -> Doc:
@@ -15,7 +15,7 @@ def document(report: StencilReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(answer(report)),),
         (Facts((*_facts(report), *_of_a_tile(report)[: int(verbose)])),),
-        (_parts(report),),
+        (Heading("Time of a sweep by part"), _parts(report)),
         (_published(report),) if report.published else (),
         tuple(_notes(report)),
     ]
@@ -29,6 +29,13 @@ def answer(report: StencilReport) -> str:
         f"{report.stencil.name} over {grid} on {report.topology}: {numbers.time(report.sweep_s)} a sweep, "
         f"{numbers.rate(report.flop_per_s, 'FLOP/s')}"
     )
+
+
+def sentence(report: StencilReport) -> str:
+    """What is swept, where, and how fast."""
+    grid = " × ".join(f"{edge:,}" for edge in report.grid)
+    took = f"{numbers.time(report.sweep_s)}, {numbers.rate(report.flop_per_s, 'FLOP/s')}"
+    return f"{label(report.stencil.title)}: a sweep over {grid} points on {report.topology} takes {took}."
 
 
 def _facts(report: StencilReport) -> Iterator[Fact]:
@@ -47,21 +54,20 @@ def _of_a_tile(report: StencilReport) -> tuple[Fact, ...]:
     return (Fact("a tile", numbers.count(mean), "points", "mean of all tiles"),)
 
 
-def _parts(report: StencilReport) -> DocTable:
+def _parts(report: StencilReport) -> Bars:
     parts = {
         "compute": report.compute_s,
         "exchange between tiles": report.exchange_s,
         "sync": report.sync_s,
         "halos over IPU-Links": report.links_s,
     }
-    unit = numbers.scale(list(parts.values()), numbers.TIME)
-    columns = (Column("part"), Column(unit.unit, number=True), Column("share", number=True))
-    rows = tuple(
-        (name, unit.number(seconds), numbers.percent(seconds / report.sweep_s))
-        for name, seconds in parts.items()
-        if seconds
+    return Bars(
+        tuple(
+            Bar(label(name), seconds / report.sweep_s, numbers.percent(seconds / report.sweep_s), numbers.time(seconds))
+            for name, seconds in parts.items()
+            if seconds
+        )
     )
-    return DocTable(columns, rows)
 
 
 def _published(report: StencilReport) -> DocTable:
