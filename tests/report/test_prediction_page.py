@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from parts_of_documents import charts, headings
 from samples_of_results import choice, considered, given_prediction, mapping, prediction
 
@@ -21,6 +22,17 @@ def test_batches_of_the_same_replicas_make_a_curve_with_the_answer_marked():
     assert own.names == ("6,912: 2.47 min",)
     assert chart.title == "Time to train vs global batch, min"
     assert others.label == "64 replicas"
+
+
+def test_the_chosen_batch_shows_the_time_of_the_answer():
+    whole = replace(prediction().time_to_train_s, value=150.6, low=120.0, high=180.0)
+    others, own = charts_of(replace(prediction(), time_to_train_s=whole))[0].series
+    assert own.points[0][1] * 60 == 150.6
+    assert own.names == ("6,912: 2.51 min",)
+    assert [end * 60 for end in own.band[0]] == [120.0, 180.0]
+    before = charts_of(prediction())[0].series[0]
+    ratios = [after[1] / first[1] for after, first in zip(others.points, before.points, strict=True)]
+    assert ratios == pytest.approx([150.6 / prediction().time_to_train_s.value] * len(ratios))
 
 
 def test_a_batch_that_was_not_weighed_is_no_point():

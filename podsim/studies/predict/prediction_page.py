@@ -127,22 +127,22 @@ def _batches(p: Prediction) -> Iterator[Chart]:
     if len(candidates) + (own is not None) < FEWEST:
         return
     rows = [row for _, row in sorted(candidates.items())]
-    unit = numbers.scale([row.time_to_train_s for row in (*rows, *([own] if own else []))], numbers.TIME)
+    time = p.time_to_train_s
+    shift = time.value / own.time_to_train_s if own else 1.0  # times are at the mean samples, the answer is a mean
+    unit = numbers.scale([time.value, *(row.time_to_train_s * shift for row in rows)], numbers.TIME)
 
     def point(row: Considered) -> tuple[float, float]:
-        return float(row.mapping.global_batch), row.time_to_train_s / unit.factor
+        return float(row.mapping.global_batch), row.time_to_train_s * shift / unit.factor
 
     def name(row: Considered) -> str:
-        return f"{row.mapping.global_batch:,}: {unit.text(row.time_to_train_s)}"
+        return f"{row.mapping.global_batch:,}: {unit.text(row.time_to_train_s * shift)}"
 
-    time = p.time_to_train_s
-    shift = own.time_to_train_s / time.value if own else 1.0  # times are at the mean samples, the answer is a mean
     chosen = DocSeries(
         f"Chosen, with its {numbers.level(p.interval)} interval",
-        (point(own),) if own else (),
+        ((float(mapping.global_batch), time.value / unit.factor),),
         joined=False,
-        band=((time.low * shift / unit.factor, time.high * shift / unit.factor),) if own else (),
-        names=(name(own),) if own else (),
+        band=((time.low / unit.factor, time.high / unit.factor),),
+        names=(f"{mapping.global_batch:,}: {numbers.shown(time, numbers.TIME).text}",),
         marked=True,
     )
     yield Chart(
