@@ -1,6 +1,6 @@
 """A handout as one HTML page that needs nothing else: no network, no script, light and dark, A4."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.report import figure
 from podsim.report.doc import NOT_MLPERF, Bars, Block, Chart, Doc, DocTable
@@ -10,6 +10,9 @@ from podsim.report.version import version
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+MOST_RUNNING: Final = 56
+"""Letters of a title or of a customer at the top of a printed page: two of them fit in its width."""
 
 
 def html(handout: Handout, cover: Cover) -> str:
@@ -40,6 +43,7 @@ def _environment() -> "Environment":
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["css"] = css_text
+    environment.filters["running"] = running_head
     environment.filters["small"] = _is_small
     # the template marks these texts as safe: they are matplotlib's, whose texts matplotlib escapes
     environment.filters["svg"] = _svg
@@ -65,6 +69,11 @@ def css_text(text: str) -> str:
     """A text as a string of CSS: every character that is no letter or figure by its number."""
     body = "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):x} " for c in escaped(text))
     return f'"{body}"'
+
+
+def running_head(text: str) -> str:
+    """A text as it stands at the top of each printed page: on one line, the end left out where it is long."""
+    return text if len(text) <= MOST_RUNNING else f"{text[: MOST_RUNNING - 2].rsplit(' ', 1)[0]} …"
 
 
 def _escaped(value: object) -> object:

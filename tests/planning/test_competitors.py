@@ -121,6 +121,9 @@ def test_the_document_of_a_plan_has_machines_limits_and_competitors_in_its_chart
     assert series["Recommended"].names == (planned.chosen.topology,)
     assert len(series["Competitors"].band) == len(series["Competitors"].points)
     assert chart.limits[0].label.startswith("time limit ")
+    unpriced = [item.machine for item in planned.against if all(size.capital_usd is None for size in item.sizes)]
+    assert unpriced
+    assert chart.title.endswith(f"{', '.join(unpriced)} are left out: price not published")
     headings = [section[0].text for section in handout.body if isinstance(section[0], Heading)]
     assert f"Where a step goes on {planned.chosen.title}" in headings
     steps = next(block for section in handout.body for block in section if isinstance(block, Bars))

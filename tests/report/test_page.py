@@ -62,6 +62,13 @@ COVER = Cover(
 )
 
 
+def test_the_head_of_a_printed_page_is_one_line():
+    assert page.running_head("Someone AS") == "Someone AS"
+    long = page.running_head("Department of High-Performance Machine Learning Research and Development")
+    assert long == "Department of High-Performance Machine Learning …"
+    assert page.running_head("x" * 300) == "x" * (page.MOST_RUNNING - 2) + " …"
+
+
 class Reader(html.parser.HTMLParser):
     """Open tags, their addresses, and whether each is closed."""
 

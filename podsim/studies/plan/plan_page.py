@@ -206,12 +206,20 @@ def _charts(plan: Plan) -> Iterator[Chart]:
     left_out = "; owned machines, which cost nothing more, are left out" if free else ""
     price = f"Purchase price, {money.unit} {plan.currency.code}"
     yield Chart(
-        f"Time to train against purchase price, {unit.unit} and {money.unit} {plan.currency.code}{left_out}",
+        f"Time to train against purchase price, {unit.unit} and {money.unit} {plan.currency.code}"
+        f"{left_out}{_without_price(plan)}",
         ChartAxis(price, log=True),
         ChartAxis(f"Time to train, {unit.unit}", log=True),
         tuple(row for row in rows if row.points),
         tuple(_limits(plan, money, unit)),
     )
+
+
+def _without_price(plan: Plan) -> str:
+    """Competitors that the chart has no place for: "; dgx-h100 is left out: price not published"."""
+    names = [item.machine for item in plan.against if not any(size.capital_usd for size in item.sizes)]
+    are = "is" if len(names) == 1 else "are"
+    return f"; {', '.join(names)} {are} left out: price not published" if names else ""
 
 
 def _limits(plan: Plan, money: numbers.Scale, unit: numbers.Scale) -> Iterator[ReferenceLine]:
