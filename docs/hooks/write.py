@@ -1,10 +1,11 @@
-"""Write what the code says of itself: JSON Schemas and pages of formats, words to complete. A test compares."""
+"""Write what the code says of itself: JSON Schemas and pages of formats, words to complete, help. A test compares."""
 
 from __future__ import annotations
 
 import answer_schemas
 import completion_words
 import formats
+import help_pages
 import json_schemas
 
 
@@ -19,6 +20,7 @@ def main() -> None:
         for name, text in documents.items():
             (folder / name).write_text(text, encoding="utf-8")
     completion_words.PATH.write_text(completion_words.text(), encoding="utf-8")
+    help_pages.PATH.write_text(help_pages.text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

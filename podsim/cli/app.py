@@ -9,7 +9,7 @@ from podsim.cli import completion
 from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, later, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen
-from podsim.cli.help import page
+from podsim.cli.help import page, written
 from podsim.cli.signals import ended
 from podsim.errors import InputError, PodsimError
 from podsim.report.error_json import document
@@ -57,9 +57,12 @@ def _refused(error: PodsimError, words: list[str]) -> ExitCode:
 
 
 def _run(words: list[str]) -> ExitCode:
-    # The first page needs nothing: printing it here keeps it far below the cost of loading a parser.
+    # Pages of help need nothing: printing them here keeps them far below the cost of loading a parser.
     if not words or words[0] in {"-h", "--help"}:
         put(page(look(sys.stdout).width, full=bool(words)), sys.stdout)
+        return ExitCode.ANSWERED
+    if (asked := written(words)) is not None:
+        put(asked.text(look(sys.stdout).width), sys.stdout)
         return ExitCode.ANSWERED
     if words == ["--version"]:
         put(f"podsim {version()}\n", sys.stdout)

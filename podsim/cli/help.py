@@ -1,14 +1,17 @@
 """The first page, and the look of the others."""
 
+import json
 import textwrap
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.cli.exit import MEANINGS
 from podsim.studies import commands
 
 if TYPE_CHECKING:
-    from cyclopts.help import HelpEntry, HelpPanel
+    from cyclopts.help import HelpEntry
+    from cyclopts.help import HelpPanel as Panel
     from rich.console import Console, ConsoleOptions
 
 
@@ -24,6 +27,8 @@ LAST = (
     "podsim COMMAND --help lists its flags, podsim --version prints the version, "
     "podsim --install-completion enables shell completion"
 )
+PAGES: Final = Path(__file__).with_name("help_pages.json")
+ASKING: Final = ("--help", "-h")
 TITLES = {"Arguments": "arguments", "Commands": "commands", "Parameters": "flags"}  # the names cyclopts gives
 
 
@@ -67,32 +72,87 @@ def _broken_label(label: str, width: int) -> list[str]:
     return lines
 
 
+class HelpPanel(NamedTuple):
+    """One group of flags, arguments or commands: its title, and a label and a text for each."""
+
+    title: str
+    entries: tuple[tuple[str, str], ...]
+
+
+class HelpPage(NamedTuple):
+    """What the help of a command says, before it is laid out."""
+
+    usage: str
+    about: str
+    panels: tuple[HelpPanel, ...]
+
+    def text(self, width: int) -> str:
+        """The page in the look of the first one: no boxes, two columns."""
+        lines = [*_usage(self.usage), *_about(self.about, width)]
+        for panel in self.panels:
+            lines += _panel(panel, width)
+        return "\n".join(lines) + "\n"
+
+
+def written(words: Sequence[str]) -> HelpPage | None:
+    """The page of a command of which nothing but help is asked, as `make schemas` wrote it; None for other words.
+
+    It is read from a file because parsers of all flags take longer to load than a reader should wait.
+    """
+    if not words or words[-1] not in ASKING:
+        return None
+    pages = json.loads(PAGES.read_text(encoding="utf-8"))
+    page = pages.get(" ".join(words[:-1]))
+    if page is None:
+        return None
+    panels = tuple(HelpPanel(title, tuple(map(tuple, entries))) for title, entries in page["panels"])
+    return HelpPage(page["usage"], page["about"], panels)
+
+
+def _usage(text: str) -> list[str]:
+    return [text, ""] if text else []
+
+
+def _about(text: str, width: int) -> list[str]:
+    paragraphs = [textwrap.wrap(part, width, break_on_hyphens=False) for part in text.split("\n\n")] if text else []
+    return [line for lines in paragraphs for line in (*lines, "")]
+
+
+def _panel(panel: HelpPanel, width: int) -> list[str]:
+    column = min(max(len(label) for label, _ in panel.entries) + 2, 29)
+    lines = [panel.title]
+    for label, text in panel.entries:
+        lines += _entry(label, text, column, width)
+    return [*lines, ""]
+
+
 class Formatter:
-    """Help of one command in the look of the first page: no boxes, two columns."""
+    """Help of one command as cyclopts takes it apart: laid out, and kept as `page`."""
+
+    def __init__(self) -> None:
+        self.page = HelpPage("", "", ())
 
     def render_usage(self, console: "Console", options: "ConsoleOptions", usage: object) -> None:
         """Print the usage line."""
-        if text := _text(usage, console, options):
-            _print(console, text.replace("[OPTIONS]", "[FLAGS]"), "")
+        text = _text(usage, console, options).replace("[OPTIONS]", "[FLAGS]")
+        self.page = HelpPage(text, "", ())
+        _print(console, *_usage(text))
 
     def render_description(self, console: "Console", options: "ConsoleOptions", description: object) -> None:
         """Print what the command does."""
-        if text := _text(description, console, options):
-            wrap = partial(textwrap.wrap, width=console.width, break_on_hyphens=False)
-            paragraphs = map(wrap, text.split("\n\n"))
-            _print(console, *(line for lines in paragraphs for line in (*lines, "")))
+        text = _text(description, console, options)
+        self.page = self.page._replace(about=text)
+        _print(console, *_about(text, console.width))
 
-    def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
+    def __call__(self, console: "Console", options: "ConsoleOptions", panel: "Panel") -> None:
         """Print one group of flags or commands."""
         if not panel.entries:
             return
-        labels = [_label(entry) for entry in panel.entries]
-        column = min(max(len(label) for label in labels) + 2, 29)
+        entries = tuple((_label(entry), _description(entry, console, options)) for entry in panel.entries)
         title = str(panel.title)
-        lines = [TITLES.get(title, title)]
-        for label, entry in zip(labels, panel.entries, strict=True):
-            lines += _entry(label, _description(entry, console, options), column, console.width)
-        _print(console, *lines, "")
+        own = HelpPanel(TITLES.get(title, title), entries)
+        self.page = self.page._replace(panels=(*self.page.panels, own))
+        _print(console, *_panel(own, console.width))
 
 
 def _print(console: "Console", *lines: str) -> None:

@@ -1,8 +1,14 @@
 """The first page lists every command under its heading, and wraps at any width."""
 
+import subprocess
+import sys
+
+import help_pages
 import pytest
 
-from podsim.cli.help import page
+from podsim.cli import parser
+from podsim.cli.app import main
+from podsim.cli.help import page, written
 from podsim.studies import commands
 
 
@@ -20,3 +26,36 @@ def test_headings_stand_once_and_in_order():
     assert [line for line in lines if line in headings] == headings
     assert "exit codes" in lines
     assert "exit codes" not in page(100, full=False).splitlines()
+
+
+PATHS = [path for path, _ in help_pages.pages()]
+
+
+def test_help_of_commands_is_written_from_the_parser():
+    assert help_pages.PATH.read_text(encoding="utf-8") == help_pages.text(), "make schemas"
+
+
+@pytest.mark.parametrize("columns", ["60", "100"])
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_help_that_is_read_is_what_the_parser_prints(path, columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    parser.run([*path, "--help"])
+    printed = capsys.readouterr().out
+    assert main([*path, "--help"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main([*path, "-h"]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_help_of_a_command_loads_no_parser():
+    code = (
+        "import sys; from podsim.cli.app import main; main(['predict', '--help']); "
+        "print([name for name in ('cyclopts', 'rich', 'numpy', 'podsim.model.prediction') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("words", [["predict", "bert", "--help"], ["predict", "--help", "bert"], ["op", "x", "--help"]])
+def test_other_words_with_help_go_to_the_parser(words):
+    assert written(words) is None
