@@ -235,8 +235,9 @@ class OwnershipFlags:
     """What machines cost, and on what terms they are owned."""
 
     prices: Annotated[str | None, flag("purse", "prices", MONEY)] = None
-    years: Annotated[float | None, flag("purse", "years", MONEY)] = None
+    machine_price: Annotated[float | None, flag("purse", "machine_price", MONEY)] = None
 
+    years: Annotated[float | None, flag("purse", "years", MONEY)] = None
     use: Annotated[float | None, flag("purse", "use", MONEY)] = None
     kwh_price: Annotated[float | None, flag("purse", "kwh_price", MONEY)] = None
 

@@ -40,8 +40,8 @@ accumulation against algorithm alone as_of author available_memory batch batches
 checkpoint_every chip chips chunks claims clients color columns comparators compile confidence count_copies coverage
 csv currency customer date deadline diff division dry_run elements engine epochs explain failures fault fidelity
 framework generate global_batch grid group groups headroom hold_out hold_outs hosts images in_channels interval
-io_tiles ipus_per_replica json k kernel keys kind knee kwh_price law level links logs lookups m machines max_power
-measure method micro_batch microbenchmarks money most n noise noise_scale objective operation ops optimizer
+io_tiles ipus_per_replica json k kernel keys kind knee kwh_price law level links logs lookups m machine_price machines
+max_power measure method micro_batch microbenchmarks money most n noise noise_scale objective operation ops optimizer
 out_channels outputs overlap own p99 pace parameters pass pod pods points precision prefetch preset prices prompt
 published pue queries quiet rate rent_per_hour rent_per_ipu_hour replicas requests require rounds rows runs samples
 scaling schedule sdk seed sequence set shape size spares stage steps stream stream_rate stride table target_loss

@@ -34,6 +34,15 @@ class Ledger:
         """The same, to go on from without changing it."""
         return replace(self, files=dict(self.files), parameters=dict(self.parameters), replaced=dict(self.replaced))
 
+    def followed_by(self, more: "Ledger") -> "Ledger":
+        """What was asked and read for an answer, with what was asked of that answer afterwards."""
+        return replace(
+            self.copy(),
+            files={**more.files, **self.files},
+            flags=dict(sorted({**self.flags, **more.flags}.items())),
+            named=self.named | more.named,
+        )
+
     def read(self, what: str, name: str, text: str) -> None:
         """Remember a `what` file by its content; another one of the same name is counted."""
         called, result = f"{what} {name}", digest(text)

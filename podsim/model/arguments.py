@@ -164,6 +164,13 @@ MOST_SPANS = count(
 )
 # What it costs.
 PRICES = file("prices", "Your own prices and powers; override those of calibration/prices.")
+MACHINE_PRICE = number(
+    "machine_price",
+    "Price of an IPU-Machine without hosts, in place of those published.",
+    1e9,
+    unit="USD",
+    metavar="USD",
+)
 YEARS = number("years", "Years of use of the machine [default: 3, assumed].", 100.0)
 USE = share(
     "use",
@@ -196,7 +203,18 @@ RENT_PER_IPU_HOUR = number(
 )
 AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
 CURRENCY = word("currency", "Show money, and read it in flags, at your rate to the US dollar: EUR=0.92.", "CODE=RATE")
-MONEY = (PRICES, YEARS, USE, KWH_PRICE, PUE, RENT_PER_HOUR, RENT_PER_IPU_HOUR, AS_OF, CURRENCY)
+MONEY = (
+    PRICES,
+    MACHINE_PRICE,
+    YEARS,
+    USE,
+    KWH_PRICE,
+    PUE,
+    RENT_PER_HOUR,
+    RENT_PER_IPU_HOUR,
+    AS_OF,
+    CURRENCY,
+)
 # What a machine has to meet.
 WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min", metavar="TIME", minutes=True)
 DEADLINE = choice(

@@ -34,6 +34,7 @@ class OwnershipKeywords(TypedDict, total=False):
     """On what terms a machine is owned, as the flags of the same names; whatever is left out is as the list has it."""
 
     prices: str | Path | None
+    machine_price: float | None
     years: float | None
     use: float | None
     kwh_price: float | None
@@ -46,9 +47,13 @@ class OwnershipKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class OwnershipTerms:
-    """Prices, terms, which of them the user stated, a currency to show, and a rent to hold owning against."""
+    """Prices, terms, which of them the user stated, a currency to show, and a rent to hold owning against.
+
+    `machine_usd` is what an IPU-Machine costs by the user's own word [USD].
+    """
 
     prices: PriceList
+    machine_usd: float | None = None
     terms: Terms
     given: frozenset[str] = frozenset()
     rent_usd_per_hour: float | None = None
@@ -68,7 +73,9 @@ class OwnershipTerms:
         `changed` where its price or power was set by hand; a power that was comes with no activity.
         """
         return Owned(
-            capital=counting.capital(topology, hosts, self.prices, changed=changed, currency=self.currency),
+            capital=counting.capital(
+                topology, hosts, self.prices, changed=changed, machine_usd=self.machine_usd, currency=self.currency
+            ),
             draw=counting.draw(topology, hosts, self.prices, changed=changed and activity is None, activity=activity),
             ipus=topology.ipus,
             hosts=hosts,
@@ -135,6 +142,7 @@ def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
             hint="give one of them",
         )
     money = rate(flags.get("currency"))
+    machine = flags.get("machine_price")
     path = Path(own) if own is not None else None
     listed = prices.prices(path)
     if (date := flags.get("as_of")) is not None:
@@ -142,6 +150,7 @@ def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
     own_terms = prices.of_file(path).value.terms if path is not None else None
     return OwnershipTerms(
         prices=listed,
+        machine_usd=None if machine is None else money.usd(machine),
         terms=_terms(prices.terms(listed), flags, money),
         given=frozenset(name for name, flag in FLAGS.items() if own_terms or flags.get(flag) is not None),
         rent_usd_per_hour=None if rent is None else money.usd(rent),

@@ -36,14 +36,21 @@ MILLION: Final = 1e6
 
 
 def capital(
-    topology: Topology, hosts: int, prices: PriceList, *, changed: bool = False, currency: Currency = DOLLARS
+    topology: Topology,
+    hosts: int,
+    prices: PriceList,
+    *,
+    changed: bool = False,
+    machine_usd: float | None = None,
+    currency: Currency = DOLLARS,
 ) -> Capital | None:
     """The price of a machine with so many servers: as quoted, else of its parts (Eq. 59); None where not published.
 
-    With `changed` the price of one machine was set by hand, so that quotations of the whole do not hold. Prices in the
-    basis are in `currency`.
+    With `changed` the price of one machine was set by hand, so that quotations of the whole do not hold; nor do they
+    with `machine_usd`, the price of one [USD]. Prices in the basis are in `currency`.
     """
-    quoted = None if changed else prices.of(topology.name)
+    by_hand = changed or machine_usd is not None
+    quoted = None if by_hand else prices.of(topology.name)
     server = prices.of(SERVER)
     if quoted is not None:
         more = 0 if quoted.servers is None else max(0, hosts - quoted.servers)
@@ -54,8 +61,8 @@ def capital(
         return _capital(prices, (quoted, 1), (server, more), basis, derived=quoted.derived or bool(more))
     if server is None:
         return None
-    item = None if changed else prices.of(prices.unit(topology.chip.name))
-    each = item or topology.economics.machine_usd
+    item = None if by_hand else prices.of(prices.unit(topology.chip.name))
+    each = machine_usd or item or topology.economics.machine_usd
     if each is None:
         return None
     text = f"{_machines(topology)} at {_amounts(each, currency)} and {_servers(hosts, server, currency)}"

@@ -49,7 +49,8 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
         table = _checked(name, _named(name, positional, args, keywords) if args else keywords)
         with asking(name, table) as record:
             answer = verb(**table)  # type: ignore[call-arg]
-        keep(answer, ledger(table.get("answer")) or record)
+        before = ledger(table.get("answer"))
+        keep(answer, before.followed_by(record) if before and record else before or record)
         return answer
 
     call.__doc__ = _documented(verb.__doc__ or "", arguments(name).values())

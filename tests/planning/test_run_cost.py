@@ -266,6 +266,26 @@ def test_a_rent_of_each_ipu_is_that_of_the_machine_by_its_ipus(ipus: int) -> Non
     assert terms.run(HOUR, OWNED).rent is None  # a machine without IPUs has no rent of an IPU
 
 
+@pytest.mark.parametrize("name", ["m2000", "pod16", "pod256"])
+def test_a_price_of_a_machine_displaces_those_published(name: str) -> None:
+    machine = catalog.topology(name).value
+    stated, published = purse(machine_price=20_000.0), purse()
+    capital, before = stated.machine(machine, 2).capital, published.machine(machine, 2).capital
+    assert capital is not None
+    assert before is not None
+    servers = published.servers(2)
+    assert servers is not None
+    assert capital.usd.value == pytest.approx(20_000.0 * machine.machines + servers.usd.value)
+    assert capital.usd.value != before.usd.value
+    assert "at $20,000 and " in capital.basis
+    by_set = catalog.topology(name, ["economics.machine_price=20000 USD"]).value
+    assert published.machine(by_set, 2, changed=True).capital == capital
+    assert stated.machine(machine, 2).draw == published.machine(machine, 2).draw
+    euros = purse(machine_price=18_400.0, currency="EUR=0.92").machine(machine, 2).capital
+    assert euros is not None
+    assert euros.usd.value == pytest.approx(capital.usd.value)
+
+
 def test_months_to_break_even_are_those_of_the_use_stated() -> None:
     rent = run_cost.rent(HOUR, OWNED, TERMS, 2.3)
     assert rent.break_even_hours == pytest.approx(8766.0 / 2.0)
