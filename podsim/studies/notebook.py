@@ -68,7 +68,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "OperatorReport": _View("op.report"),
     "Trace": _View("trace.report", verbose=False),
     "TraceDifference": _View("trace.difference_report"),
-    "Difference": _View("diff.report", title="Changes between two answers"),
+    "Difference": _View("diff.report", charts=True, title="Changes between two answers"),
     "Validation": _View("podsim.report.views.validation", charts=True, title="Predictions against published results"),
     "FitReport": _View("calibrate.report", verbose=False),
     "NoiseFit": _View("podsim.report.views.noise", verbose=False),

@@ -10,6 +10,7 @@ from podsim.model.argument import ArgumentKind
 from podsim.scenario import Scenario
 from podsim.studies import arguments
 from podsim.studies.app import fields, query, views
+from podsim.studies.app.pair import read_pair
 from podsim.studies.app.query import read
 
 
@@ -49,6 +50,51 @@ def test_flags_of_a_verb_have_their_place_in_the_address() -> None:
             "objective": "time",
         }
     )
+
+
+def test_prices_of_a_prediction_are_asked_with_it() -> None:
+    result = of("predict", "workload=bert&pod=64&chip=bow&kwh_price=0.2&machine_price=25000")
+    assert result.errors == {}
+    assert result.text == "workload=bert&pod=64&chip=bow&machine_price=25000.0&kwh_price=0.2"
+    assert result.line.startswith("podsim predict bert --chip bow --kwh-price 0.2 --machine-price 25000.0 --pod 64")
+    assert result.call == (
+        "podsim.priced(podsim.predict('bert', pod=64, chip='bow'), chip='bow', machine_price=25000.0, kwh_price=0.2)"
+    )
+    assert "prices names a file" in of("predict", "workload=bert&prices=x.toml").errors[""]
+
+
+def test_two_scenarios_are_one_address() -> None:
+    text = "a.workload=bert&a.pod=64&b.workload=resnet50&b.topology=bow-pod16&b.changes=chip.clock%3D2x"
+    result = read_pair("predict", parse_qsl(text))
+    assert (result.errors, result.text) == ({}, text)
+    assert result.line == (
+        "podsim predict bert --pod 64 -q -o a.json"
+        " && podsim predict resnet50 --set chip.clock=2x --topology bow-pod16 -q -o b.json && podsim diff a.json b.json"
+    )
+    assert result.call.endswith(".save('b.json'); podsim.diff('a.json', 'b.json')")
+
+
+def test_an_error_of_a_scenario_is_in_its_field() -> None:
+    result = read_pair("predict", parse_qsl("a.workload=bert&a.pod=many&b.workload=./x.json&pod=4", True))
+    assert result.errors["a.pod"] == '"many" is not a whole number'
+    assert result.errors["b.workload"] == query.NO_FILE
+    assert result.errors[""] == "pod names neither scenario: a.pod or b.pod"
+    assert read_pair("predict", []).errors == {"a.workload": "is missing", "b.workload": "is missing"}
+    error = {"code": "bad-pod", "message": "Scenario B: 17 IPUs: not a power of two", "context": [], "hint": ""}
+    assert fields.at_fault(views.BY_NAME["side-by-side"], error) == "b.pod"
+    assert fields.at_fault(views.BY_NAME["side-by-side"], {**error, "code": "x", "message": "Scenario A: no"}) == ""
+
+
+def test_a_scenario_is_carried_to_the_first_of_two_and_back() -> None:
+    view, asked = views.BY_NAME["side-by-side"], of("predict", "workload=resnet50&pod=16&kwh_price=0.2")
+    both = views.carried(view, asked)
+    assert both.text == (
+        "a.workload=resnet50&a.pod=16&a.kwh_price=0.2"
+        "&b.workload=resnet50&b.topology=bow-pod64&b.changes=ipu-link.bandwidth%3D2x"
+    )
+    assert views.carried(views.BY_NAME["predict"], both).text == asked.text
+    assert views.carried(view, both) is both
+    assert views.carried(view, of("predict", "")).text == view.example
 
 
 def test_an_error_is_that_of_its_field() -> None:
@@ -95,11 +141,14 @@ def test_arguments_that_are_files_are_none_of_the_app() -> None:
 
 def test_every_argument_of_a_view_has_one_field() -> None:
     for view in views.VIEWS:
-        result = of(view.verb, view.example)
+        result = views.asked(view, parse_qsl(view.example))
         assert result.errors == {}
-        further = [item.name for _, items in fields.further(view, result) for item in items]
-        names = [item.name for item in fields.first(view, result)] + further
-        assert sorted(names) == sorted(query.offered(view.verb))
+        parts = fields.parts(view, result)
+        prefixes = ["a.", "b."] if view.paired else [""]
+        for prefix, part in zip(prefixes, parts, strict=True):
+            further = [item.name for _, items in part.further for item in items]
+            names = [item.name for item in (*part.first, *part.prices)] + further
+            assert sorted(names) == sorted(prefix + name for name in query.offered(view.verb))
 
 
 def test_fields_have_what_arguments_declare() -> None:

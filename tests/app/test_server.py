@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
@@ -109,6 +110,7 @@ def test_a_file_that_a_page_names_is_not_opened(client: TestClient) -> None:
 
 CASES = [
     ("predict", "workload=resnet50&pod=16&interval=0.8"),
+    ("predict", "workload=resnet50&pod=16&chip=bow&kwh_price=0.2&machine_price=25000"),
     *[
         pytest.param(name, query, marks=pytest.mark.slow)
         for name, query in [
@@ -118,6 +120,7 @@ CASES = [
             ("compare", "workload=resnet50&pod=16&to=bow-pod16&changes=chip.clock%3D1.5x"),
             ("explain", "workload=resnet50&pod=16"),
             ("trace", "workload=resnet50&pod=16"),
+            ("what-if", "workload=resnet50&pod=16&changes=chip.clock%3D1.5x&machine_price=25000"),
         ]
     ],
 ]
@@ -132,8 +135,45 @@ def test_app_command_line_and_library_give_the_same_json(
     from_app = answers.run("json", name, query.text, lambda _done, _total: None)["text"]
     assert main([*query.command[1:], "--json"]) in (0, 1)
     assert capsys.readouterr().out == from_app
-    assert load(view.verb)(**query.values).to_dict() == json.loads(from_app)
+    assert query.money or load(view.verb)(**query.values).to_dict() == json.loads(from_app)
     assert eval(query.call, {"podsim": podsim}).to_dict() == json.loads(from_app)  # noqa: S307  (the text of the page)
+
+
+def test_two_scenarios_give_the_json_of_the_command_line_and_the_library(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    view = views.BY_NAME["side-by-side"]
+    text = "a.workload=resnet50&a.pod=16&b.workload=bert&b.pod=16&b.chip=bow&b.changes=chip.clock%3D1.1x"
+    query = views.asked(view, parse_qsl(text))
+    from_app = answers.run("json", view.name, query.text, lambda _done, _total: None)["text"]
+    *saves, difference = query.line.split(" && ")
+    for line in (*saves, f"{difference} --json"):
+        capsys.readouterr()
+        assert main(shlex.split(line)[1:]) == 0
+    assert capsys.readouterr().out == from_app
+    *saved, compared = query.call.split("; ")
+    for call in saved:
+        eval(call, {"podsim": podsim})  # noqa: S307  (the text of the page)
+    assert eval(compared, {"podsim": podsim}).to_dict() == json.loads(from_app)  # noqa: S307
+    page = answers.run("details", view.name, query.text, lambda _done, _total: None)["html"]
+    assert "Effect of each input on time to train" in page
+    assert str(tmp_path) not in page
+
+
+def test_two_scenarios_are_shown_next_to_each_other() -> None:
+    view = views.BY_NAME["side-by-side"]
+    text = "a.workload=bert&a.pod=16&b.workload=bert&b.topology=dgx-a100"
+    shown = answers.run("answer", view.name, text, lambda _done, _total: None)["html"]
+    assert shown.count('<section aria-label="Scenario') == 2
+    assert "B: BERT-Large, MLPerf on DGX A100" in shown
+    assert "--topology dgx-a100" in shown
+    phases = text.replace("b.workload=bert&", "b.workload=bert-large-full&").replace("dgx-a100", "pod16")
+    shown = answers.run("answer", view.name, phases, lambda _done, _total: None)["html"]
+    assert "only answers of one verb can be compared" in shown
+    with pytest.raises(podsim.InputError, match=r"^Scenario B: ") as error:
+        answers.run("answer", view.name, text.replace("dgx-a100", "pod63"), lambda _done, _total: None)
+    assert error.value.code == "bad-pod"
 
 
 def test_the_command_line_can_be_pasted(client: TestClient) -> None:

@@ -148,11 +148,46 @@ def test_sliders_of_demands_change_the_plan(page: Page, name: str) -> None:
 
 def test_prices_have_sliders(page: Page) -> None:
     page.open("/compare?workload=bert&pod=64&to=bow-pod64")
-    page.one("#more > summary").click()
+    page.one("details.more > summary").click()
     page.one('details[data-heading="Prices"] > summary').click()
     page.slide("kwh_price", KEY_END)
     assert page.query["kwh_price"] == ["0.4"]
     assert "$0.40/kWh" in page.text("#answer") or "$0.4/kWh" in page.text("#answer")
+
+
+@pytest.mark.parametrize("view", ["predict", "plan", "scale"])
+def test_a_price_of_a_machine_changes_the_cost(page: Page, view: str) -> None:
+    start = {"plan": "&machines=pod16,pod64&within=30+min", "scale": "&pods=16,64", "predict": "&pod=64"}[view]
+    page.open(f"/{view}?workload=bert{start}")
+    before = page.text("#answer")
+    page.slide("machine_price", KEY_END)
+    assert page.query["machine_price"] == ["100000.0"]
+    assert "machine_price=100000.0" in page.text("#call")
+    assert "--machine-price 100000.0" in page.text("#command")
+    assert page.text("#alert") == ""
+    assert page.text("#answer") != before
+
+
+def test_two_scenarios_have_sliders_errors_and_commands_of_their_own(page: Page) -> None:
+    page.open("/side-by-side?a.workload=bert&a.pod=64&b.workload=resnet50&b.pod=16")
+    assert len(page.run("return document.querySelectorAll('#answer .sides > section')")) == 2
+    page.slide("a.pod", KEY_RIGHT)
+    assert page.query == {
+        "a.workload": ["bert"],
+        "a.pod": ["128"],
+        "b.workload": ["resnet50"],
+        "b.pod": ["16"],
+    }
+    assert "podsim diff a.json b.json" in page.text("#command")
+    page.type("b.pod", "17")
+    assert "not a power of two" in page.text("#f-b-pod-error")
+    assert page.text("#f-a-pod-error") == ""
+    page.type("b.pod", "32")
+    assert page.text("#f-b-pod-error") == ""
+    page.open("/predict?workload=bert&pod=32")
+    page.one('nav a[data-view="side-by-side"]').click()
+    page.answered()
+    assert page.query["a.pod"] == ["32"]
 
 
 def test_a_value_that_no_slider_has_can_be_typed(page: Page) -> None:

@@ -11,18 +11,20 @@ from urllib.parse import parse_qsl
 
 from podsim import studies
 from podsim.caches.tables import TABLES, Table
-from podsim.errors import InputError
+from podsim.errors import InputError, PodsimError
 from podsim.files import inputs
 from podsim.files.contents import MOST_BYTES, bytes_of
+from podsim.model.comparator import ComparatorPrediction
 from podsim.model.displayable import Displayable, ledger
 from podsim.model.prediction import Prediction
 from podsim.report import chrome_trace, evidence, figure, json_text, page
 from podsim.report.doc import Chart, Doc, Heading, Note
 from podsim.studies import notebook
 from podsim.studies.app import html
-from podsim.studies.app.headline import headline
-from podsim.studies.app.query import Query, read
-from podsim.studies.app.views import BY_NAME, View
+from podsim.studies.app.headline import headline, side_by_side
+from podsim.studies.app.pair import FILES, SIDES, TITLES, Pair
+from podsim.studies.app.query import OF_MACHINE, PRICED, Query
+from podsim.studies.app.views import BY_NAME, View, asked
 from podsim.studies.predict.report import step_bars
 
 if TYPE_CHECKING:
@@ -36,28 +38,63 @@ STYLE: Final = re.compile(r"<style\b.*?</style>", re.DOTALL)
 STEP: Final = "Step time, part by part"
 
 
-def query_of(view: View, text: str) -> Query:
+def query_of(view: View, text: str) -> Query | Pair:
     """The question of a view; raises InputError with all that is wrong with it."""
-    query = read(view.verb, parse_qsl(text, keep_blank_values=True))
+    query = asked(view, parse_qsl(text, keep_blank_values=True))
     if query.errors:
         lines = [f"{name} {error}".strip() for name, error in query.errors.items()]
         raise InputError(lines[0], code="bad-value", context=lines[1:])
     return query
 
 
-def answer_of(query: Query, on_progress: Callable[[int, int], None] | None = None) -> Displayable:
+def answer_of(query: Query | Pair, on_progress: Callable[[int, int], None] | None = None) -> Displayable:
     """The answer of a question, kept for the next request about it."""
-    key = query.verb, query.text
+    key = ("diff" if isinstance(query, Pair) else query.verb), query.text
     if key in KEPT:
         return KEPT[key]
+    if isinstance(query, Pair):
+        return KEPT.keep(key, _difference(query, on_progress))
     callback = {"on_progress": on_progress} if "on_progress" in studies.arguments(query.verb) else {}
-    answer: Displayable = studies.load(query.verb)(**query.values, **callback)
+    own = {name: value for name, value in query.values.items() if name in studies.arguments(query.verb)}
+    answer: Displayable = studies.load(query.verb)(**own, **callback)
+    if query.money:
+        machine = {name: own[name] for name in OF_MACHINE if name in own}
+        answer = studies.load(PRICED[query.verb])(answer, **machine, **query.money)
     return KEPT.keep(key, answer)
+
+
+def _difference(pair: Pair, on_progress: Callable[[int, int], None] | None) -> Displayable:
+    """What `podsim diff` says of the answers of two questions, saved as it reads them."""
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder, file) for file in FILES]
+        for path, answer in zip(paths, _sides(pair, on_progress), strict=True):
+            answer.save(path)
+        result: Displayable = studies.load("diff")(*paths)
+    record = ledger(result)
+    record.question = dict(zip(("old", "new"), FILES, strict=True))  # what a document names, not where it was
+    return result
+
+
+def _sides(pair: Pair, on_progress: Callable[[int, int], None] | None) -> list[Prediction | ComparatorPrediction]:
+    """The answer of each question; what one raises names its side."""
+    result = []
+    for title, query in zip(TITLES, pair.sides, strict=True):
+        try:
+            answer = answer_of(query, on_progress)
+        except PodsimError as error:
+            raise type(error)(
+                f"{title}: {error.message}", code=error.code, context=error.context, hint=error.hint
+            ) from None
+        assert isinstance(answer, Prediction | ComparatorPrediction), "what the verb of both answers"
+        result.append(answer)
+    return result
 
 
 def shown(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """The answer as HTML: figures, intervals and the screen."""
     query = query_of(view, text)
+    if isinstance(query, Pair):
+        return {"html": _shown_sides(view, query, on_progress)}
     before = None
     if view.changes and query.values.get("changes"):
         before = answer_of(_unchanged(query), on_progress)
@@ -69,11 +106,30 @@ def shown(view: View, text: str, on_progress: Callable[[int, int], None] | None 
     }
 
 
+def _shown_sides(view: View, pair: Pair, on_progress: Callable[[int, int], None] | None) -> str:
+    """Both answers next to each other, and what changes between them as far as `podsim diff` can say."""
+    answers = _sides(pair, on_progress)
+    screens = [
+        (title, plain(page.fragment(_screen(view, answer, query))))
+        for title, answer, query in zip(TITLES, answers, pair.sides, strict=True)
+    ]
+    try:
+        difference = notebook.screen(answer_of(pair), verbose=False)
+    except PodsimError as error:  # a machine without IPUs has no inputs to put back
+        difference = Doc(((Note(error.message),),))
+    labels = [
+        f"{side.upper()}: {answer.workload_title} on {answer.topology_title}"
+        for side, answer in zip(SIDES, answers, strict=True)
+    ]
+    figures = side_by_side(list(zip(labels, answers, strict=True)))
+    return html.answer(figures, html.sides(screens, plain(page.fragment(difference))))
+
+
 def _priced(answer: Displayable, query: Query) -> Displayable:
     """A prediction with what its machine and the run cost at the usual terms, as --verbose adds it."""
-    if not isinstance(answer, Prediction) or not answer.timed:
+    if not isinstance(answer, Prediction) or not answer.timed or answer.money:
         return answer
-    named = {name: query.values[name] for name in ("topology", "chip", "changes") if name in query.values}
+    named = {name: query.values[name] for name in OF_MACHINE if name in query.values}
     priced: Displayable = studies.load("priced")(answer, **named)
     return priced
 

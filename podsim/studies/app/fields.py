@@ -9,11 +9,11 @@ from podsim.files import find
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.scenario import LISTS
 from podsim.studies.app import views
-from podsim.studies.app.query import CHANGE, offered
+from podsim.studies.app.pair import SIDES, TITLES, Pair
+from podsim.studies.app.query import CHANGE, Query, offered
 from podsim.studies.asking import FLAGS
 
 if TYPE_CHECKING:
-    from podsim.studies.app.query import Query
     from podsim.studies.app.views import View
 
 KINDS: Final[dict[str, find.Kind]] = {"workload": "workloads", "topology": "topologies", "chip": "chips"}
@@ -43,6 +43,10 @@ LABELS: Final = {
     "knee": "Least gain of a doubling",
     "law": "Scaling law",
     "machines": "Machines",
+    "topology": "Machine",
+    "machine_price": "IPU-Machine price",
+    "kwh_price": "Electricity per kWh",
+    "rent_per_ipu_hour": "Rent per IPU-hour",
 }
 
 
@@ -76,9 +80,53 @@ class Field(NamedTuple):
         return 0
 
 
+class Part(NamedTuple):
+    """The fields of one scenario: on top, prices, changed numbers, and the others under their headings.
+
+    `title` tells two scenarios apart, "" of the only one.
+    """
+
+    title: str
+    first: list[Field]
+    prices: list[Field]
+    changed: list[Field]
+    further: list[tuple[str, list[Field]]]
+
+    @property
+    def opened(self) -> bool:
+        """Whether a further field has an error, which must be seen."""
+        return any(item.error for _, items in self.further for item in items)
+
+
+def parts(view: View, query: Query | Pair) -> list[Part]:
+    """The fields of the question of a view; the names of those of a pair begin with their side."""
+    if isinstance(query, Query):
+        return [_part(view, query)]
+    return [
+        _named(_part(view, one, title), f"{side}.") for side, one, title in zip(SIDES, query.sides, TITLES, strict=True)
+    ]
+
+
+def _part(view: View, query: Query, title: str = "") -> Part:
+    return Part(title, first(view, query), prices(view, query), changed(view, query), further(view, query))
+
+
+def _named(part: Part, prefix: str) -> Part:
+    def named(items: list[Field]) -> list[Field]:
+        return [item._replace(name=prefix + item.name) for item in items]
+
+    more = [(heading, named(items)) for heading, items in part.further]
+    return Part(part.title, named(part.first), named(part.prices), named(part.changed), more)
+
+
 def first(view: View, query: Query) -> list[Field]:
     """The fields on top of a view."""
     return [_field(offered(view.verb)[name], query) for name in view.first]
+
+
+def prices(view: View, query: Query) -> list[Field]:
+    """The fields of prices that stand next to the question."""
+    return [_field(offered(view.verb)[name], query) for name in view.prices]
 
 
 def changed(view: View, query: Query) -> list[Field]:
@@ -185,7 +233,15 @@ def _options(argument: Argument, value: str) -> tuple[tuple[str, str], ...]:
 
 
 def at_fault(view: View, error: dict[str, Any]) -> str:
-    """The field that an error is about, by its code and by the flag or argument that it names; "" where none is."""
+    """The field that an error is about, by its code and by the flag or argument that it names; "" where none is.
+
+    The message of one scenario of two begins with its title.
+    """
+    for side, title in zip(SIDES, TITLES, strict=True):
+        start, of_side, rest = error["message"].partition(f"{title}: ")
+        if of_side and not start:
+            name = at_fault(view, {**error, "message": rest})
+            return f"{side}.{name}" if name else ""
     declared = offered(view.verb)
     by_code = {"bad-change": "changes", "bad-pod": "pod"}.get(error["code"], error["code"].partition("unknown-")[2])
     texts = [error["message"], *error["context"], error["hint"]]

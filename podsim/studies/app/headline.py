@@ -186,7 +186,11 @@ def _of_scale(report: ScaleReport) -> AnswerFigures:
 
 
 def _of_comparison(comparison: Comparison) -> AnswerFigures:
-    sides = [(side.label, side.answer) for side in comparison.sides]
+    return side_by_side([(side.label, side.answer) for side in comparison.sides])
+
+
+def side_by_side(sides: Sequence[tuple[str, Prediction | ComparatorPrediction]]) -> AnswerFigures:
+    """The times of several answers by their labels, or what they train a second where one has no time."""
     timed = all(not math.isnan(answer.time_to_train_s.value) for _, answer in sides)
     figures = [_time(label, answer) if timed else _throughput(answer)._replace(label=label) for label, answer in sides]
     if not timed:

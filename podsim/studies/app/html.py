@@ -8,6 +8,8 @@ from podsim.caches.tables import TABLES, Table
 from podsim.report.escape import escaped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jinja2 import Environment
 
     from podsim.studies.app.headline import AnswerFigures
@@ -18,6 +20,11 @@ _ENVIRONMENTS = TABLES.add("templates of the app", Table[str, "Environment"](1))
 def answer(headline: AnswerFigures, screen: str) -> str:
     """An answer: its figures and intervals, then the screen, which is HTML already."""
     return render("answer.html.j2", headline=headline, screen=screen)
+
+
+def sides(screens: Sequence[tuple[str, str]], difference: str) -> str:
+    """Screens of two answers next to each other under their titles, and below how they differ; all HTML already."""
+    return render("sides.html.j2", screens=screens, difference=difference)
 
 
 def render(template: str, **values: Any) -> str:  # noqa: ANN401  (what the template names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 from base64 import b64decode
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -26,12 +25,14 @@ from podsim.report.version import version
 from podsim.studies.app import fields, html, views
 from podsim.studies.app.guard import Guard
 from podsim.studies.app.lane import Lane
-from podsim.studies.app.query import Query, read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from starlette.requests import Request
+
+    from podsim.studies.app.pair import Pair
+    from podsim.studies.app.query import Query
 
 STATIC: Final = Path(__file__).with_name("static")
 TYPES: Final = {
@@ -111,16 +112,12 @@ async def _page(request: Request) -> Response:
     if not request.url.query:
         return RedirectResponse(f"/{view.name}?{view.example}", 307)
     query = _query(view, request)
-    further = fields.further(view, query)
     text = html.render(
         "page.html.j2",
         view=view,
         views=views.VIEWS,
         links=_links(query),
-        first=fields.first(view, query),
-        changed=fields.changed(view, query),
-        further=further,
-        opened=any(item.error for _, items in further for item in items),
+        parts=fields.parts(view, query),
         question=_question(view, query),
         errors=query.errors,
         version=version(),
@@ -191,27 +188,29 @@ def _view(request: Request) -> views.View:
     return view
 
 
-def _query(view: views.View, request: Request) -> Query:
-    return read(view.verb, parse_qsl(request.url.query, keep_blank_values=True))
+def _query(view: views.View, request: Request) -> Query | Pair:
+    return views.asked(view, parse_qsl(request.url.query, keep_blank_values=True))
 
 
-def _question(view: views.View, query: Query) -> str:
+def _question(view: views.View, query: Query | Pair) -> str:
     """The same question as a command line and as Python, and the files that the answer can be saved as."""
     return html.render(
         "question.html.j2",
-        command=shlex.join(query.command),
+        command=query.line,
         call=query.call,
         files=[(suffix[1:], f"/{view.name}/file/{view.name}{suffix}?{query.text}") for suffix in SUFFIXES],
         json=f"/{view.name}.json?{query.text}",
     )
 
 
-def _links(query: Query) -> dict[str, str]:
+def _links(query: Query | Pair) -> dict[str, str]:
     """The address of each view for as much of the question as it takes."""
     return {view.name: f"/{view.name}?{views.carried(view, query).text}" for view in views.VIEWS}
 
 
-async def _events(request: Request, view: views.View, task: str, query: Query) -> AsyncGenerator[dict[str, Any], None]:
+async def _events(
+    request: Request, view: views.View, task: str, query: Query | Pair
+) -> AsyncGenerator[dict[str, Any], None]:
     lane: Lane = request.app.state.lanes[SLOW if view.long else QUICK]
     async with aclosing(lane.run(task, view.name, query.text)) as events:
         async for event in events:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from podsim.model import arguments as a
+from podsim.studies.app.pair import Pair, pair, read_pair
 from podsim.studies.app.query import Query, offered, read
 
 if TYPE_CHECKING:
@@ -15,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class View(NamedTuple):
-    """One page of the app: `first` are the fields on top, `changes` says whether numbers have sliders.
+    """One page of the app: `first` are the fields on top, `prices` those of what it costs.
 
-    `asks` is its question in words, `example` the question it opens with. A `long` view takes seconds to answer.
+    `changes` says whether numbers have sliders. `asks` is its question in words, `example` the question it opens with.
+    A `long` view takes seconds to answer; a `paired` one asks its verb twice and compares.
     """
 
     name: str
@@ -26,10 +29,14 @@ class View(NamedTuple):
     asks: str
     example: str
     first: tuple[str, ...]
+    prices: tuple[str, ...] = ()
     changes: bool = False
     long: bool = False
+    paired: bool = False
 
 
+PRICES: Final = ("machine_price", "kwh_price", "rent_per_ipu_hour")
+"""Prices with a slider next to the question."""
 VIEWS: Final = (
     View(
         "predict",
@@ -38,6 +45,7 @@ VIEWS: Final = (
         "How long does this training run take, and what limits it?",
         "workload=bert&pod=64",
         ("workload", "pod", "chip", "global_batch"),
+        PRICES,
     ),
     View(
         "what-if",
@@ -46,6 +54,7 @@ VIEWS: Final = (
         "What if links, memory or clock were different?",
         "workload=bert&pod=64&changes=chip.clock%3D1.25x&changes=gw-link.bandwidth%3D2x",
         ("workload", "pod", "chip", "global_batch"),
+        PRICES,
         changes=True,
     ),
     View(
@@ -55,6 +64,7 @@ VIEWS: Final = (
         "Which machine meets the deadline, the budget and the power limit?",
         "workload=bert&within=5+min",
         ("workload", "within", "budget", "max_power", "confidence", "objective"),
+        PRICES,
         long=True,
     ),
     View(
@@ -64,6 +74,7 @@ VIEWS: Final = (
         "Up to which size does a larger machine pay?",
         "workload=bert&pods=16..1024",
         ("workload", "pods", "chip", "global_batch", "scaling", "against"),
+        PRICES,
         long=True,
     ),
     View(
@@ -73,7 +84,19 @@ VIEWS: Final = (
         "Which of two machines, chips or releases is faster, and why?",
         "workload=bert&pod=64&to=bow-pod64",
         ("workload", "pod", "to", "to_chip", "changes"),
+        PRICES,
         long=True,
+    ),
+    View(
+        "side-by-side",
+        "Side by side",
+        "predict",
+        "How do two scenarios of any kind differ, and which input does it?",
+        "a.workload=bert&a.pod=64&b.workload=bert&b.topology=bow-pod64&b.changes=ipu-link.bandwidth%3D2x",
+        ("workload", "pod", "topology", "chip", "global_batch"),
+        changes=True,
+        long=True,
+        paired=True,
     ),
     View(
         "explain",
@@ -122,6 +145,7 @@ STOPS: Final[Mapping[str, str]] = {
     "max_power": ", 5 kW, 10 kW, 20 kW, 50 kW, 100 kW, 200 kW, 500 kW, 1 MW",
     "confidence": ", 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99",
     "interval": "0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99",
+    "machine_price": ", 10000, 15000, 20000, 25000, 30000, 40000, 50000, 75000, 100000",
     "years": ", 1, 2, 3, 4, 5, 7",
     "use": ", 0.2, 0.4, 0.6, 0.8, 0.9, 1",
     "kwh_price": ", 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4",
@@ -153,7 +177,7 @@ def stops(name: str) -> tuple[str, ...]:
 
 def groups(view: View) -> list[tuple[str, list[str]]]:
     """The arguments of a view that do not come first, under their headings."""
-    rest = [name for name in offered(view.verb) if name not in view.first]
+    rest = [name for name in offered(view.verb) if name not in (*view.first, *view.prices)]
     if view.changes:
         rest = [name for name in rest if name != "changes"]
     result = [(heading, [name for name in rest if name in names]) for heading, names in HEADINGS]
@@ -162,18 +186,30 @@ def groups(view: View) -> list[tuple[str, list[str]]]:
     return [(heading, names) for heading, names in result if names]
 
 
-def carried(view: View, query: Query) -> Query:
+def asked(view: View, pairs: Iterable[tuple[str, str]]) -> Query | Pair:
+    """The question of a form or a query string to a view."""
+    return read_pair(view.verb, pairs) if view.paired else read(view.verb, pairs)
+
+
+def carried(view: View, query: Query | Pair) -> Query | Pair:
     """The question of a view that takes over what it can of another, and the rest from its example."""
     declared = offered(view.verb)
     values = {name: value for name, value in query.values.items() if name in declared}
-    example = read(view.verb, parse_qsl(view.example)).values
+    example = asked(view, parse_qsl(view.example))
+    if isinstance(example, Pair):
+        return query if isinstance(query, Pair) else _against(example, values)
     spare = {"changes", "pod"} if values.keys() & {"pod", "topology"} else {"changes"}
-    return Query(
-        verb=view.verb,
-        values={**{name: value for name, value in example.items() if name not in spare}, **values},
-        texts={},
-        errors={},
-    )
+    kept = {name: value for name, value in example.values.items() if name not in spare}
+    return Query(verb=view.verb, values={**kept, **values}, texts={}, errors={})
+
+
+def _against(example: Pair, values: Mapping[str, Any]) -> Pair:
+    """A scenario and, to compare it with, the same workload on the second machine of an example."""
+    first, second = example.sides
+    other = {**second.values, **({"workload": values["workload"]} if "workload" in values else {})}
+    if not values.keys() & {"pod", "topology"}:
+        values = {**first.values, **values}
+    return pair(replace(first, values=values), replace(second, values=other), {})
 
 
 def warm_up(*, long: bool) -> list[tuple[str, str]]:

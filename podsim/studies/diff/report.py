@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
 
 MOST_ROWS = 20
@@ -31,11 +31,16 @@ def answer(difference: Difference) -> str:
     return f"{text}; {_count(differ, 'input')} {'differs' if differ == 1 else 'differ'}"
 
 
-def document(difference: Difference, *, verbose: bool = False) -> Doc:
-    """Headline figures, then inputs with what each did alone; every value that moved where `verbose` or none leads."""
+def document(difference: Difference, *, verbose: bool = False, charts: bool = False) -> Doc:
+    """Headline figures, then inputs with what each did alone; every value that moved where `verbose` or none leads.
+
+    `charts` adds what each input does to the first headline figure.
+    """
     groups: list[tuple[Block, ...]] = [(Note(answer(difference), "", Tone.STRONG),)]
     if difference.moved and difference.headline:
         groups.append(tuple(_headline(difference)))
+    if charts:
+        groups.append(tuple(_effect_bars(difference)))
     if difference.causes:
         groups.append((Heading("inputs that changed"), *_causes(difference)))
     if difference.moved and (verbose or not difference.headline):
@@ -44,7 +49,7 @@ def document(difference: Difference, *, verbose: bool = False) -> Doc:
         )
     if difference.notes:
         groups.append(tuple(Note(str(note), "·") for note in difference.notes))
-    return Doc(tuple(groups))
+    return Doc(tuple(group for group in groups if group))
 
 
 def _headline(difference: Difference) -> Iterator[Block]:
@@ -63,6 +68,22 @@ def _headline(difference: Difference) -> Iterator[Block]:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "another"))
     yield Heading(_NOUNS.get(difference.what, f"figures of the {difference.what} that changed"))
     yield DocTable(columns, tuple(rows))
+
+
+def _effect_bars(difference: Difference) -> Iterator[Block]:
+    """The effect of each input on the first headline figure, and of all together beyond that."""
+    if not difference.headline:
+        return
+    figure = difference.headline[0]
+    effects = [(cause.what, figure.effect(cause.effects[0])) for cause in difference.causes if cause.effects]
+    if not effects:
+        return
+    effects += [("interaction", difference.interaction[0])] if difference.remainder else []
+    most = max(abs(value) for _, value in effects) or 1.0
+    yield Heading(f"Effect of each input on {figure.name}, from {_scale(figure).text(figure.old, 3)}")
+    yield Bars(
+        tuple(Bar(what, abs(value) / most, "", _signed(value, figure), "", falls=value < 0) for what, value in effects)
+    )
 
 
 def _scale(figure: Headline) -> numbers.Scale:
