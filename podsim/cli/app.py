@@ -9,7 +9,7 @@ from podsim.cli import completion
 from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, later, look, open_streams, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.failures import bug, exit_code, screen
-from podsim.cli.help import page, written
+from podsim.cli.help import page, page_of
 from podsim.cli.signals import ended
 from podsim.errors import InputError, PodsimError
 from podsim.report.error_json import document
@@ -61,8 +61,8 @@ def _run(words: list[str]) -> ExitCode:
     if not words or words[0] in {"-h", "--help"}:
         put(page(look(sys.stdout).width, full=bool(words)), sys.stdout)
         return ExitCode.ANSWERED
-    if (asked := written(words)) is not None:
-        put(asked.text(look(sys.stdout).width), sys.stdout)
+    if (help_page := page_of(words)) is not None:
+        put(help_page.text(look(sys.stdout).width), sys.stdout)
         return ExitCode.ANSWERED
     if words == ["--version"]:
         put(f"podsim {version()}\n", sys.stdout)

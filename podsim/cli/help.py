@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podsim.cli.exit import MEANINGS
+from podsim.files.contents import text_of
+from podsim.model.limits import FILE_BYTES
 from podsim.studies import commands
 
 if TYPE_CHECKING:
@@ -94,14 +96,14 @@ class HelpPage(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def written(words: Sequence[str]) -> HelpPage | None:
+def page_of(words: Sequence[str]) -> HelpPage | None:
     """The page of a command of which nothing but help is asked, as `make schemas` wrote it; None for other words.
 
     It is read from a file because parsers of all flags take longer to load than a reader should wait.
     """
     if not words or words[-1] not in ASKING:
         return None
-    pages = json.loads(PAGES.read_text(encoding="utf-8"))
+    pages = json.loads(text_of(PAGES, "bad-input", FILE_BYTES))
     page = pages.get(" ".join(words[:-1]))
     if page is None:
         return None

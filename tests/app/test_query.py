@@ -86,13 +86,13 @@ def test_an_error_of_a_scenario_is_in_its_field() -> None:
 
 
 def test_a_scenario_is_carried_to_the_first_of_two_and_back() -> None:
-    view, asked = views.BY_NAME["side-by-side"], of("predict", "workload=resnet50&pod=16&kwh_price=0.2")
-    both = views.carried(view, asked)
+    view, scenario = views.BY_NAME["side-by-side"], of("predict", "workload=resnet50&pod=16&kwh_price=0.2")
+    both = views.carried(view, scenario)
     assert both.text == (
         "a.workload=resnet50&a.pod=16&a.kwh_price=0.2"
         "&b.workload=resnet50&b.topology=bow-pod64&b.changes=ipu-link.bandwidth%3D2x"
     )
-    assert views.carried(views.BY_NAME["predict"], both).text == asked.text
+    assert views.carried(views.BY_NAME["predict"], both).text == scenario.text
     assert views.carried(view, both) is both
     assert views.carried(view, of("predict", "")).text == view.example
 
@@ -141,7 +141,7 @@ def test_arguments_that_are_files_are_none_of_the_app() -> None:
 
 def test_every_argument_of_a_view_has_one_field() -> None:
     for view in views.VIEWS:
-        result = views.asked(view, parse_qsl(view.example))
+        result = views.question(view, parse_qsl(view.example))
         assert result.errors == {}
         parts = fields.parts(view, result)
         prefixes = ["a.", "b."] if view.paired else [""]

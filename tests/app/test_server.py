@@ -145,7 +145,7 @@ def test_two_scenarios_give_the_json_of_the_command_line_and_the_library(
     monkeypatch.chdir(tmp_path)
     view = views.BY_NAME["side-by-side"]
     text = "a.workload=resnet50&a.pod=16&b.workload=bert&b.pod=16&b.chip=bow&b.changes=chip.clock%3D1.1x"
-    query = views.asked(view, parse_qsl(text))
+    query = views.question(view, parse_qsl(text))
     from_app = answers.run("json", view.name, query.text, lambda _done, _total: None)["text"]
     *saves, difference = query.line.split(" && ")
     for line in (*saves, f"{difference} --json"):

@@ -13,7 +13,7 @@ from test_escape import HOSTILE, acting, everywhere
 from test_page import COVER, HANDOUT
 
 import podsim
-from podsim.report import answer_file, office_file, page, pdf, slides, text_document
+from podsim.report import answer_file, office_file, page, pdf, slide_charts, slides, text_document
 from podsim.report.doc import Bar, Bars, Chart, ChartAxis, DocSeries, ReferenceLine
 from podsim.report.handout import Cover, Handout, titled
 from podsim.studies import notebook
@@ -178,7 +178,9 @@ def test_bars_of_a_slide_that_fall_have_another_colour():
     chart = slide_chart(Bars((Bar("a", 0.5, "50 %", "1 s"), Bar("b", 0.5, "50 %", "1 s", start=0.5, falls=True))))
     start, share = chart.plots[0].series
     assert [*start.values] == [50.0, 0.0]
-    assert [str(part.format.fill.fore_color.rgb) for part in (share, share.points[0])] == ["2F6FB3", "3C8D53"]
+    assert [str(part.format.fill.fore_color.rgb) for part in (share, share.points[0])] == [
+        colour[1:].upper() for colour in (slide_charts.BAR, slide_charts.FALLS)
+    ]
 
 
 @pytest.mark.slow

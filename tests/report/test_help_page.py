@@ -8,7 +8,7 @@ import pytest
 
 from podsim.cli import parser
 from podsim.cli.app import main
-from podsim.cli.help import page, written
+from podsim.cli.help import page, page_of
 from podsim.studies import commands
 
 
@@ -58,4 +58,4 @@ def test_help_of_a_command_loads_no_parser():
 
 @pytest.mark.parametrize("words", [["predict", "bert", "--help"], ["predict", "--help", "bert"], ["op", "x", "--help"]])
 def test_other_words_with_help_go_to_the_parser(words):
-    assert written(words) is None
+    assert page_of(words) is None

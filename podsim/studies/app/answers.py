@@ -24,7 +24,7 @@ from podsim.studies.app import html
 from podsim.studies.app.headline import headline, side_by_side
 from podsim.studies.app.pair import FILES, SIDES, TITLES, Pair
 from podsim.studies.app.query import OF_MACHINE, PRICED, Query
-from podsim.studies.app.views import BY_NAME, View, asked
+from podsim.studies.app.views import BY_NAME, View, question
 from podsim.studies.predict.report import step_bars
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ STEP: Final = "Step time, part by part"
 
 def query_of(view: View, text: str) -> Query | Pair:
     """The question of a view; raises InputError with all that is wrong with it."""
-    query = asked(view, parse_qsl(text, keep_blank_values=True))
+    query = question(view, parse_qsl(text, keep_blank_values=True))
     if query.errors:
         lines = [f"{name} {error}".strip() for name, error in query.errors.items()]
         raise InputError(lines[0], code="bad-value", context=lines[1:])

@@ -80,7 +80,7 @@ class Field(NamedTuple):
         return 0
 
 
-class Part(NamedTuple):
+class ScenarioFields(NamedTuple):
     """The fields of one scenario: on top, prices, changed numbers, and the others under their headings.
 
     `title` tells two scenarios apart, "" of the only one.
@@ -98,25 +98,26 @@ class Part(NamedTuple):
         return any(item.error for _, items in self.further for item in items)
 
 
-def parts(view: View, query: Query | Pair) -> list[Part]:
+def parts(view: View, query: Query | Pair) -> list[ScenarioFields]:
     """The fields of the question of a view; the names of those of a pair begin with their side."""
     if isinstance(query, Query):
         return [_part(view, query)]
     return [
-        _named(_part(view, one, title), f"{side}.") for side, one, title in zip(SIDES, query.sides, TITLES, strict=True)
+        _named(_part(view, side_query, title), f"{side}.")
+        for side, side_query, title in zip(SIDES, query.sides, TITLES, strict=True)
     ]
 
 
-def _part(view: View, query: Query, title: str = "") -> Part:
-    return Part(title, first(view, query), prices(view, query), changed(view, query), further(view, query))
+def _part(view: View, query: Query, title: str = "") -> ScenarioFields:
+    return ScenarioFields(title, first(view, query), prices(view, query), changed(view, query), further(view, query))
 
 
-def _named(part: Part, prefix: str) -> Part:
+def _named(part: ScenarioFields, prefix: str) -> ScenarioFields:
     def named(items: list[Field]) -> list[Field]:
         return [item._replace(name=prefix + item.name) for item in items]
 
     more = [(heading, named(items)) for heading, items in part.further]
-    return Part(part.title, named(part.first), named(part.prices), named(part.changed), more)
+    return ScenarioFields(part.title, named(part.first), named(part.prices), named(part.changed), more)
 
 
 def first(view: View, query: Query) -> list[Field]:

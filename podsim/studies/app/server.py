@@ -189,7 +189,7 @@ def _view(request: Request) -> views.View:
 
 
 def _query(view: views.View, request: Request) -> Query | Pair:
-    return views.asked(view, parse_qsl(request.url.query, keep_blank_values=True))
+    return views.question(view, parse_qsl(request.url.query, keep_blank_values=True))
 
 
 def _question(view: views.View, query: Query | Pair) -> str:

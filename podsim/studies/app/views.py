@@ -186,7 +186,7 @@ def groups(view: View) -> list[tuple[str, list[str]]]:
     return [(heading, names) for heading, names in result if names]
 
 
-def asked(view: View, pairs: Iterable[tuple[str, str]]) -> Query | Pair:
+def question(view: View, pairs: Iterable[tuple[str, str]]) -> Query | Pair:
     """The question of a form or a query string to a view."""
     return read_pair(view.verb, pairs) if view.paired else read(view.verb, pairs)
 
@@ -195,7 +195,7 @@ def carried(view: View, query: Query | Pair) -> Query | Pair:
     """The question of a view that takes over what it can of another, and the rest from its example."""
     declared = offered(view.verb)
     values = {name: value for name, value in query.values.items() if name in declared}
-    example = asked(view, parse_qsl(view.example))
+    example = question(view, parse_qsl(view.example))
     if isinstance(example, Pair):
         return query if isinstance(query, Pair) else _against(example, values)
     spare = {"changes", "pod"} if values.keys() & {"pod", "topology"} else {"changes"}
