@@ -28,7 +28,10 @@ NARROW_IN = 4.1
 """For a page as wide as a telephone, where the other's letters would be too small."""
 MOST_DESCRIBED = 30  # points that a description repeats: a table has them all
 LEGEND_IN, LEGEND_BELOW = 0.22, -0.19
+LETTER_IN, MARK_IN = 0.075, 0.5  # of a name in a legend, and of the line before it
+MOST_COLUMNS, MOST_NARROW_COLUMNS = 4, 2
 ALIKE = 1e-6  # relative
+CLOSE_ENDS, MOST_STEPS = 3.0, 6
 CHART_IN, BAR_IN, AROUND_IN = 3.2, 0.3, 0.9
 DOTS_AN_INCH = 160
 # matplotlib writes no date and no random names, so that the same answer is the same file
@@ -160,7 +163,7 @@ def _style(ink: str) -> Any:  # noqa: ANN401  (matplotlib spells out its 300 key
 def _height_in(block: Drawn, width_in: float) -> float:
     if isinstance(block, Bars):
         return AROUND_IN + BAR_IN * len(block.rows)
-    rows = math.ceil(len(_legend(block)) / _legend_columns(width_in))
+    rows = math.ceil(len(_legend(block)) / _legend_columns(block, width_in))
     return AROUND_IN + CHART_IN * (1.0 if width_in >= WIDTH_IN else 0.9) + LEGEND_IN * rows
 
 
@@ -174,7 +177,7 @@ def _figure(blocks: Sequence[tuple[str, Drawn]], width_in: float) -> "Figure":
     for axes, (title, block) in zip(all_axes, blocks, strict=True):
         axes.set_title(title)
         if isinstance(block, Chart):
-            _draw_chart(axes, block, _legend_columns(width_in))
+            _draw_chart(axes, block, _legend_columns(block, width_in))
         else:
             _draw_bars(axes, block)
     figure.draw_without_rendering()  # sets the room that is left, in which names are placed
@@ -190,8 +193,11 @@ def _legend(chart: Chart) -> list[str]:
     return labels if len(labels) > 1 or labels[0] else []
 
 
-def _legend_columns(width_in: float) -> int:
-    return 4 if width_in >= WIDTH_IN else 2
+def _legend_columns(chart: Chart, width_in: float) -> int:
+    """Columns of the legend that fit next to each other, at most as many as look well."""
+    longest = max(map(len, _legend(chart)), default=0)
+    fitting = math.floor(width_in / (MARK_IN + LETTER_IN * longest))
+    return max(1, min(fitting, MOST_COLUMNS if width_in >= WIDTH_IN else MOST_NARROW_COLUMNS))
 
 
 def _draw_chart(axes: "Axes", chart: Chart, columns: int) -> None:
@@ -272,7 +278,14 @@ def _scale(axes: "Axes", which: Literal["x", "y"], axis: ChartAxis) -> None:
 
 
 def _rounds(low: float, high: float) -> list[float]:
-    """1, 2, 5 times powers of ten within two ends; more within a decade, powers alone over three and more."""
+    """1, 2, 5 times powers of ten within two ends; more within a decade, powers alone over three and more.
+
+    Ends that are closer than that have equal steps between them.
+    """
+    if high / low < CLOSE_ENDS:
+        size = 10.0 ** math.floor(math.log10((high - low) / 2))
+        step = next(size * lead for lead in (1, 2, 5, 10) if (high - low) / (size * lead) <= MOST_STEPS)
+        return [step * number for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
     leads = (1, 2, 3, 4, 6, 8) if high / low < 10 else (1, 2, 5) if high / low < 1000 else (1,)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [lead * 10.0**decade for decade in decades for lead in leads if low <= lead * 10.0**decade <= high]

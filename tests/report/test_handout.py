@@ -142,3 +142,21 @@ def test_two_pictures_in_a_page_share_no_id():
 def test_series_have_a_name_and_an_interval_for_each_point():
     with pytest.raises(ValueError, match="names: one a point"):
         DocSeries("a", ((1.0, 1.0),), names=("a", "b"))
+
+
+@pytest.mark.parametrize("width_in", [figure.WIDTH_IN, figure.NARROW_IN])
+def test_a_legend_of_long_names_stays_inside_the_picture(width_in):
+    names = ["recompute checkpoints, state on-chip", "recompute checkpoints, state streaming", "short"]
+    chart = chart_of(*(DocSeries(name, ((1.0, 1.0), (2.0, 2.0))) for name in names))
+    drawn = figure.svg(chart, width_in=width_in)
+    right = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
+    for name in names:
+        left = float(re.search(rf'x="(-?[\d.]+)" y="[^"]*"[^>]*>{name}', drawn)[1])
+        assert left >= 0
+        assert left + 4.4 * len(name) <= right  # points of a letter at least
+
+
+def test_ends_that_are_close_have_several_ticks_between_them():
+    axis = ChartAxis("requests/s", log=True)
+    texts = placed(Chart("t", axis, ChartAxis("ms"), (DocSeries("", ((3620.0, 4.0), (4850.0, 40.0))),)))
+    assert {"4,000", "4,500"} <= set(texts)

@@ -163,7 +163,7 @@ def _all(plan: Plan) -> list[Candidate]:
 def _charts(plan: Plan) -> Iterator[Chart]:
     """Time against capital, where both are known; an axis of ratios has no place for what costs nothing.
 
-    The limits demanded are lines across, intervals of the Pareto-optimal machines are bars.
+    The limits demanded are lines across, intervals are bars.
     """
     known = [candidate for candidate in _all(plan) if candidate.capital_usd]
     if len(known) < FEWEST:
@@ -175,16 +175,14 @@ def _charts(plan: Plan) -> Iterator[Chart]:
     front = {id(candidate) for candidate in plan.frontier}
     others = {id(size) for item in plan.against for size in item.sizes}
 
-    def series(label: str, rows: Sequence[Candidate], *, named: bool, marked: bool = False) -> DocSeries:
+    def series(label: str, rows: Sequence[Candidate], *, marked: bool = False) -> DocSeries:
         rows = sorted(rows, key=lambda row: (row.capital_usd or 0.0, row.time_to_train_s.value))
         return DocSeries(
             label,
             tuple((of(row.capital_usd or 0.0) / money.factor, row.time_to_train_s.value / unit.factor) for row in rows),
             joined=False,
-            band=tuple((row.time_to_train_s.low / unit.factor, row.time_to_train_s.high / unit.factor) for row in rows)
-            if named
-            else (),
-            names=_names(rows) if named else (),
+            band=tuple((row.time_to_train_s.low / unit.factor, row.time_to_train_s.high / unit.factor) for row in rows),
+            names=_names(rows),
             marked=marked,
         )
 
@@ -197,10 +195,10 @@ def _charts(plan: Plan) -> Iterator[Chart]:
         ]
 
     rows = (
-        series("Recommended", those(chosen=True), named=True, marked=True),
-        series("Pareto-optimal", those(optimal=True), named=True),
-        series("Competitors", those(other=True), named=True),
-        series("Dominated", those(), named=False),
+        series("Recommended", those(chosen=True), marked=True),
+        series("Pareto-optimal", those(optimal=True)),
+        series("Competitors", those(other=True)),
+        series("Dominated", those()),
     )
     free = any(candidate.capital_usd == 0 for candidate in plan.candidates)
     left_out = "; owned machines, which cost nothing more, are left out" if free else ""
