@@ -1,4 +1,4 @@
-"""Claims beside what podsim says, as a document."""
+"""Published claims compared with predictions, as a document."""
 
 from collections.abc import Callable, Iterator
 
@@ -38,7 +38,7 @@ def document(report: ClaimsReport, *, verbose: bool = False) -> Doc:
         answer for answer in report.answers if verbose or answer.verdict is not Verdict.AGREES or conflicts(answer)
     ]
     groups: list[tuple[Block, ...]] = [
-        (Heading("published claims beside what podsim says"), table(report)),
+        (Heading("Published claims compared with predictions"), table(report)),
         (Heading("why"), *(Note(_why(answer, verbose=verbose), answer.claim.id) for answer in answers))
         if answers
         else (),
