@@ -13,7 +13,7 @@ from slow_cases import slow_but
 
 import podsim
 from podsim import studies
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import PodsimError
 from podsim.files import inputs
 from podsim.model.displayable import LONGEST_LINE, Displayable

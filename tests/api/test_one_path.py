@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import families
 from podsim.predicting import assemble

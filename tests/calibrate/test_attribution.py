@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files import saved
 from podsim.studies.diff import headlines
 from podsim.studies.diff import question as changed_inputs

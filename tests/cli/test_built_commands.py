@@ -12,7 +12,7 @@ import pytest
 import podsim
 from podsim import studies
 from podsim.cli import command
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.verb import Verb
 from podsim.report import fields_document
 from podsim.report.doc import Fact, Facts

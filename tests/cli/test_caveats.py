@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.report.views import caveats

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.requirement import RequirementCheck
 from podsim.report.views import requirements
 

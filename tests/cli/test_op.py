@@ -9,7 +9,7 @@ import pytest
 
 import podsim
 from podsim.caches.tables import TABLES
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.engines.des import chip as chip_engine
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip

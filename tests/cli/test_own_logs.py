@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration import own_logs
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.validation import ErrorSummary, FitReport
 

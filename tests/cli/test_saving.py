@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files.write import check_writable, write_atomic
 from podsim.model.displayable import forms

@@ -8,7 +8,7 @@ import pytest
 from cli.trace_format import check_format
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.trace import LinkLoad, Trace
 from podsim.predicting import tracing
 from podsim.report import chrome_trace

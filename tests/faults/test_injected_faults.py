@@ -15,7 +15,7 @@ from injection import injected
 
 import podsim
 from podsim.caches.cache import _SHELVES
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 ROOT = Path(__file__).parents[2]
 ERRORS = (errno.EACCES, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE)

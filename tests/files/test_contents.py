@@ -9,7 +9,7 @@ import pytest
 from slow_cases import slow_but
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparators, csv_rows, find, microbenchmarks, reference_points, saved, settings
 from podsim.files.blocks import read as blocks

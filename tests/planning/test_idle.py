@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.planning import idle
 from podsim.planning.mapping_search import Search

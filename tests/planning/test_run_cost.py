@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines, comparators, prices
 from podsim.model.currency import DOLLARS, Currency

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.parameters import PROGRAM
 from podsim.model.program import Part
 from podsim.model.quantity import Grade

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog, samplers
 from podsim.model.chip import Precision

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.predicting import stencils

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from samples_of_results import fit_report, prediction, validation
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report import json_schema
 from podsim.report.json_document import JsonDocument
 from podsim.report.json_text import tree

@@ -9,7 +9,7 @@ from parts_of_documents import charts, notes, tables, titles
 from samples_of_results import fit_report
 
 from podsim.calibration import own_logs, shipped
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint, OwnRun, ParameterAtBound
 from podsim.model.validation import STEP, TIME

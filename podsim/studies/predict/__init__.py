@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "time to train, its bottleneck and its uncertainty",
         ASK,
         1,
-        "predict:predict",
+        "predict_command:predict",
     ),
 )
 VERBS: Final = {

@@ -12,7 +12,7 @@ from fuzz.choices import Choices
 from fuzz.judge import judged
 from fuzz.scratch import put
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import saved
 from podsim.studies.diff import report as view

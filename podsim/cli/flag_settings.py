@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from podsim.cli.console import JSON, look, put
-from podsim.cli.failures import usage
+from podsim.cli.error_text import usage
 from podsim.cli.settable import refuse
 from podsim.errors import InputError, meant
 from podsim.files import inputs

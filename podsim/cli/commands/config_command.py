@@ -7,9 +7,9 @@ from cyclopts import App
 import podsim
 from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
+from podsim.cli.flag_settings import Effective, effective, flags, say
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.parser import build
-from podsim.cli.settings import Effective, effective, flags, say
 from podsim.errors import InputError
 from podsim.files import settings as kept
 from podsim.report.written import Written

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from podsim.cli import completion
 from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, later, look, open_streams, put
+from podsim.cli.error_text import bug, exit_code, screen
 from podsim.cli.exit import ExitCode
-from podsim.cli.failures import bug, exit_code, screen
 from podsim.cli.help import page
 from podsim.cli.signals import ended
 from podsim.errors import InputError, PodsimError

@@ -135,7 +135,7 @@ def _print_answer(
 ) -> int:
     machine, gate = question
     if not isinstance(answer, Prediction):
-        from podsim.cli.comparator import print_answer
+        from podsim.cli.comparator_answer import print_answer
 
         if gate.require:
             raise InputError(
