@@ -13,7 +13,7 @@ from podsim.planning import competitors, workload_sequence
 from podsim.planning.ownership import purse
 from podsim.report.doc import Bars, Chart, DocTable, Heading
 from podsim.report.terminal import Look, render
-from podsim.report.views.published_runs import best_published
+from podsim.report.views.published_runs_view import best_published
 from podsim.scenario import Scenario
 from podsim.studies.plan import against, against_report, plan_page
 from podsim.studies.plan import report as plan_view

@@ -13,7 +13,7 @@ from podsim.model.quantity import Grade
 from podsim.model.wall_clock import ProgramStart
 from podsim.predicting import start, wall_clock
 from podsim.report.terminal import Look, render
-from podsim.report.views import wall_clock as view
+from podsim.report.views import wall_clock_view as view
 from podsim.studies.documents import written
 from podsim.studies.predict import report
 

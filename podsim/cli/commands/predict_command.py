@@ -46,7 +46,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.requirement import needs_money
 from podsim.report.doc import Doc
 from podsim.report.origins import Groups, Used, of_one
-from podsim.report.views import requirements
+from podsim.report.views import requirements_view
 from podsim.studies import documents, notebook
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
@@ -159,7 +159,7 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
         output,
         screen=lambda: _screen(answer, output, _origins(answer, workload, machine) if output.verbose else ()),
         written=documents.written(answer),
-        line=lambda: (view.answer(answer), *map(requirements.line, answer.requirements)),
+        line=lambda: (view.answer(answer), *map(requirements_view.line, answer.requirements)),
     )
     save(
         report,

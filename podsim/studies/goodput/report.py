@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podsim.model.goodput import GoodputReport, Quantiles
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.views import caveats, faults, grades
+from podsim.report.views import caveats_view, faults_view, grades_view
 from podsim.studies.predict.report import PARTS
 
 WAY = {
@@ -45,7 +45,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title} on {where}, with failures"),),
         (Facts(tuple(_facts(report))),),
-        tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
+        tuple(faults_view.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
         (Heading("Time breakdown, mean"), _bars(report)),
     ]
     if verbose:
@@ -55,7 +55,7 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
             (Heading("Assumptions of the run"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
-        groups.append(tuple(caveats.notes(report.assumptions)))
+        groups.append(tuple(caveats_view.notes(report.assumptions)))
     groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
     histories = f"{report.runs:,} simulated histories, seed {report.seed}"
     groups.append((Note(f"{histories} · {NOT_MLPERF}", "", Tone.QUIET),))
@@ -64,8 +64,8 @@ def document(report: GoodputReport, *, verbose: bool = False) -> Doc:
 
 def _closing(report: GoodputReport, *, verbose: bool) -> Iterator[Fact]:
     work = report.predicted_work_s
-    of_work = f"useful work: {grades.grade(work)}; " if work else ""
-    yield Fact("Evidence", "", remark=f"{of_work}{caveats.FAILURE_RATES}")
+    of_work = f"useful work: {grades_view.grade(work)}; " if work else ""
+    yield Fact("Evidence", "", remark=f"{of_work}{caveats_view.FAILURE_RATES}")
     if not verbose:
         yield Fact("Next", "", remark="--verbose adds failures by part, checkpoint intervals and assumptions")
 

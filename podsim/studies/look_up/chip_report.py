@@ -6,7 +6,7 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.quantity import Provenance
 from podsim.report import numbers
 from podsim.report.doc import Block, Doc, Fact, Facts, Heading, Note, Tone
-from podsim.report.views import provenance as origins
+from podsim.report.views import provenance_view as origins
 
 PRECISIONS = {
     Precision.FP8_16: "FP8, summed in FP16",

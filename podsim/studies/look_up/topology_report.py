@@ -7,8 +7,8 @@ from podsim.model.quantity import Provenance
 from podsim.model.run_cost import Owned
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.views import provenance as origins
-from podsim.report.views import run_cost as costs
+from podsim.report.views import provenance_view as origins
+from podsim.report.views import run_cost_view as costs
 
 GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
 MICROSECONDS = numbers.Scale(1e-6, "µs")

@@ -3,7 +3,7 @@
 from podsim.model.program import Part
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, Column, DocSeries, DocTable, Note, Tone
-from podsim.report.views.grades import short_grade
+from podsim.report.views.grades_view import short_grade
 from podsim.studies.scale.result import ScaleReport, ScaleRow
 
 EFFICIENCY = "Efficiency: throughput per IPU vs the first machine."

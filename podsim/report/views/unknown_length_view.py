@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.model.prediction import Considered, Prediction
 from podsim.report import numbers
 from podsim.report.doc import Column, DocTable, Fact, Note
-from podsim.report.views import tokens
+from podsim.report.views import tokens_view
 
 
 def facts(p: Prediction, remark: str) -> Iterator[Fact]:
@@ -15,7 +15,7 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     step = numbers.shown(p.step_s, numbers.STEP_TIME)
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
-    yield from tokens.rate(p)
+    yield from tokens_view.rate(p)
     yield Fact("Step time", step.number, step.unit, f"{level}: {step.interval}")
 
 

@@ -8,7 +8,7 @@ from podsim.model.quantity import Estimate
 from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Fact, Heading, Note, Tone
-from podsim.report.views import caveats, grades
+from podsim.report.views import caveats_view, grades_view
 
 MATTERS = 0.05
 """Share of the time to train from which on what lies around it is shown on the short screen."""
@@ -59,7 +59,7 @@ def blocks(p: Prediction) -> Iterator[Block]:
         Column("Basis", wraps=True, priority=2),
     )
     yield DocTable(columns, tuple(_rows(p, clock)))
-    notes = (*clock.assumptions, *((caveats.FAILURE_RATES,) if clock.failures else ()))
+    notes = (*clock.assumptions, *((caveats_view.FAILURE_RATES,) if clock.failures else ()))
     yield from (Note(str(note), "·", Tone.QUIET) for note in notes)
 
 
@@ -78,7 +78,7 @@ def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
 def _row(name: str, estimate: Estimate, basis: str) -> tuple[str, ...]:
     unit = numbers.scale(estimate.value, numbers.TIME)
     shown = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
-    return name, shown.text, shown.interval, grades.short_grade(estimate), basis
+    return name, shown.text, shown.interval, grades_view.short_grade(estimate), basis
 
 
 def _of_run(p: Prediction) -> str:
