@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.convergence.lengths import Length, run_length
 from podsim.engines import analytic
 from podsim.errors import InputError
-from podsim.files import catalog, find, frameworks
+from podsim.files import catalog, find, frameworks_file
 from podsim.files.changes import apply_to_parameters, parse
 from podsim.files.releases import releases
 from podsim.model.machine import Machine
@@ -143,7 +143,7 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
         parameters_file=own.name if own else "",
         assumed=document.assumed,
         changed=(*sorted(changed), *fitted),
-        frameworks=frameworks.costs(),
+        frameworks=frameworks_file.costs(),
     )
     return Target(machine=machine, workload=model, preset=preset)
 

@@ -11,7 +11,7 @@ from podsim.calibration.microbenchmarks.bench import Bench
 from podsim.calibration.own_groups import Catalog
 from podsim.calibration.published.framework_rows import framework_rows
 from podsim.errors import MissingParameter
-from podsim.files import catalog, comparator_machines, comparators, reference_points
+from podsim.files import catalog, comparator_machines, comparator_results, reference_points
 from podsim.files import microbenchmarks as measured
 from podsim.topology.fabric import build
 
@@ -72,7 +72,7 @@ def framework_fit(
 def comparator_fit(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
     """The laws of machines without IPUs fitted to their published results, and how far they are off."""
     chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}
-    kept, left_out = sort_out(comparators.shipped(), chips)
+    kept, left_out = sort_out(comparator_results.shipped(), chips)
     known = {row.workload for row in kept} & set(catalog.names("workloads"))
     workloads = {name: catalog.workload(name).value for name in sorted(known)}
     return comparator_holdout.calibrate(kept, left_out, workloads, chips, on_progress)

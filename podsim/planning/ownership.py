@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 from podsim.errors import InputError
-from podsim.files import prices
+from podsim.files import prices_file
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import PriceList
 from podsim.model.quantity import check_day
@@ -136,13 +136,13 @@ def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
         )
     money = rate(flags.get("currency"))
     path = Path(own) if own is not None else None
-    listed = prices.prices(path)
+    listed = prices_file.prices(path)
     if (date := flags.get("as_of")) is not None:
         listed = replace(listed, as_of=_day(date))
-    own_terms = prices.of_file(path).value.terms if path is not None else None
+    own_terms = prices_file.of_file(path).value.terms if path is not None else None
     return OwnershipTerms(
         prices=listed,
-        terms=_terms(prices.terms(listed), flags, money),
+        terms=_terms(prices_file.terms(listed), flags, money),
         given=frozenset(name for name, flag in FLAGS.items() if own_terms or flags.get(flag) is not None),
         rent_usd_per_hour=None if rent is None else money.usd(rent),
         rent_usd_per_ipu_hour=None if each is None else money.usd(each),

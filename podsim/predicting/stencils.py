@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.files.faults import unknown
+from podsim.files.file_faults import unknown
 from podsim.model.program import Flow
 from podsim.model.stencil import Stencil, StencilReport
 from podsim.model.sums import sum_in_order

@@ -9,7 +9,7 @@ from podsim.calibration.claims import judge
 from podsim.calibration.claims.environment import Environment
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
-from podsim.files import catalog, comparators
+from podsim.files import catalog, comparator_results
 from podsim.model.claims import Claim, ClaimPart, Metric, Verdict, Worth
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.prices import Price, PriceList
@@ -45,7 +45,7 @@ def answer(rate=100.0, time_s=60.0):
 @pytest.fixture(scope="module")
 def rival():
     """A published result of 8 A100 in the closed division."""
-    rows = comparators.shipped()
+    rows = comparator_results.shipped()
     return next(row for row in rows if row.chip == "a100" and row.workload == "bert" and row.division == "closed")
 
 

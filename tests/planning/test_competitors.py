@@ -8,7 +8,7 @@ import pytest
 
 import podsim
 from podsim.errors import InputError
-from podsim.files import comparators
+from podsim.files import comparator_results
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.ownership import purse
 from podsim.report.doc import Bars, Chart, DocTable, Heading
@@ -41,7 +41,7 @@ def scaled() -> ScaleReport:
 
 
 def published(workload: str, chip: str) -> set[int]:
-    rows = comparators.shipped()
+    rows = comparator_results.shipped()
     return {row.chips for row in rows if (row.workload, row.chip, row.division) == (workload, chip, "closed")}
 
 

@@ -8,7 +8,7 @@ import pytest
 import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.files import catalog, comparator_machines, comparators, prices
+from podsim.files import catalog, comparator_machines, comparator_results, prices_file
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Price, PriceList, Terms, is_old
 from podsim.model.quantity import Estimate, Grade, Source
@@ -59,14 +59,14 @@ def test_a_rent_below_the_electricity_is_never_beaten() -> None:
 
 @pytest.mark.parametrize(("workload", "ratio"), [("resnet50", 1.56), ("bert", 1.27)])
 def test_published_price_performance_follows_from_minutes_and_prices(workload: str, ratio: float) -> None:
-    listed = prices.prices()
+    listed = prices_file.prices()
     pod16, dgx = listed.of("pod16"), listed.of("dgx-a100-640gb")
     assert pod16 is not None
     assert dgx is not None
     point = next(point for point in catalog.points() if point.id == f"{workload}/pod16/v1.0-closed")
     rival = min(
         row.measured_minutes
-        for row in comparators.shipped()
+        for row in comparator_results.shipped()
         if (row.workload, row.chip, row.chips, row.round, row.division) == (workload, "a100", 8, "v1.0", "closed")
     )
     value = per_dollar(point.minutes, pod16.low_usd, rival, dgx.high_usd)
@@ -75,13 +75,13 @@ def test_published_price_performance_follows_from_minutes_and_prices(workload: s
 
 @pytest.mark.parametrize(("hosts", "usd"), [(1, 538_400), (4, 596_000)])
 def test_a_pod64_is_priced_by_its_parts_and_the_servers_that_the_workload_takes(hosts: int, usd: float) -> None:
-    capital = run_cost.capital(catalog.topology("pod64").value, hosts, prices.prices())
+    capital = run_cost.capital(catalog.topology("pod64").value, hosts, prices_file.prices())
     assert capital is not None
     assert (capital.usd.low, capital.usd.value, capital.usd.high, capital.derived) == (usd, usd, usd, True)
 
 
 def test_parts_of_four_pod16_come_to_their_quoted_price() -> None:
-    listed = prices.prices()
+    listed = prices_file.prices()
     quoted = listed.of("pod16")
     parts = run_cost.capital(catalog.topology("pod64").value, 4, listed)
     assert parts is not None
@@ -90,7 +90,7 @@ def test_parts_of_four_pod16_come_to_their_quoted_price() -> None:
 
 
 def test_a_quoted_range_is_an_interval_and_chips_beyond_one_system_multiply_it() -> None:
-    dgx, listed = comparator_machines.machine("dgx-a100").machine, prices.prices()
+    dgx, listed = comparator_machines.machine("dgx-a100").machine, prices_file.prices()
     capital, four = (run_cost.comparator_capital(dgx, chips, listed) for chips in (8, 32))
     assert capital is not None
     assert four is not None
@@ -99,9 +99,9 @@ def test_a_quoted_range_is_an_interval_and_chips_beyond_one_system_multiply_it()
 
 
 def test_a_pod16_with_its_server_draws_what_was_published() -> None:
-    draw = run_cost.draw(catalog.topology("pod16").value, 1, prices.prices())
+    draw = run_cost.draw(catalog.topology("pod16").value, 1, prices_file.prices())
     assert (draw.typical_w, draw.peak_w) == (5000.0, 7000.0)
-    bow = run_cost.draw(catalog.topology("bow-pod16").value, 1, prices.prices())
+    bow = run_cost.draw(catalog.topology("bow-pod16").value, 1, prices_file.prices())
     assert (bow.typical_w, bow.peak_w) == (6000.0, None)
 
 
@@ -115,7 +115,7 @@ def test_an_own_price_comes_before_the_quoted_ones_and_leaves_others_alone(tmp_p
         110_000,
         120_000,
     )  # all servers are in it
-    assert listed.of("dgx-a100") == prices.prices().of("dgx-a100")
+    assert listed.of("dgx-a100") == prices_file.prices().of("dgx-a100")
 
 
 def test_an_own_price_of_a_variant_hides_the_quotations_of_its_kind_only() -> None:
@@ -194,7 +194,7 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
 def test_a_date_that_no_calendar_has_is_refused(date: str, tmp_path: Path) -> None:
     body = f'[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "{date}"\n'
     with pytest.raises(InputError, match="1 error") as error:
-        prices.of_file(own_list(tmp_path, body))
+        prices_file.of_file(own_list(tmp_path, body))
     assert "date" in error.value.context[0]
     assert date in error.value.context[0]
 
@@ -293,7 +293,7 @@ def test_a_price_is_old_after_eighteen_months(date: str, as_of: str, old: bool) 
 
 def test_ages_are_reckoned_at_the_release_or_the_day_stated(tmp_path: Path) -> None:
     pod16 = catalog.topology("pod16").value
-    assert prices.prices().as_of == "2026-11-20"
+    assert prices_file.prices().as_of == "2026-11-20"
     assert run_cost.capital(pod16, 1, purse().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
     assert run_cost.capital(pod16, 1, purse(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
     own = own_list(tmp_path, 'as_of = "2027-06"\n[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "2025-10"\n')

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import podsim
-from podsim.files import noise as noise_file
+from podsim.files import noise_file
 from podsim.model.noise import HostNoise, IpuNoise, Noise, RunNoise
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Barrier

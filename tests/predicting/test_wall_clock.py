@@ -5,7 +5,7 @@ import math
 import pytest
 
 import podsim
-from podsim.files import start_times
+from podsim.files import start_times_file
 from podsim.model.framework import Framework, of_configuration
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -17,7 +17,7 @@ from podsim.report.views import wall_clock_view as view
 from podsim.studies.documents import written
 from podsim.studies.predict import report
 
-TIMES = start_times.times()
+TIMES = start_times_file.times()
 LONG = {"pod": 64, "tokens": 1e12, "global_batch": 2048}
 
 

@@ -14,7 +14,7 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
-from podsim.files import catalog, comparators
+from podsim.files import catalog, comparator_results
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.report.doc import Doc
@@ -103,7 +103,7 @@ def _comparator(name: str, placed: "Placed", report: ReportFlags, output: Output
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
         )
     chip, machine = placed.chip.value, placed.machine
-    results = tuple(row for row in comparators.shipped() if row.chip == chip.name)
+    results = tuple(row for row in comparator_results.shipped() if row.chip == chip.name)
     money = podsim.purse().comparator(machine, machine.chips)
     line = f"{machine.title}, {machine.chips:,} × {chip.name}"
     screen = partial(comparator_view.machine, chip, machine, results, money)

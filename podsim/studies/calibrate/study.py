@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from podsim.calibration import holdout, noise_fit, own_logs, shipped, start_times
 from podsim.calibration.own_mapping import LogOptions
 from podsim.errors import InputError
-from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, readings
-from podsim.files import frameworks as framework_file
+from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, noise_file, readings_file
+from podsim.files import frameworks_file as framework_file
 from podsim.files import microbenchmarks as measured
-from podsim.files import noise as noise_file
-from podsim.files import start_times as start_file
+from podsim.files import start_times_file as start_file
 from podsim.files.write import (
     check_writable,
     frameworks_text,
@@ -138,7 +137,7 @@ def calibrate_frameworks(
     target = Path(path) if path is not None else framework_file.path()
     check_writable(target if write else None)
     microbenchmarks = (*measured.published(), *applications.applications())
-    report = shipped.framework_fit(microbenchmarks, readings.readings().value, of_ipus, on_progress)
+    report = shipped.framework_fit(microbenchmarks, readings_file.readings().value, of_ipus, on_progress)
     if write:
         write_all([(target, frameworks_text(report.costs))], report)
     return replace(report, path="" if not write else str(path or target.name))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
 from podsim.files import changes as what_if
-from podsim.files.check import topology_faults
+from podsim.files.file_rules import topology_faults
 from podsim.files.keys import bare, unit_of
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Grade, SourceKind

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from podsim.errors import InputError
-from podsim.files import failures, start_times
+from podsim.files import failures_file, start_times_file
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
@@ -57,7 +57,7 @@ def predict(
         return comparator_runs.predicted(scenario, run)
     comparator_runs.refuse_chips(scenario.machine)
     answers, clocks = [], []
-    times, rates, program = start_times.times(), failures.failures().value, ProgramStart(compile)
+    times, rates, program = start_times_file.times(), failures_file.failures().value, ProgramStart(compile)
     for workload in run.workloads:
         needs_length = bool(engine.steps or scenario.faults)
         case = resolve(
@@ -98,7 +98,7 @@ def _with_noise(answer: Prediction, case: Case) -> Prediction:
         raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")
     if not steps:
         return answer
-    from podsim.files import noise as noise_file
+    from podsim.files import noise_file
     from podsim.predicting import noise
 
     shipped, changed = noise_file.noise().value, noise_file.noise(case.scenario.what_if.changes).value

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.files import catalog
-from podsim.files import failures as rates
+from podsim.files import failures_file as rates
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.answering import answer
 from podsim.planning.ownership import OwnershipKeywords, one_rent, purse

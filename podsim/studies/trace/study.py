@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from podsim.files import noise as noise_file
+from podsim.files import noise_file
 from podsim.lowering.work import stage_plans
 from podsim.planning import with_faults
 from podsim.predicting import tracing

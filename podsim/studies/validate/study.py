@@ -18,8 +18,8 @@ from podsim.calibration.published.evaluate import EvaluationContext
 from podsim.calibration.published.fitted import outdated, row_fits
 from podsim.calibration.published.judge import report as published_report
 from podsim.calibration.published.power_rows import held_out as power_held_out
-from podsim.files import applications, catalog, comparators, frameworks, frozen, prices, readings
-from podsim.files import claims as claimed
+from podsim.files import applications, catalog, comparator_results, frameworks_file, frozen, prices_file, readings_file
+from podsim.files import claims_file as claimed
 from podsim.files import microbenchmarks as measured
 from podsim.files.write import check_writable, frozen_text, write_all
 from podsim.model.parameters import FREE
@@ -59,9 +59,9 @@ def _world() -> Environment:
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
-        rivals=comparators.shipped(),
+        rivals=comparator_results.shipped(),
         measured={row.id: row for row in measured.published()},
-        prices=prices.prices(),
+        prices=prices_file.prices(),
     )
 
 
@@ -72,7 +72,7 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
     Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
     again, without each framework and family in turn. Raises InputError for faults of either file.
     """
-    file = readings.readings(Path(path) if path is not None else None).value
+    file = readings_file.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
     rows = measured.shipped()
     asked_rows = (*measured.published(), *applications.applications())
@@ -87,7 +87,7 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
         on_progress,
         fits=row_fits(asked_rows, fit, power_held_out(file, context)),
     )
-    return replace(result, outdated=outdated(frameworks.costs(), fit))
+    return replace(result, outdated=outdated(frameworks_file.costs(), fit))
 
 
 @checked

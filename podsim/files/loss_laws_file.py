@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from podsim.errors import InputError
 from podsim.files import find
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws

@@ -6,7 +6,7 @@ from typing import Final
 
 from podsim.errors import InputError
 from podsim.files.changes import Change
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
 
 PREFIX: Final = "import."
 OPTIONS: Final = ("import.sequence", "import.shape.INPUT")

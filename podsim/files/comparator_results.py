@@ -8,7 +8,7 @@ from typing import Any, Final
 from podsim.errors import MissingParameter
 from podsim.files import csv_rows, find
 from podsim.files.contents import is_there
-from podsim.files.faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.comparator import ComparatorResult
 from podsim.model.training import Division

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from podsim.files import find
 from podsim.files.contents import is_there
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.framework_costs import NAMES, NO_COSTS, FrameworkCosts

@@ -9,7 +9,7 @@ from typing import Final
 from podsim.errors import MissingParameter
 from podsim.files import applications, find, microbenchmarks
 from podsim.files.contents import is_there
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.readings import MOST_COMBINED, ReadingsFile

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from podsim.errors import meant
 from podsim.files.fabrics import fabric_faults
-from podsim.files.faults import Fault, shown, unknown
+from podsim.files.file_faults import Fault, shown, unknown
 from podsim.files.keys import entries
 from podsim.files.reference_points import reference_faults
 from podsim.model.calibration import CalibrationPoint

@@ -9,7 +9,7 @@ from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
 from podsim.files.contents import is_there
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import SCHEMAS, Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.noise import Noise

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from podsim.errors import InputError
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
 from podsim.files.find import FAMILY, find, shipped
 from podsim.files.load import Loaded, load
 from podsim.files.read import document

@@ -6,7 +6,7 @@ Source: huggingface-transformers for the names of fields and what they do.
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final
 
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
 
 Says = Mapping[str, Any]
 PLAIN: Final = frozenset(

@@ -6,7 +6,7 @@ from typing import Any
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, comparator_machines, find
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.prices import PriceList, Terms

@@ -11,7 +11,7 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs, saved_checks
 from podsim.files.contents import text_of
-from podsim.files.faults import MOST_SHOWN, Fault, counted, printable, shown, spelled
+from podsim.files.file_faults import MOST_SHOWN, Fault, counted, printable, shown, spelled
 
 HINT: Final = "podsim predict bert --pod 64 --json > old.json"
 MOST_BYTES: Final = 2**28
