@@ -12,8 +12,8 @@ from podsim.files.reference_points import reference_faults
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.fabric import Duplex, Topology
 from podsim.model.family import FAMILIES, WorkloadFile
-from podsim.model.given import GivenUnit
 from podsim.model.limits import IPUS, LAYERS, LEVELS, OPERATORS, TILES, WIDTH, layers
+from podsim.model.operator_list import GivenUnit
 from podsim.topology.wiring import connection_faults
 
 SAMPLES_APART: Final = 0.05

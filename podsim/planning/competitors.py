@@ -11,7 +11,7 @@ from podsim.files import comparator_machines, comparator_results
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.training import Division
 from podsim.planning.workload_sequence import once
-from podsim.predicting import comparators as laws
+from podsim.predicting import comparator_law as laws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import PriceList
 from podsim.model.quantity import check_day
 from podsim.model.run_cost import Owned
-from podsim.planning import run_cost as counting
+from podsim.planning import machine_cost as counting
 
 if TYPE_CHECKING:  # most answers are given without money, and what counts it is loaded when it is asked for
     from collections.abc import Iterable

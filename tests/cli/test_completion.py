@@ -92,7 +92,10 @@ def test_fish_completes(tmp_path, monkeypatch, capsys):
 
 
 def test_a_candidate_takes_no_parser_and_no_numbers():
-    script = "import sys; from podsim.cli import completion_candidates; completion_candidates.page(['predict', 'b']); print(*sys.modules)"
+    script = (
+        "import sys; from podsim.cli import completion_candidates; "
+        "completion_candidates.page(['predict', 'b']); print(*sys.modules)"
+    )
     command = [sys.executable, "-c", script]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert {"cyclopts", "numpy", "cattrs", "podsim.studies"}.isdisjoint(loaded)

@@ -8,7 +8,7 @@ from podsim.files import catalog, find
 from podsim.files.file_rules import PARTS_APART, SAMPLES_APART, points_faults, topology_faults, workload_faults
 from podsim.files.load import load
 from podsim.model.fabric import Duplex
-from podsim.model.given import GivenOperator, GivenUnit
+from podsim.model.operator_list import GivenOperator, GivenUnit
 from podsim.model.workload import Kind
 
 

@@ -12,7 +12,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, comparator_machines, comparator_results
 from podsim.model.comparator import ScalingLaw
 from podsim.model.quantity import Grade
-from podsim.predicting import comparators as law
+from podsim.predicting import comparator_law as law
 
 KINDS = ("rate", "fixed", "network", "doubling")
 ROUND = ScalingLaw(

@@ -13,7 +13,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.predicting import assemble
-from podsim.predicting.goodput import goodput, quantiles
+from podsim.predicting.run_with_failures import goodput, quantiles
 from podsim.report.terminal import Look, render
 from podsim.studies.goodput import report as view
 

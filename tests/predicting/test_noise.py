@@ -11,7 +11,17 @@ from podsim.files import noise_file
 from podsim.model.noise import HostNoise, IpuNoise, Noise, RunNoise
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Barrier
-from podsim.predicting.noise import HICCUPS, HOSTS, MICRO_BATCHES, UPDATE, Meeting, barriers, delays, scaled, stream
+from podsim.predicting.noisy_steps import (
+    HICCUPS,
+    HOSTS,
+    MICRO_BATCHES,
+    UPDATE,
+    Meeting,
+    barriers,
+    delays,
+    scaled,
+    stream,
+)
 
 STEPS = 4000
 NOISE = Noise(
@@ -156,7 +166,7 @@ def test_stages_one_after_the_other_and_pipelines_without_barriers():
     """ResNet-50: one IPU a replica, every micro-batch meets nobody. BERT grouped: one barrier a cycle."""
     from podsim.calibration.shipped import cases as _cases
     from podsim.files import catalog
-    from podsim.predicting.noise import meeting
+    from podsim.predicting.noisy_steps import meeting
 
     parameters = catalog.parameters()
     cases = {case.point.id: case for case in _cases()}

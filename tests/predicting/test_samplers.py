@@ -13,7 +13,7 @@ from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, Work
 from podsim.studies.documents import written
 from podsim.studies.sample import sampler_run as predicting
-from podsim.tiles import sampler as tiles
+from podsim.tiles import sampler_steps as tiles
 from podsim.tiles import vector
 from podsim.tiles.supersteps import cycles, total
 

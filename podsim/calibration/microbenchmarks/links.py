@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from podsim.calibration.microbenchmarks.bench import Bench
     from podsim.model.chip import Chip
     from podsim.model.microbenchmark import Microbenchmark
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
 PAIRS = {"no direct link": (0, 3), "direct link": (0, 2), "same board": (0, 1)}  # the first name found counts
 BROADCAST_BYTES = 100 * 1024

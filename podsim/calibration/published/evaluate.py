@@ -17,7 +17,7 @@ from podsim.model.published import Answer
 from podsim.model.readings import Mode
 from podsim.model.sums import sum_in_order
 from podsim.physics import power
-from podsim.predicting.activity import shares
+from podsim.predicting.step_activity import shares
 from podsim.tiles.cost import TileCost
 from podsim.units import FIXED
 

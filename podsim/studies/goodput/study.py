@@ -10,7 +10,7 @@ from podsim.errors import InputError
 from podsim.files import failures_file
 from podsim.model.arguments import CHECKPOINT_EVERY, WORK
 from podsim.planning.answering import answer
-from podsim.predicting import goodput as lasting
+from podsim.predicting import run_with_failures as lasting
 from podsim.resolve import resolve
 from podsim.studies.checking import takes_scenario
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from podsim.caches.cache import shelf
-from podsim.engines.des import chip as tile_engine
+from podsim.engines.des import tile_simulation as tile_engine
 from podsim.errors import Infeasible, InputError, meant
 from podsim.files.file_faults import unknown
 from podsim.model.chip import Chip, Precision

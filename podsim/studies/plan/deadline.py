@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.files import failures_file, start_times_file
 from podsim.model.sums import sum_in_order
-from podsim.predicting import goodput, start, wall_clock
+from podsim.predicting import job_wall_clock, run_with_failures, start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def interrupted(question: TrainingCase, prediction: Prediction) -> GoodputReport
 
     Raises Infeasible where failures leave hardly any progress.
     """
-    return goodput.where_likely(prediction, question, failures_file.failures().value)
+    return run_with_failures.where_likely(prediction, question, failures_file.failures().value)
 
 
 def stretched(scores: Sequence[float], report: GoodputReport | None) -> list[float]:
@@ -53,7 +53,7 @@ def finish_s(predictions: Sequence[Prediction], reports: Sequence[GoodputReport 
 
 def clock(prediction: Prediction, question: TrainingCase, program: ProgramStart) -> WallClock:
     """The wall clock of a run as `podsim predict` has it, failures included where it is long enough to see any."""
-    return wall_clock.wall_clock(
+    return job_wall_clock.wall_clock(
         prediction, question, start_times_file.times(), failures_file.failures().value, program
     )
 
@@ -64,7 +64,7 @@ def clock_with(
     """The wall clock of a run with failures that are simulated already, or without any."""
     reports = () if report is None else (report,)
     rates = failures_file.failures().value
-    return wall_clock.with_failures(prediction, question, start_times_file.times(), rates, program, reports)
+    return job_wall_clock.with_failures(prediction, question, start_times_file.times(), rates, program, reports)
 
 
 def starts_s(clocks: Sequence[WallClock]) -> list[float]:

@@ -13,7 +13,7 @@ from podsim.model.mix import HOUR_S, HOURS_A_MONTH, Job, Mix
 from podsim.model.note import AnswerNote
 from podsim.model.sums import sum_in_order
 from podsim.planning import workload_sequence
-from podsim.predicting.activity import together
+from podsim.predicting.step_activity import together
 from podsim.studies.plan import job_placement
 from podsim.studies.plan.candidates import (
     CandidateEvaluation,

@@ -10,8 +10,8 @@ from podsim.files import failures_file as rates
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.answering import answer
 from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
-from podsim.predicting import goodput
-from podsim.predicting.untimed import untimed
+from podsim.predicting import run_with_failures
+from podsim.predicting.unknown_length import untimed
 from podsim.resolve import resolve
 from podsim.studies.checking import takes_scenario
 from podsim.studies.predict.money import on_machine
@@ -95,7 +95,7 @@ def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[P
     prediction, case = answer(case)
     if not failures:
         return untimed(prediction, case.missing), case
-    report = goodput.goodput(
+    report = run_with_failures.goodput(
         prediction,
         case.question,
         rates.failures(scenario.what_if.changes).value,

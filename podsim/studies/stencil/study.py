@@ -13,7 +13,7 @@ from podsim.predicting import stencils as predicting
 from podsim.resolve import topology as machine_of
 from podsim.scenario import MachineSpec, spelled
 from podsim.studies.checking import checked
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

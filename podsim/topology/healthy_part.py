@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from podsim.topology import wiring
-from podsim.topology.fabric import Fabric
 from podsim.topology.faults import check
+from podsim.topology.machine_network import Fabric
 from podsim.topology.network import Damage
 
 if TYPE_CHECKING:

@@ -328,7 +328,7 @@ def rebuilt(fabric: Fabric, topology: Topology) -> Fabric:
 def build(topology: Topology) -> Fabric:
     """The fabric of a machine; InputError where its parts are not connected."""
     if (stated := topology.stated) is not None:
-        from podsim.topology.stated import StatedFabric  # no pod needs it
+        from podsim.topology.stated_network import StatedFabric  # no pod needs it
 
         return StatedFabric(topology, stated)
     if faults := wiring.connection_faults(topology):

@@ -10,7 +10,7 @@ from podsim.model.fabric import RANK, Attach, Shape
 from podsim.model.fault import FaultyPart
 from podsim.topology.axes import HUB, RankGraph, axes, way_out
 from podsim.topology.edges import every_link, link_keys
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.network import Damage, Dimension, FabricLink, Joint, LinkKey, Network, Node, Rate, Route
 from podsim.topology.rank_symmetry import Quotient
 

@@ -13,7 +13,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart, WallClock
-from podsim.predicting import goodput, interruptions, start
+from podsim.predicting import interruptions, run_with_failures, start
 from podsim.predicting.intervals import worst
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def wall_clock(
     lines: tuple[AnswerNote, ...] = ()
     if answer.timed:
         try:
-            report = goodput.where_likely(answer, question, failures)
+            report = run_with_failures.where_likely(answer, question, failures)
         except PodsimError as no:
             lines = (AnswerNote.of(NoteCode.FAILURES_LEFT_OUT, message=no.message),)
         else:

@@ -12,7 +12,7 @@ from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.sums import sum_in_order
-from podsim.predicting import activity, intervals
+from podsim.predicting import intervals, step_activity
 from podsim.predicting.assemble import limited_by
 
 Key = TypeVar("Key", Part, Cause, Grade)
@@ -51,7 +51,7 @@ def _activity(phases: Sequence[Prediction]) -> StepActivity | None:
     """The mean over the steps of all phases, by how long they last."""
     each = [phase.activity for phase in phases if phase.activity is not None]
     whole_s = sum_in_order(phase.run.training_s for phase in phases)
-    return activity.together(each, [phase.run.training_s / whole_s for phase in phases]) if each else None
+    return step_activity.together(each, [phase.run.training_s / whole_s for phase in phases]) if each else None
 
 
 def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estimate:
