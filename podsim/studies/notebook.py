@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from podsim.files.inputs import Ledger
+    from podsim.report.answer_formats import Written
     from podsim.report.doc import Doc
-    from podsim.report.written import Written
 
 FAULTS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
 """What a view raises over an answer that somebody made by hand; Python shows it all the same."""

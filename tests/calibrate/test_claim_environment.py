@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibration.claims import judge
+from podsim.calibration.claims import claim_verdicts
 from podsim.calibration.claims.environment import Environment
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
@@ -140,7 +140,7 @@ def verdicts(ratio, claim=CLAIM, **change):
     """A claim of tenfold scaling from pod16, where the model has another ratio."""
     part = replace(PART, machine_before="pod16", **change)
     log = Log({"pod64": ratio, "pod16": 1.0})
-    return judge.report([replace(claim, parts=(part,))], log.environment)
+    return claim_verdicts.report([replace(claim, parts=(part,))], log.environment)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_the_model_cannot_answer_is_no_disagreement():
 
 def test_progress_counts_claims():
     seen = []
-    judge.report([CLAIM, CLAIM], Log().environment, lambda done, of: seen.append((done, of)))
+    claim_verdicts.report([CLAIM, CLAIM], Log().environment, lambda done, of: seen.append((done, of)))
     assert seen == [(1, 2), (2, 2)]
 
 

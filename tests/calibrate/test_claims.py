@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.calibration.claims.evaluate import EVALUATORS
+from podsim.calibration.claims.claim_metrics import EVALUATORS
 from podsim.errors import InputError
 from podsim.files import catalog, claims_file, find, prices_file
 from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth

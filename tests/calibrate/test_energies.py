@@ -9,10 +9,10 @@ import pytest
 
 import podsim
 from podsim.calibration.energies import MeasuredKernel, errors_held_out, fit, predicted_w
+from podsim.calibration.fit_data import bench
 from podsim.calibration.published import power_rows
 from podsim.calibration.published.evaluate import EvaluationContext, predicted
-from podsim.calibration.published.fitted import row_fits
-from podsim.calibration.shipped import bench
+from podsim.calibration.published.fitted_rows import row_fits
 from podsim.files import applications, catalog, readings_file
 from podsim.files import microbenchmarks as measured
 from podsim.model.activity import StepActivity

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from podsim.calibration.frameworks import FrameworkRow, fit
+from podsim.calibration.framework_fit import FrameworkRow, fit
 from podsim.files import frameworks_file as file
 from podsim.files.load import load
 from podsim.files.readers import reader

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podsim.calibration.frameworks import FrameworkFit, FrameworkGroup
-from podsim.calibration.published.fitted import outdated, row_fits
+from podsim.calibration.framework_fit import FrameworkFit, FrameworkGroup
+from podsim.calibration.published.fitted_rows import outdated, row_fits
 from podsim.files import applications, frameworks_file, microbenchmarks, readings_file
 from podsim.model.framework import Framework
 from podsim.model.framework_costs import MICRO_BATCH, NAMES, REPLICA, constants_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration.fit import blank, fit
-from podsim.calibration.shipped import cases
+from podsim.calibration.fit_data import cases
 from podsim.engines import analytic
 from podsim.files import catalog
 from podsim.lowering import collective_choice, weight_update

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from podsim.calibration import noise_fit as fitting
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.files import blocks, catalog, failures_file, noise_file
 from podsim.model.calibration import RunBlocks
 

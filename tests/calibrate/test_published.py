@@ -148,7 +148,7 @@ def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
 
 
 def test_programs_without_a_network_are_those_of_the_microbenchmarks() -> None:
-    from podsim.calibration.shipped import bench
+    from podsim.calibration.fit_data import bench
 
     heat = ROWS["published-0034"]
     (known,) = compare((heat,), bench((heat,))).compared

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration.start_times import FORMS, MeasuredTime, chosen, fit, operators, proportion
+from podsim.calibration.start_time_fit import FORMS, MeasuredTime, chosen, fit, operators, proportion
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, compile_rows, find, start_times_file
 from podsim.files.load import load

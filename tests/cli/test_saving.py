@@ -138,8 +138,11 @@ FITS = {
         "podsim.calibration.comparator_holdout.calibrate",
     ),
     "freeze": (lambda path: podsim.freeze(path=path), "podsim.calibration.freeze.again"),
-    "own": (lambda path: podsim.calibrate_own(logs=".", out=path), "podsim.calibration.own_logs.read"),
-    "own points": (lambda path: podsim.calibrate_own(logs=".", points_out=path), "podsim.calibration.own_logs.read"),
+    "own": (lambda path: podsim.calibrate_own(logs=".", out=path), "podsim.calibration.own_logs_fit.read"),
+    "own points": (
+        lambda path: podsim.calibrate_own(logs=".", points_out=path),
+        "podsim.calibration.own_logs_fit.read",
+    ),
 }
 
 

@@ -13,10 +13,10 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import inputs
+from podsim.report.answer_formats import Written
 from podsim.report.doc import Doc, Heading
 from podsim.report.handout import arranged
 from podsim.report.json_document import JsonDocument
-from podsim.report.written import Written
 
 ANSWER = {
     "screen": lambda: Doc(((Heading("a title"),),)),

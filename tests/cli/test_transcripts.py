@@ -11,7 +11,7 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.calibration.coverage import coverage
-from podsim.calibration.shipped import cases
+from podsim.calibration.fit_data import cases
 from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.calibration import ParameterSet

@@ -3,7 +3,7 @@
 import pytest
 
 from podsim.errors import InputError
-from podsim.studies.collective.arguments import collective
+from podsim.studies.collective.collective_case import collective
 from podsim.topology.machine_network import Fabric
 from podsim.topology.stated_network import RankNetwork
 

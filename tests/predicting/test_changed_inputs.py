@@ -10,7 +10,7 @@ from podsim.model.parameters import PROGRAM
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.predicting.changed_inputs import CARRIED, COLLECTIVES, parts
-from podsim.studies.predict.money import UNCHANGED
+from podsim.studies.predict.economics import UNCHANGED
 
 QUESTION = {"workload": "bert", "pod": 256, "engine": "analytic"}
 

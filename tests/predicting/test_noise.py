@@ -164,7 +164,7 @@ def test_noise_is_off_by_default():
 
 def test_stages_one_after_the_other_and_pipelines_without_barriers():
     """ResNet-50: one IPU a replica, every micro-batch meets nobody. BERT grouped: one barrier a cycle."""
-    from podsim.calibration.shipped import cases as _cases
+    from podsim.calibration.fit_data import cases as _cases
     from podsim.files import catalog
     from podsim.predicting.noisy_steps import meeting
 

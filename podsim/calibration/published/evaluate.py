@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from podsim.calibration.claims.evaluate import software_speedup, throughput_ratio
+from podsim.calibration.claims.claim_metrics import software_speedup, throughput_ratio
 from podsim.calibration.microbenchmarks.bench import from_seconds
 from podsim.calibration.microbenchmarks.compare import compare
 from podsim.convergence.lengths import ANY_LENGTH

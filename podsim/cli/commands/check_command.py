@@ -9,7 +9,7 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.errors import InputError
 from podsim.files.catalog import Checked
 from podsim.model.checks import FAILED, PASSED
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 from podsim.studies.look_up import json_keys, listing
 
 

@@ -10,8 +10,8 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.files import catalog
+from podsim.report.answer_formats import Written
 from podsim.report.handout import arranged, sentence
-from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as view
 from podsim.studies.look_up import json_keys, listing
 

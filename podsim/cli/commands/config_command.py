@@ -12,7 +12,7 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.parser import build
 from podsim.errors import InputError
 from podsim.files import settings as kept
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 from podsim.studies import commands
 from podsim.studies.look_up import json_keys
 from podsim.studies.look_up import settings_report as view

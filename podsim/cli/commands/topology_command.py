@@ -17,10 +17,10 @@ from podsim.errors import InputError
 from podsim.files import catalog, comparator_results
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
+from podsim.report.answer_formats import Written
 from podsim.report.doc import Doc
 from podsim.report.handout import arranged, sentence
 from podsim.report.json_document import JsonDocument
-from podsim.report.written import Written
 from podsim.studies.look_up import fabric_report as fabric_view
 from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import topology_report as view

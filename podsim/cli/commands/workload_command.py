@@ -34,7 +34,7 @@ from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases, write
 from podsim.report import numbers
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import workload_report as view
 

@@ -10,7 +10,7 @@ from podsim.model.argument import REQUIRED, Argument, ArgumentKind
 from podsim.scenario import LISTS
 from podsim.studies.app import views
 from podsim.studies.app.query import CHANGE, offered
-from podsim.studies.asking import FLAGS
+from podsim.studies.call_record import FLAGS
 
 if TYPE_CHECKING:
     from podsim.studies.app.query import Query

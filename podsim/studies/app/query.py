@@ -12,7 +12,7 @@ from podsim.files.inputs import Ledger
 from podsim.model.argument import REQUIRED, Argument, ArgumentKind, short
 from podsim.scenario import LISTS, of_texts, texts_of
 from podsim.studies import arguments, notebook
-from podsim.studies.asking import ARGUMENTS, COMMANDS, FLAGS
+from podsim.studies.call_record import ARGUMENTS, COMMANDS, FLAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,11 +14,11 @@ from podsim.planning import answering, comparator_runs, workload_sequence
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, one_rent, purse
 from podsim.predicting import unknown_length
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
+from podsim.studies.compare import cases
 from podsim.studies.compare import difference as comparing
-from podsim.studies.compare import sides as cases
 from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide
-from podsim.studies.predict.money import on_machine, priced
+from podsim.studies.predict.economics import on_machine, priced
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction

@@ -10,7 +10,7 @@ import podsim
 from podsim.errors import InputError
 from podsim.files import answer_files, catalog, inputs
 from podsim.model.arguments import MONEY
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.diff.causes import difference
 
 if TYPE_CHECKING:

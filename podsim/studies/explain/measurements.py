@@ -18,7 +18,7 @@ from podsim.predicting import assemble, intervals, unknown_length
 from podsim.predicting.uncertainty import step_doubt
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, EngineSpec, RunLength, Scenario, WhatIfs
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from podsim.planning.answering import answer
 from podsim.planning.configuration import what_if
 from podsim.predicting import unknown_length
 from podsim.resolve import resolve, topology
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain import alternatives, explained_run, influences
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Explanation

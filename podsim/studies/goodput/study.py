@@ -12,7 +12,7 @@ from podsim.model.arguments import CHECKPOINT_EVERY, WORK
 from podsim.planning.answering import answer
 from podsim.predicting import run_with_failures as lasting
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.goodput import GoodputReport

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import catalog, changes, import_options, imports
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 
 @checked

@@ -19,9 +19,9 @@ from podsim.planning.choose import choose
 from podsim.predicting import assemble, intervals, job_wall_clock
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
-from podsim.studies.plan.inventory import purchase
+from podsim.studies.plan.inventory_use import purchase
 from podsim.studies.plan.result import Candidate, Deadline, Demand, Excluded, Miss
-from podsim.studies.predict.money import tokens
+from podsim.studies.predict.economics import tokens
 
 if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.planning.ownership import OwnershipTerms
     from podsim.scenario import Scenario
-    from podsim.studies.plan.inventory import Stock
+    from podsim.studies.plan.inventory_use import Stock
 
 Progress = Callable[[int, int], None]
 

@@ -11,7 +11,7 @@ from podsim.report.handout import Handout, arranged
 from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import short_grade
-from podsim.studies.plan import inventory_report, owned_first
+from podsim.studies.plan import inventory_report, owned_machines
 from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixCandidate, MixPlan, Pool, Timed
 from podsim.studies.plan.report import (
@@ -120,7 +120,7 @@ def _owned(plan: MixPlan) -> Iterator[Note]:
     if plan.split is not None or not any(part.month.pools for part in plan.kept):
         return
     if best is None or best.reuse is None or best.reuse.bought_count:
-        rest = owned_first.left(plan.jobs, plan.kept)
+        rest = owned_machines.left(plan.jobs, plan.kept)
         texts = [f"{numbers.count(job.runs_per_month)} runs of {job.called}" for job in rest]
         without = f"all runs but {', '.join(texts)}" if texts else "all runs"
         yield Note(f"{_and(_kept_text(plan, part) for part in plan.kept)}: {without}.", "Owned alone")

@@ -10,7 +10,7 @@ from podsim.report.handout import Handout, Section, assumptions, paragraph, sect
 from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import grade
-from podsim.studies.plan import against_report, misses_report, neighbours_report
+from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report
 from podsim.studies.plan import report as view
 from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
@@ -50,7 +50,7 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
                 None,
                 (
                     titled("Time and price of the candidates", *_charts(plan)),
-                    (*_table(plan, best), *notes, *against_report.notes(plan)),
+                    (*_table(plan, best), *notes, *competitor_sizes_report.notes(plan)),
                     *_reasons(plan, best),
                     titled("In detail", Facts(rest)) if rest else (),
                 ),
@@ -153,7 +153,7 @@ def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
         yield tuple(misses_report.changes(plan, verbose=True))
     yield titled("Sources of price and power", *view.price_sources(plan), *view.searched(plan))
     yield tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ()
-    yield tuple(against_report.table(plan))
+    yield tuple(competitor_sizes_report.table(plan))
 
 
 def _all(plan: Plan) -> list[Candidate]:

@@ -24,7 +24,7 @@ from podsim.report.doc import (
 )
 from podsim.report.views import caveats_view, lengths_view, run_cost_view, wall_clock_view
 from podsim.report.views.grades_view import grade, short_grade
-from podsim.studies.plan import against_report, inventory_report, misses_report, neighbours_report
+from podsim.studies.plan import competitor_sizes_report, inventory_report, misses_report, neighbours_report
 from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
@@ -89,7 +89,7 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
         groups.append((*price_sources(plan), *searched(plan)))
         best = plan.chosen or plan.closest
         groups.append(tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ())
-        groups.append(tuple(against_report.table(plan)))
+        groups.append(tuple(competitor_sizes_report.table(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
     return Doc(tuple(group for group in groups if group))
@@ -159,7 +159,7 @@ def _best(plan: Plan) -> Iterator[Block]:
     yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
     others = [item.nearest.owned for item in plan.against]
     yield from run_cost_view.old_prices((*(other.owned for other in plan.candidates), *others))
-    yield from against_report.notes(plan)
+    yield from competitor_sizes_report.notes(plan)
 
 
 def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:

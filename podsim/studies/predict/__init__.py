@@ -56,7 +56,7 @@ VERBS: Final = {
             )._replace(default=REQUIRED),
         ),
     ),
-    "purse": Verb("money", a.MONEY),
+    "purse": Verb("economics", a.MONEY),
     "read_scenario": Verb(
         "scenario_files", (a.file("file", "A scenario file: docs/reference/formats.md.", default=REQUIRED),)
     ),

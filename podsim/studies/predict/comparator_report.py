@@ -37,7 +37,7 @@ from podsim.report.handout import Handout, arranged
 from podsim.report.views import run_cost_view
 from podsim.report.views.grades_view import grade
 from podsim.report.views.validation_view import three
-from podsim.studies.predict.money import priced
+from podsim.studies.predict.economics import priced
 
 PARTS = {
     "work": "work per sample",

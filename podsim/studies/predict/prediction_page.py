@@ -23,7 +23,7 @@ from podsim.report.views.lengths_view import skewed
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
 from podsim.studies.predict import summary_report as summary
-from podsim.studies.predict.money import priced
+from podsim.studies.predict.economics import priced
 
 FEWEST = 3  # batches that make a curve
 LARGE = ("Time to train", "Throughput", "Cost per run", "Machine price", "Power")

@@ -20,7 +20,7 @@ from podsim.planning import answering, comparator_runs, near_batches, workload_s
 from podsim.predicting import job_wall_clock
 from podsim.predicting.unknown_length import untimed
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction

@@ -33,7 +33,7 @@ from podsim.report.views.lengths_view import aim
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
 from podsim.studies.scale import competitors_report, cost_report, law_report
-from podsim.studies.scale import untimed_report as untimed_scaling
+from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
 BATCH = {

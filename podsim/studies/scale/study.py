@@ -13,10 +13,10 @@ from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
 from podsim.predicting import run_with_failures
 from podsim.predicting.unknown_length import untimed
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
-from podsim.studies.predict.money import on_machine
+from podsim.studies.argument_check import takes_scenario
+from podsim.studies.predict.economics import on_machine
 from podsim.studies.scale import machines as planning
-from podsim.studies.scale.against_sizes import compared
+from podsim.studies.scale.competitor_comparison import compared
 from podsim.studies.scale.result import Scaling
 
 if TYPE_CHECKING:

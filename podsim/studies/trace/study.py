@@ -9,7 +9,7 @@ from podsim.lowering.work import stage_plans
 from podsim.planning import with_faults
 from podsim.predicting import tracing
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.trace import Trace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.errors import InputError
 from podsim.files import answer_files
 from podsim.model.trace import TraceLevel
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.trace.difference_result import TraceDifference, TraceTotals
 
 if TYPE_CHECKING:

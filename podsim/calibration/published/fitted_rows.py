@@ -7,14 +7,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from podsim.calibration.energies import CONSTANT
-from podsim.calibration.microbenchmarks.fitted import Fitted
+from podsim.calibration.microbenchmarks.fitted_measurements import Fitted
 from podsim.model.framework_costs import NAMES, constants_of
 from podsim.model.published import IN_NO_FIT, RowFit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from podsim.calibration.frameworks import FrameworkFit
+    from podsim.calibration.framework_fit import FrameworkFit
     from podsim.model.framework_costs import FrameworkCosts
     from podsim.model.microbenchmark import Microbenchmark
 

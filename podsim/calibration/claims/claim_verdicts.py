@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from podsim.calibration.claims.evaluate import EVALUATORS
+from podsim.calibration.claims.claim_metrics import EVALUATORS
 from podsim.errors import PodsimError
 from podsim.model.claims import ClaimAnswer, ClaimsReport, PartAnswer, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from podsim.calibration.claims.claim_metrics import ClaimValue
     from podsim.calibration.claims.environment import Environment
-    from podsim.calibration.claims.evaluate import ClaimValue
     from podsim.model.claims import Claim, ClaimPart
 
 EXACT: Final = 1e-9

@@ -13,7 +13,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
 from podsim.planning.ownership import purse as _purse
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

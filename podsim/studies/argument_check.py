@@ -15,7 +15,7 @@ from podsim.model.displayable import keep, ledger
 from podsim.model.keywords import unknown, values
 from podsim.scenario import PART_OF, Scenario
 from podsim.studies import arguments
-from podsim.studies.asking import asking
+from podsim.studies.call_record import asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -7,8 +7,8 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Heading, Note, Tone
 from podsim.report.views.grades_view import short_grade
 from podsim.report.views.published_runs_view import best_published
-from podsim.studies.plan.against import cheaper
 from podsim.studies.plan.choice_order import worth
+from podsim.studies.plan.competitor_sizes import cheaper
 from podsim.studies.plan.result import Candidate, Objective, Plan
 
 BETTER = {

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from podsim.model.mix import Job, Mix
 from podsim.model.sums import sum_in_order
 from podsim.studies.plan.candidates import misses
-from podsim.studies.plan.inventory import missing
 from podsim.studies.plan.inventory_result import Reuse
+from podsim.studies.plan.inventory_use import missing
 from podsim.studies.plan.mix_result import KeptMachines, MixSplit
 from podsim.studies.plan.result import Objective
 
 if TYPE_CHECKING:
-    from podsim.studies.plan.inventory import Stock, StockItem
-    from podsim.studies.plan.mix import Sizing
+    from podsim.studies.plan.inventory_use import Stock, StockItem
+    from podsim.studies.plan.mix_choice import Sizing
     from podsim.studies.plan.mix_result import MixCandidate
 
 

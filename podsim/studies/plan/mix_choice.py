@@ -23,9 +23,9 @@ from podsim.studies.plan.candidates import (
     misses,
 )
 from podsim.studies.plan.choice import CHIPS, SIZES
-from podsim.studies.plan.inventory import purchase
+from podsim.studies.plan.inventory_use import purchase
 from podsim.studies.plan.mix_result import JobRuns, MixCandidate, MixPlan, Month, Pool, Timed
-from podsim.studies.plan.owned_first import kept, split
+from podsim.studies.plan.owned_machines import kept, split
 from podsim.studies.plan.result import Excluded, Objective
 
 if TYPE_CHECKING:

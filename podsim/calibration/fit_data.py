@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from podsim.calibration import comparator_holdout, curves, fit_cases, frameworks
+from podsim.calibration import comparator_holdout, curves, fit_cases, framework_fit
 from podsim.calibration.comparator_fit import sort_out
 from podsim.calibration.microbenchmarks.bench import Bench
 from podsim.calibration.own_groups import Catalog
@@ -16,7 +16,7 @@ from podsim.files import microbenchmarks as measured
 from podsim.topology.machine_network import build
 
 if TYPE_CHECKING:
-    from podsim.calibration.frameworks import FrameworkFit
+    from podsim.calibration.framework_fit import FrameworkFit
     from podsim.model.calibration import CalibrationPoint
     from podsim.model.comparator import ComparatorReport, Laws
     from podsim.model.microbenchmark import Microbenchmark
@@ -55,7 +55,7 @@ def known_files() -> Catalog:
     )
 
 
-def framework_fit(
+def fit_frameworks(
     rows: Sequence[Microbenchmark],
     readings: ReadingsFile,
     predict: Callable[..., Prediction],
@@ -66,7 +66,7 @@ def framework_fit(
     def row_bytes(workload: str, changes: tuple[str, ...]) -> float:
         return catalog.workload(workload, changes).value.row_bytes
 
-    return frameworks.fit(framework_rows(rows, readings, predict, row_bytes), on_progress)
+    return framework_fit.fit(framework_rows(rows, readings, predict, row_bytes), on_progress)
 
 
 def comparator_fit(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
