@@ -72,7 +72,7 @@ def test_a_prediction_reaches_the_physics_in_few_calls(
 ) -> None:
     frames = frames_of("predict", *words)
     capsys.readouterr()
-    assert frames[0] == "predict.predict"
+    assert frames[0] == "predict_command.predict"
     assert len(frames) <= MOST_FRAMES, frames
 
 

@@ -29,7 +29,7 @@ VERBS: Final = {
         ),
     ),
     "priced": Verb(
-        "money",
+        "economics",
         (
             Argument(
                 name="answer",
