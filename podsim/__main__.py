@@ -11,13 +11,13 @@ def run() -> int:
     """Run the command line of this process; the return value is the exit code."""
     gc.set_threshold(*SELDOM)
     try:
-        from podsim.cli import candidates, signals
+        from podsim.cli import completion_candidates, signals
 
         signals.install()
         if sys.argv[1:2] == ["--complete"]:  # a key press waits for it: nothing else is loaded
-            sys.stdout.write(candidates.page(sys.argv[2:]))
+            sys.stdout.write(completion_candidates.page(sys.argv[2:]))
             return 0
-        from podsim.cli.app import main
+        from podsim.cli.command_line import main
 
         code = main()
         signals.release()

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 from podsim.convergence.lengths import Length, run_length
 from podsim.engines import analytic
 from podsim.errors import InputError
-from podsim.files import catalog, find, frameworks
+from podsim.files import catalog, find, frameworks_file
 from podsim.files.changes import apply_to_parameters, parse
 from podsim.files.releases import releases
 from podsim.model.machine import Machine
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
-from podsim.predicting import convolutions, maturity
+from podsim.predicting import convolutions, release_estimate
 from podsim.predicting.assemble import TrainingCase
-from podsim.topology.fabric import Fabric, build, shared
+from podsim.topology.machine_network import Fabric, build, shared
 from podsim.workloads import presets
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     model, preset = presets.named(model, scenario.mapping.preset, document.value)
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
-    release = scenario.software.sdk or (preset.sdk if preset else maturity.newest(parameters))
+    release = scenario.software.sdk or (preset.sdk if preset else release_estimate.newest(parameters))
     grown = _maturity(release, model.name, parameters)
-    before = maturity.applied(parameters, grown)
+    before = release_estimate.applied(parameters, grown)
     after = apply_to_parameters(before, changes)
     fitted = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
     hosts = _hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset, unstated)
@@ -143,7 +143,7 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
         parameters_file=own.name if own else "",
         assumed=document.assumed,
         changed=(*sorted(changed), *fitted),
-        frameworks=frameworks.costs(),
+        frameworks=frameworks_file.costs(),
     )
     return Target(machine=machine, workload=model, preset=preset)
 
@@ -216,18 +216,18 @@ def engine_of(name: str) -> Engine:
     """The engine of that name, "analytic" or "des"."""
     if name == "analytic":
         return analytic.run
-    from podsim.engines.des import pod
+    from podsim.engines.des import step_simulation
 
-    return pod.run
+    return step_simulation.run
 
 
 def tiles_of(name: str) -> TileEngine | None:
     """What runs the supersteps of stages as events for the engine of that name; None where a formula gives them."""
     if name == "analytic":
         return None
-    from podsim.engines.des import chip
+    from podsim.engines.des import tile_simulation
 
-    return chip.as_run
+    return tile_simulation.as_run
 
 
 def _refuse_idle(changes: Sequence[str], also: str) -> None:
@@ -242,7 +242,7 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     """What a release without published runs is taken for; no file is read for one that has them."""
     if sdk in parameters.sdks:
         return None
-    return maturity.maturity(sdk, workload, parameters, releases().value)
+    return release_estimate.maturity(sdk, workload, parameters, releases().value)
 
 
 def _hosts(stated: int | None, machine: Topology) -> presets.UsualHosts | None:

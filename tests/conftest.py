@@ -140,8 +140,8 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
 
 def _fitted() -> tuple[Validation, ParameterSet, FitReport, dict[str, ParameterSet]]:
     from podsim.calibration import holdout
-    from podsim.calibration.shipped import cases as _cases
-    from podsim.calibration.shipped import convergence
+    from podsim.calibration.fit_data import cases as _cases
+    from podsim.calibration.fit_data import convergence
     from podsim.files import catalog
 
     cases, fits = _cases(), {}

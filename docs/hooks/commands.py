@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 
 from transcripts import width
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.cli.exit import MEANINGS
 from podsim.model.argument import REQUIRED, Argument
 from podsim.studies import arguments, commands, load, verbs

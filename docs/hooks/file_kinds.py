@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, get_origin
 
 from podsim.files.catalog import PointsFile
-from podsim.files.families import FamilyFile
+from podsim.files.family_rule import FamilyFile
 from podsim.files.keys import Entry, bare, entries, is_table, member
 from podsim.model.calibration import ParameterSet, TensorParallel
 from podsim.model.chip import Chip

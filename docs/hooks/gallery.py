@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 FOLDER: Final = "gallery"
 

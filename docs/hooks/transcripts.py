@@ -11,7 +11,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 FENCE: Final = re.compile(r"^```console run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE: Final = re.compile(r"^```toml title=\"([\w.-]+)\"\n(.*?)^```$", re.MULTILINE | re.DOTALL)

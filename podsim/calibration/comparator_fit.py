@@ -13,7 +13,7 @@ from podsim.calibration.comparator_arrays import COSTS, OVERHEADS, PARTS, SHARED
 from podsim.model.comparator import ComparatorResult, ExcludedResult, ScalingLaw
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
-from podsim.predicting.comparators import breakdown_s, evaluation_s
+from podsim.predicting.comparator_law import breakdown_s, evaluation_s
 
 OTHER_MODEL = 10.0  # so many times the usual samples are another model
 TOLERANCE = 1e-11

@@ -28,7 +28,7 @@ from podsim.model.comparator import (
 )
 from podsim.model.training import Division
 from podsim.model.workload import Workload
-from podsim.predicting.comparators import evaluations, fit_variance
+from podsim.predicting.comparator_law import evaluations, fit_variance
 
 LEAST_HELD_OUT = 3  # chip counts from which the error of a law is its own
 Progress = Callable[[int, int], None]

@@ -12,7 +12,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
 from podsim.model.validation import ErrorSummary
 from podsim.model.workload import Workload
-from podsim.predicting.comparators import ComparatorCase, fit_variance, predict
+from podsim.predicting.comparator_law import ComparatorCase, fit_variance, predict
 from podsim.predicting.uncertainty import PER_DOUBLING
 
 FEW = 300  # chips of the largest machine that laws are fitted to before they are compared with larger ones

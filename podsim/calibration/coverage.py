@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from podsim.calibration.fit_cases import GROUP_OF, OtherCase
-from podsim.calibration.unexplained import left_out
+from podsim.calibration.residual_spread import left_out
 from podsim.model.calibration import ParameterSet
 from podsim.model.parameters import FreeParameters
 from podsim.model.quantity import Estimate

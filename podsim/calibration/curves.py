@@ -4,16 +4,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from podsim.calibration.holdout import summary
-from podsim.convergence import left_out
-from podsim.convergence.left_out import Missed
+from podsim.convergence import curve_errors
+from podsim.convergence.curve_errors import Missed
 from podsim.model.training import Convergence
 from podsim.model.validation import CurveSummary
 
 LEAST_POINTS = 3  # of a curve that one is left out of
 PLACES: tuple[tuple[str, Callable[[Convergence], Iterator[Missed]]], ...] = (
-    ("between", left_out.interior),
-    ("above", left_out.above),
-    ("below", left_out.below),
+    ("between", curve_errors.interior),
+    ("above", curve_errors.above),
+    ("below", curve_errors.below),
 )
 
 

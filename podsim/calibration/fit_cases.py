@@ -15,7 +15,7 @@ from podsim.model.workload import Workload
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
 from podsim.predicting.assemble import TrainingCase, step
-from podsim.topology.fabric import Fabric, build
+from podsim.topology.machine_network import Fabric, build
 from podsim.workloads import presets
 
 

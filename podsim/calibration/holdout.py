@@ -11,7 +11,7 @@ from podsim.calibration.coverage import estimates, published_s
 from podsim.calibration.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
 from podsim.calibration.fit_cases import GROUP_OF, OtherCase, StepTimes, groups, steps_s
 from podsim.calibration.overheads import apart, outside_error, overheads
-from podsim.calibration.unexplained import model_error
+from podsim.calibration.residual_spread import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
 from podsim.model.parameters import FreeParameters

@@ -12,7 +12,7 @@ from podsim.model.noise import HostNoise, IpuNoise, Noise, NoiseFit, RunNoise, S
 from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.physics.order_statistics import total
-from podsim.predicting.noise import Meeting, meeting
+from podsim.predicting.noisy_steps import Meeting, meeting
 
 NORMAL = 1.4826  # standard deviation of a normal sample over its median absolute deviation
 OUTLIER = 5.0  # standard deviations beyond which a block is an outlier

@@ -7,9 +7,9 @@ from dataclasses import replace
 from podsim.cli.console import is_redirected, look, put
 from podsim.cli.options import OutputFlags
 from podsim.report import evidence
+from podsim.report.answer_formats import Written
 from podsim.report.doc import NOT_MLPERF, Doc, Note, Tone
 from podsim.report.terminal import render
-from podsim.report.written import Written
 from podsim.studies import documents, notebook
 
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from podsim.cli import candidates
+from podsim.cli import completion_candidates as candidates
 from podsim.units import duration
 
 OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {

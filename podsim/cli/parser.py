@@ -9,11 +9,11 @@ from cyclopts import App, CycloptsError, Parameter
 
 from podsim.cli import request
 from podsim.cli.console import color_wanted, look, put
+from podsim.cli.error_text import usage
 from podsim.cli.exit import ExitCode
-from podsim.cli.failures import usage
+from podsim.cli.flag_settings import Settings
 from podsim.cli.help import PURPOSE, Formatter
 from podsim.cli.saving import COMMAND
-from podsim.cli.settings import Settings
 from podsim.files import inputs
 from podsim.model.verb import Command
 from podsim.report.terminal import console

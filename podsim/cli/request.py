@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from cyclopts import App
 
-from podsim.cli import settings
+from podsim.cli import flag_settings
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError
 from podsim.files import find, inputs
@@ -27,14 +27,14 @@ def run(app: App, words: Sequence[str]) -> object:
 
     What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
     """
-    settings.begin()
+    flag_settings.begin()
     with app.app_stack(list(words)):
         command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
         ledger = inputs.current()
         if ledger is not None:
             note(ledger, command, bound)
         refuse_overwritten_inputs(bound)
-        settings.say()
+        flag_settings.say()
         return command(*bound.args, **bound.kwargs)
 
 
@@ -83,7 +83,7 @@ def _is_same(output: Path, other: Path) -> bool:
 
 def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
     """Write the question into the ledger."""
-    module = getattr(command, "__module__", "").rpartition(".")[2]
+    module = getattr(command, "__module__", "").rpartition(".")[2].removesuffix("_command")
     name = getattr(command, "__name__", "")
     ledger.verb = name if module in (name, "command") else f"{module} {name}"
     flags = dict(sorted(_given(bound)))

@@ -16,8 +16,8 @@ from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
+from podsim.report.answer_formats import Written
 from podsim.report.handout import Cover
-from podsim.report.written import Written
 from podsim.studies import documents, notebook
 
 if TYPE_CHECKING:

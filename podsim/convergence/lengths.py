@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.convergence import loss_law
 from podsim.convergence.samples import LawLength, Samples
 from podsim.errors import Infeasible, InputError, MissingParameter
-from podsim.files import loss_laws
+from podsim.files import loss_laws_file
 from podsim.model.arguments import MOST_LENGTH
 from podsim.model.loss_laws import Counted, LossLaw
 from podsim.model.note import AnswerNote
@@ -144,7 +144,7 @@ def _tokens_a_sample(workload: Workload, flag: str) -> float:
 
 def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
-    law, critical = loss_laws.law(name)
+    law, critical = loss_laws_file.law(name)
     parameters = _counted(workload, law)
     if target is None:
         tokens, why = loss_law.optimal_tokens(law, parameters), "compute-optimal"

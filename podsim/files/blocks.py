@@ -8,7 +8,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
 from podsim.files.contents import is_there, text_of
-from podsim.files.faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.calibration import RunBlocks
 from podsim.units import decimal, whole

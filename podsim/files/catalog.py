@@ -13,7 +13,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import changes as what_if
 from podsim.files import (
     fabrics,
-    families,
+    family_rule,
     find,
     imports,
     inputs,
@@ -25,10 +25,10 @@ from podsim.files import (
     topologies,
 )
 from podsim.files.changes import Change, Changes
-from podsim.files.check import points_faults, topology_faults, workload_faults
 from podsim.files.contents import is_folder, is_there
-from podsim.files.families import FamilyFile, member, member_names
-from podsim.files.faults import Fault
+from podsim.files.family_rule import FamilyFile, member, member_names
+from podsim.files.file_faults import Fault
+from podsim.files.file_rules import points_faults, topology_faults, workload_faults
 from podsim.files.find import Kind
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, of_tables, read
@@ -77,12 +77,12 @@ def pod(ipus: int, family: str = "gc200", changes: Changes = (), *, chip: str | 
 
     Raises InputError as `topology`, and where the count is not a power of two from 1 to 65,536.
     """
-    return _with(families.pod(ipus, family), what_if.parse(changes), chip)
+    return _with(family_rule.pod(ipus, family), what_if.parse(changes), chip)
 
 
 def pod_name(ipus: int, family: str = "gc200") -> str:
     """The name of the pod of `ipus` IPUs; InputError where the count is not a power of two from 1 to 65,536."""
-    return families.pod_name(ipus, family)
+    return family_rule.pod_name(ipus, family)
 
 
 def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Document[Topology]:

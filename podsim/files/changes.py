@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from podsim import units
 from podsim.errors import InputError, meant
 from podsim.files import inputs
-from podsim.files.faults import RENAMED, counted, printable
+from podsim.files.file_faults import RENAMED, counted, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label

@@ -7,9 +7,9 @@ from typing import Final
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find
-from podsim.files.comparators import FOLDER, WHAT
+from podsim.files.comparator_results import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS

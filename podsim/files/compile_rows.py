@@ -5,7 +5,7 @@ from typing import Final
 
 from podsim.files import csv_rows, find
 from podsim.files.applications import applications
-from podsim.files.faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.framework import OTHER_NAMES
 from podsim.model.microbenchmark import Microbenchmark

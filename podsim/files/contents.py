@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from podsim.errors import InputError
-from podsim.files.faults import printable
+from podsim.files.file_faults import printable
 
 MOST_BYTES: Final = 2**24
 """Largest file that is read: ten times the largest that podsim writes would be generous."""

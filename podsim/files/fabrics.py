@@ -10,7 +10,7 @@ from podsim.errors import InputError
 from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
-from podsim.files.faults import Fault, spelled, unknown
+from podsim.files.file_faults import Fault, spelled, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document, structured
 from podsim.model.fabric import Attach, GenericFabric, GenericLevel, Shape

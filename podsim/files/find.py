@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from podsim.errors import InputError, meant
 from podsim.files.contents import bytes_of, is_plain, is_there, not_plain
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
 SINGULAR: Final[dict[Kind, str]] = {

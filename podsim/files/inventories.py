@@ -5,7 +5,7 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.fabric import Topology

@@ -11,7 +11,7 @@ from typing import Any, Final
 from podsim.errors import InputError, meant
 from podsim.files import inputs
 from podsim.files.contents import text_of
-from podsim.files.faults import Fault, error_of, printable, shown, spelled
+from podsim.files.file_faults import Fault, error_of, printable, shown, spelled
 from podsim.files.locate import Path as Place
 from podsim.files.locate import line_of, lines
 from podsim.model.limits import ENTRIES, FILE_BYTES, KEY_PARTS

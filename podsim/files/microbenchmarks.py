@@ -7,7 +7,7 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import csv_rows, find
-from podsim.files.faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, shown
 from podsim.files.locate import Path as Place
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.units import decimal

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podsim.files import find, run_phases
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.mix import Mix

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.model.calibration import ParameterSet
 from podsim.model.parameters import SHARDING
 

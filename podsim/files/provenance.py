@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, get_origin
 
 from podsim.errors import meant
-from podsim.files.faults import Fault, shown, unknown
+from podsim.files.file_faults import Fault, shown, unknown
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.model.quantity import Provenance, SourceKind

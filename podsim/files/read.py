@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from podsim.caches.tables import TABLES, Table
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.find import own_name
 from podsim.files.load import Loaded, load
 from podsim.files.provenance import unwrap

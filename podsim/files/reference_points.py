@@ -9,7 +9,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
 from podsim.files.contents import is_there, text_of
-from podsim.files.faults import Fault, error_of, shown, unknown
+from podsim.files.file_faults import Fault, error_of, shown, unknown
 from podsim.files.locate import Path as Place
 from podsim.model.quantity import Provenance, SourceKind
 from podsim.model.training import Convergence, ReferencePoint, ReferenceRound, RoundPoint

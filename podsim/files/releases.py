@@ -7,7 +7,7 @@ from typing import Final
 from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
 from podsim.model.maturity import Releases

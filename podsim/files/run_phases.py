@@ -6,7 +6,7 @@ from pathlib import Path
 from podsim.errors import InputError
 from podsim.files import find, imports
 from podsim.files.contents import is_plain
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.phases import Phases

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from podsim.files.faults import Fault, shown
+from podsim.files.file_faults import Fault, shown
 
 UNITS: Final = ("_s", "_bytes", "_usd", "_w", "_j", "_per_s", "_samples", "_flop")
 """How keys of numbers end; such a key holds a number, nothing, or a table or array of them."""

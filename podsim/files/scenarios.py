@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import SCHEMAS, Loaded, load
 from podsim.files.read import Document, document
 from podsim.files.write import leaf_text, write_atomic

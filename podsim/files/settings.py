@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from podsim.errors import InputError, meant
 from podsim.files.contents import opened, text_of, working_folder
-from podsim.files.faults import Fault, error_of, printable, shown
+from podsim.files.file_faults import Fault, error_of, printable, shown
 from podsim.files.load import tables_of
 from podsim.files.locate import line_of, lines
 from podsim.model.limits import FILE_BYTES

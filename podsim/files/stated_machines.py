@@ -8,7 +8,7 @@ from typing import Any
 from podsim.errors import InputError
 from podsim.files.changes import Change
 from podsim.files.fabrics import fabric
-from podsim.files.families import pod
+from podsim.files.family_rule import pod
 from podsim.files.load import load
 from podsim.files.read import Document
 from podsim.files.topologies import Parts

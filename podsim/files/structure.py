@@ -13,7 +13,7 @@ from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_fa
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from podsim.files.faults import Fault, shown, unknown
+from podsim.files.file_faults import Fault, shown, unknown
 from podsim.files.keys import bare, entries, unit_of
 from podsim.files.structure_faults import from_error
 from podsim.model.note import AnswerNote

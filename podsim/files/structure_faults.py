@@ -9,7 +9,7 @@ from cattrs.errors import (
     IterableValidationNote,
 )
 
-from podsim.files.faults import MOST_SHOWN, RENAMED, Fault
+from podsim.files.file_faults import MOST_SHOWN, RENAMED, Fault
 from podsim.files.keys import Entry, entries
 from podsim.files.locate import Path
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import meant
-from podsim.files.faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded, load
 from podsim.files.read import Document, document
 from podsim.model.argument import Argument, ArgumentKind

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
-from podsim.files.check import topology_faults
 from podsim.files.contents import mentions, resolved
-from podsim.files.faults import Fault, shown, spelled
+from podsim.files.file_faults import Fault, shown, spelled
+from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
 from podsim.files.load import Loaded, load
 from podsim.files.merge import merge, own_index

@@ -15,9 +15,9 @@ from podsim.model.collective import Collective
 from podsim.model.fabric import Shape
 from podsim.model.sums import sum_in_order
 from podsim.topology.axes import DOWN, HUB, UP
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.measure import bisection_bytes_per_s
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

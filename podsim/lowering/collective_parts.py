@@ -11,7 +11,7 @@ from podsim.model.collective import Algorithm, Collective
 from podsim.model.sums import sum_in_order
 from podsim.physics.collectives import sent
 from podsim.physics.links import alone_s, floor_s
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.rack_symmetry import rack_classes, unlike_columns
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.model.fabric import Shape
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.network import Dimension
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.program import StepProgram, TimeByPart
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 
 if TYPE_CHECKING:
     from podsim.model.inference import Served
@@ -75,9 +75,9 @@ def lower_evaluation(
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
     blocks = merged_blocks.forward(line)
     if served:
-        from podsim.lowering import streamed
+        from podsim.lowering import streaming
 
-        blocks = streamed.before(line, blocks, served)
+        blocks = streaming.before(line, blocks, served)
     return StepProgram(
         blocks=blocks,
         ipus=mapping.ipus_per_replica * len(line.replicas),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from podsim.lowering import one_f_one_b
-from podsim.lowering.inputs import Inputs
+from podsim.lowering.input_transfer import Inputs
 from podsim.lowering.pipeline import BarrierInterval, Pipeline, blocks, turn_tasks, turns
 from podsim.model.program import Block, Task, TaskKind
 from podsim.model.training import Schedule

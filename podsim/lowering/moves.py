@@ -10,7 +10,7 @@ from podsim.lowering.collective_parts import CollectiveContext, Move, Phase, Too
 from podsim.model.fabric import Shape
 from podsim.model.program import Flow
 from podsim.model.sums import sum_in_order
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ Graham's anomalies (graham-1969): a faster part could make a longer step. Source
 
 from dataclasses import dataclass, field
 
-from podsim.lowering.inputs import Inputs
+from podsim.lowering.input_transfer import Inputs
 from podsim.lowering.pipeline import Pipeline, boundary_task, compute_task, in_line_task
 from podsim.lowering.work import StageWork
 from podsim.model.program import Task

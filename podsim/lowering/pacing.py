@@ -14,7 +14,7 @@ from podsim.lowering.moves import messages
 from podsim.model.collective import Collective, Pace
 from podsim.model.program import Flow, Part, Task, TaskKind, TimeByPart
 from podsim.physics.links import max_min_rates
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.network import Network
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
 from podsim.physics.sync import machine_sync_s
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.rack_symmetry import same_inputs
 
 

@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 
 from podsim.model.mapping import Mapping
 from podsim.model.training import StatePlace
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.network import Route
 from podsim.topology.rack_symmetry import rack_classes
 

@@ -27,7 +27,7 @@ from podsim.model.workload import LayerUnit
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import COLLECTIVE_STEP_S, machine_sync_s
 from podsim.tiles.cost import Rates
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.topology.wiring import MOST_IPUS_PER_RACK
 
 BETWEEN_RACKS = "rack all-reduce"  # the block of it

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from podsim.model.chip import Precision
 from podsim.model.framework import INTERFACES
-from podsim.model.given import GivenUnit
 from podsim.model.graphs import Dlrm, SchNet
 from podsim.model.language import Deberta, EncoderDecoder
 from podsim.model.network_kind import NetworkKind
 from podsim.model.note import AnswerNote
+from podsim.model.operator_list import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
 from podsim.model.speech import Conformer, DeepVoice, RecurrentTransducer, Transducer
 from podsim.model.training import (

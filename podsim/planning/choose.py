@@ -12,7 +12,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
-from podsim.planning import batches, idle
+from podsim.planning import batches, idle_ipus
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, what_if
 from podsim.planning.no_fit import does_not_fit
@@ -86,7 +86,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     free = not (constraints.global_batch or constraints.accumulation or question.by_law)
     published = _published_run(question) if free else None
     with uncollected():  # by formula, which leaves no cycles
-        best = idle.search(published or question, planner, constraints, on_progress)
+        best = idle_ipus.search(published or question, planner, constraints, on_progress)
     planner, mapping = best.search.planner, best.mapping
     choice = _at_length(question, published, best.choice) if published else best.choice
     note = batches.note(workload, mapping, machine.topology) if free else None

@@ -54,7 +54,7 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
     """
     from podsim.files import comparator_machines
-    from podsim.predicting import comparators
+    from podsim.predicting import comparator_law
 
     name, number = comparator_machines.counted(scenario.machine.topology or "")
     placed, chips = comparator_machines.machine(name), scenario.machine.chips
@@ -65,8 +65,8 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
             hint=f"write {name}:{chips}, or leave out one of them",
         )
     flag = "--chips " if number is None else f"write {name}:"
-    return comparators.predict(
-        comparators.ComparatorCase(
+    return comparator_law.predict(
+        comparator_law.ComparatorCase(
             workload=catalog.workload(scenario.workload).value,
             chip=placed.chip.value,
             machine=placed.machine,

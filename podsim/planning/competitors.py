@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.convergence.lengths import run_length
 from podsim.errors import InputError, MissingParameter
-from podsim.files import comparator_machines, comparators
+from podsim.files import comparator_machines, comparator_results
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.training import Division
 from podsim.planning.workload_sequence import once
-from podsim.predicting import comparators as laws
+from podsim.predicting import comparator_law as laws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
     placed = comparator_machines.machine(machine)
     runs = [
         row
-        for row in comparators.shipped()
+        for row in comparator_results.shipped()
         if (row.workload, row.chip, row.division)
         == (workload.name, placed.chip.value.name, Division(scenario.length.division))
     ]

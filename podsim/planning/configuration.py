@@ -14,7 +14,7 @@ from podsim.model.prediction import MemoryFit
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.model.workload import Workload
 from podsim.planning.available_memory import largest_that_fits
-from podsim.predicting.maturity import version
+from podsim.predicting.release_estimate import version
 from podsim.scenario import Scenario
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases

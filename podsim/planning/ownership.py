@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 from podsim.errors import InputError
-from podsim.files import prices
+from podsim.files import prices_file
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import PriceList
 from podsim.model.quantity import check_day
 from podsim.model.run_cost import Owned
-from podsim.planning import run_cost as counting
+from podsim.planning import machine_cost as counting
 
 if TYPE_CHECKING:  # most answers are given without money, and what counts it is loaded when it is asked for
     from collections.abc import Iterable
@@ -144,14 +144,14 @@ def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
     money = rate(flags.get("currency"))
     machine = flags.get("machine_price")
     path = Path(own) if own is not None else None
-    listed = prices.prices(path)
+    listed = prices_file.prices(path)
     if (date := flags.get("as_of")) is not None:
         listed = replace(listed, as_of=_day(date))
-    own_terms = prices.of_file(path).value.terms if path is not None else None
+    own_terms = prices_file.of_file(path).value.terms if path is not None else None
     return OwnershipTerms(
         prices=listed,
         machine_usd=None if machine is None else money.usd(machine),
-        terms=_terms(prices.terms(listed), flags, money),
+        terms=_terms(prices_file.terms(listed), flags, money),
         given=frozenset(name for name, flag in FLAGS.items() if own_terms or flags.get(flag) is not None),
         rent_usd_per_hour=None if rent is None else money.usd(rent),
         rent_usd_per_ipu_hour=None if each is None else money.usd(each),

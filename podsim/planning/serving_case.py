@@ -10,10 +10,10 @@ from podsim.model.inference import Place
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.planning import serving_mapping
-from podsim.predicting.activity import of_service
 from podsim.predicting.serving import ServingCase
+from podsim.predicting.step_activity import of_service
 from podsim.resolve import engine_of
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 from podsim.workloads.forward_only import folded_norms, forward
 
 if TYPE_CHECKING:

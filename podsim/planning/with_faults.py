@@ -11,12 +11,12 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.program import Part
 from podsim.planning.choose import Chosen, choose
-from podsim.predicting import assemble, fault_cost, maturity
+from podsim.predicting import assemble, fault_cost, release_estimate
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import check, damaged, ranges
-from podsim.topology.remaining import largest, part, whole_machines
+from podsim.topology.healthy_part import largest, part, whole_machines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Choice, Considered, Prediction
     from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
     Progress = Callable[[int, int], None]
 
@@ -176,7 +176,7 @@ def _own(question: TrainingCase, *, takes_sdk: bool) -> TrainingCase:
     """The question without what a preset says beside its mapping: optimizer, and the SDK where no flag names one."""
     machine = question.machine
     if not takes_sdk:
-        machine = replace(machine, sdk=maturity.newest(machine.parameters))
+        machine = replace(machine, sdk=release_estimate.newest(machine.parameters))
     return replace(question, machine=machine, optimizer=question.workload.optimizer)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from podsim.convergence.lengths import run_length
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases
-from podsim.predicting.phases import together
+from podsim.predicting.run_sequence import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

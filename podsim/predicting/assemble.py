@@ -21,14 +21,14 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.training import Division, EvaluationStyle, Schedule
 from podsim.model.workload import Workload
-from podsim.predicting import activity, intervals, steady, step_events, switches
+from podsim.predicting import intervals, steady_state, step_activity, step_events, switches
 from podsim.predicting.grades import grades
 from podsim.predicting.run import NO_OVERHEAD, RunPace, expected_s, pace, run, stop_samples
 from podsim.predicting.timed_steps import TimedSteps
 from podsim.predicting.uncertainty import StepDoubt, between_racks, of_step
 from podsim.tiles import memory
 from podsim.tiles.supersteps import TileEngine
-from podsim.topology.fabric import Fabric
+from podsim.topology.machine_network import Fabric
 from podsim.units import counted
 
 
@@ -116,7 +116,7 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
 
     far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
     if far:
-        return question.steps.keep(question, mapping, steady.run(time, mapping.accumulation, far))
+        return question.steps.keep(question, mapping, steady_state.run(time, mapping.accumulation, far))
     return question.steps.keep(question, mapping, question.engine(program(mapping=mapping), question.fabric))
 
 
@@ -171,7 +171,7 @@ def forward_s(question: TrainingCase, mapping: Mapping) -> float:
 
     far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
     micro_batches = math.ceil(rows / each)
-    return (steady.run(time, micro_batches, far) if far else time(micro_batches)).step_s
+    return (steady_state.run(time, micro_batches, far) if far else time(micro_batches)).step_s
 
 
 def samples(question: TrainingCase, batch: int) -> Samples:
@@ -268,7 +268,7 @@ def predict(
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
         row_tokens=tokens,
-        activity=activity.of_step(workload, mapping, machine, timeline),
+        activity=step_activity.of_step(workload, mapping, machine, timeline),
         length_default=question.samples is not None and question.samples == workload.benchmark.run_samples,
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,

@@ -11,7 +11,7 @@ from podsim.engines.des.histories import Failed, Luck, simulate, steady
 from podsim.errors import Infeasible, InputError
 from podsim.model.goodput import Interrupted, Lost, TriedInterval
 from podsim.model.sums import sum_in_order
-from podsim.predicting.noise import stream
+from podsim.predicting.noisy_steps import stream
 
 LEAST_GOODPUT = 0.05  # share of time below which a run is said not to get anywhere
 MOST_FAILURES = 50_000_000  # of all histories together: half a minute

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from podsim.engines.des import pod
+from podsim.engines.des import step_simulation
 from podsim.lowering.pacing import overhead_lines
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -44,7 +44,7 @@ def recording(engine: Engine, name: str) -> Engine:
     """The engine, with the load of links in its timeline where it keeps one."""
     if name != "des":
         return engine
-    return partial(pod.run, record=Record.LOADS)
+    return partial(step_simulation.run, record=Record.LOADS)
 
 
 def apart(program: StepProgram) -> StepProgram:

@@ -10,8 +10,8 @@ from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
 from podsim.model.residue import RESIDUE, cleaned
 from podsim.topology import wiring
-from podsim.topology.fabric import Fabric
-from podsim.topology.remaining import renamed
+from podsim.topology.healthy_part import renamed
+from podsim.topology.machine_network import Fabric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
 from podsim.predicting.assemble import NAMES
-from podsim.predicting.noise import stream
+from podsim.predicting.noisy_steps import stream
 from podsim.predicting.uncertainty import step_doubt
 from podsim.tiles.cost import TileCost
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from podsim.model.program import StepTimeline
     from podsim.model.quantity import Estimate
     from podsim.model.workload import Workload
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
 LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
 

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.files.faults import unknown
+from podsim.files.file_faults import unknown
 from podsim.model.program import Flow
 from podsim.model.stencil import Stencil, StencilReport
 from podsim.model.sums import sum_in_order
 from podsim.physics import links
 from podsim.physics.collectives import ring_order
-from podsim.tiles import stencil as tiles
+from podsim.tiles import stencil_sweep as tiles
 from podsim.tiles.supersteps import total
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.chip import Chip
     from podsim.model.fabric import Topology
     from podsim.model.tile_plan import TilePlan
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
 MOST_POINTS: Final = 10**13  # of a grid; 16 IPUs hold 10^9
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from podsim.engines.des import chip as tile_engine
+from podsim.engines.des import tile_simulation as tile_engine
 from podsim.errors import InputError
 from podsim.lowering.lower import lower
 from podsim.lowering.replica_symmetry import unlike
@@ -18,7 +18,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSegment, TraceSpan
 from podsim.model.workload import Pass
-from podsim.predicting import drawing, noise
+from podsim.predicting import drawing, noisy_steps
 from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.link_loads import Links, loads, of_replicas
 from podsim.tiles.supersteps import Cycles, cycles, total
@@ -124,8 +124,8 @@ def _paces(
     """How long each step takes, as a multiple of the step without noise, and what is to be said of it."""
     if noises is None or limits.noise_scale is None:
         return [1.0] * limits.steps, []
-    sample = noise.sample(
-        question, mapping, timeline.step_s, noises, steps=max(limits.steps, noise.DRAWN), scale=limits.noise_scale
+    sample = noisy_steps.sample(
+        question, mapping, timeline.step_s, noises, steps=max(limits.steps, noisy_steps.DRAWN), scale=limits.noise_scale
     )
     steps_s = sample.steps_s[: limits.steps].tolist()
     return [seconds / timeline.step_s for seconds in steps_s], [AnswerNote.of(NoteCode.NOISE_STRETCHES)]

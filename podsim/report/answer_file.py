@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.report import evidence
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 
 if TYPE_CHECKING:
     from podsim.report.handout import Cover, Handout

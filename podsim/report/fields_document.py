@@ -6,7 +6,7 @@ from typing import Any, Final
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import Doc, Fact, Facts, Heading
-from podsim.report.views.grades import in_words
+from podsim.report.views.grades_view import in_words
 
 UNITS: Final = {"_per_s": "/s", "_bytes": "B", "_usd": "USD", "_w": "W", "_j": "J", "_s": "s"}
 """Endings of the names of fields, and the unit of their numbers; the longest that fits counts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from podsim.files import inputs
 from podsim.report.doc import Block
-from podsim.report.views import provenance as view
+from podsim.report.views import provenance_view as view
 
 if TYPE_CHECKING:
     from podsim.files.changes import Changes

@@ -45,9 +45,9 @@ if TYPE_CHECKING:  # for editors and type checkers; names are looked up below
     from podsim.studies.op.study import op as op
     from podsim.studies.plan.study import plan as plan
     from podsim.studies.plan.study import plan_mix as plan_mix
+    from podsim.studies.predict.economics import priced as priced
+    from podsim.studies.predict.economics import purse as purse
     from podsim.studies.predict.gate import gate as gate
-    from podsim.studies.predict.money import priced as priced
-    from podsim.studies.predict.money import purse as purse
     from podsim.studies.predict.scenario_files import read_scenario as read_scenario
     from podsim.studies.predict.scenario_files import write_scenario as write_scenario
     from podsim.studies.predict.study import predict as predict

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from podsim.report import json_text
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 
 if TYPE_CHECKING:
     from podsim.report.json_document import JsonDocument
@@ -46,8 +46,8 @@ DOCUMENTS: Final = {
     "podsim.model.published.PublishedReport": "validate.PUBLISHED",
     "podsim.model.validation.FitReport": "calibrate.FIT",
     "podsim.model.noise.NoiseFit": "calibrate.NOISE",
-    "podsim.calibration.frameworks.FrameworkFit": "calibrate.FRAMEWORKS",
-    "podsim.calibration.start_times.StartFit": "calibrate.COMPILE_TIMES",
+    "podsim.calibration.framework_fit.FrameworkFit": "calibrate.FRAMEWORKS",
+    "podsim.calibration.start_time_fit.StartFit": "calibrate.COMPILE_TIMES",
     "podsim.model.own_logs.OwnLogsReport": "calibrate.OWN_LOGS",
 }
 """Where the keys of each type of answer are declared: the study, which is loaded when one is written, and the name."""

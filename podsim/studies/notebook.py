@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from podsim.files.inputs import Ledger
+    from podsim.report.answer_formats import Written
     from podsim.report.doc import Doc
-    from podsim.report.written import Written
 
 FAULTS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError)
 """What a view raises over an answer that somebody made by hand; Python shows it all the same."""
@@ -69,9 +69,11 @@ _VIEWS: Final[dict[str, _View]] = {
     "Trace": _View("trace.report", verbose=False),
     "TraceDifference": _View("trace.difference_report"),
     "Difference": _View("diff.report", charts=True, title="Changes between two answers"),
-    "Validation": _View("podsim.report.views.validation", charts=True, title="Predictions against published results"),
+    "Validation": _View(
+        "podsim.report.views.validation_view", charts=True, title="Predictions against published results"
+    ),
     "FitReport": _View("calibrate.report", verbose=False),
-    "NoiseFit": _View("podsim.report.views.noise", verbose=False),
+    "NoiseFit": _View("podsim.report.views.noise_view", verbose=False),
     "ComparatorReport": _View("predict.comparator_report", function="report", line="line"),
     "FrameworkFit": _View("calibrate.frameworks_report", verbose=False),
     "StartFit": _View("calibrate.start_report", verbose=False),

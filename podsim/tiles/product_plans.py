@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Conv, Gather, Matmul, Operator, OperatorShape, Pass, Stream
-from podsim.tiles import attention, composite, gather, nearest, product, vector
+from podsim.tiles import attention, composite, gather, nearest_neighbours, product, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _looked_up(
     if isinstance(shape, Gather):
         return () if backward else (_allowed(gather.plan, shape, target, operator.name),)
     if isinstance(shape, AllPairs):
-        return () if backward else nearest.plans(shape, target.precision, target.chip, name=operator.name)
+        return () if backward else nearest_neighbours.plans(shape, target.precision, target.chip, name=operator.name)
     make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
     lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
     return (_allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)

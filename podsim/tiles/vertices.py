@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from podsim.model.chip import Precision
-from podsim.tiles import amp, narrow
+from podsim.tiles import amp, narrow_vertices
 from podsim.tiles.amp import AmpVertex
 from podsim.tiles.problem import Array, Problem, Tile
 
@@ -97,11 +97,13 @@ class Slic:
         blocks = amp.up(tile.groups, self.group_grain) * amp.up(tile.inputs, self.in_grain)
         blocks = blocks * amp.up(tile.outputs, self.out_grain)
         field = (tile.batch * tile.height, tile.width)
-        return narrow.slic(field, tile.kernel, self.in_grain, blocks, stride=problem.stride[1], chains=self.chains)
+        return narrow_vertices.slic(
+            field, tile.kernel, self.in_grain, blocks, stride=problem.stride[1], chains=self.chains
+        )
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Once a block of inputs and window of the kernel."""
-        return amp.up(tile.inputs, self.in_grain) * narrow.windows(tile.kernel)
+        return amp.up(tile.inputs, self.in_grain) * narrow_vertices.windows(tile.kernel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +112,13 @@ class Vmac:
 
     precision: Precision
     method: str = "VMAC"
-    group_grain: int = narrow.VMAC_GROUPS
+    group_grain: int = narrow_vertices.VMAC_GROUPS
     in_grain: int = 1
     out_grain: int = 1
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
-        return narrow.vmac(tile.field / problem.spread_positions, tile.kernel, tile.groups)
+        return narrow_vertices.vmac(tile.field / problem.spread_positions, tile.kernel, tile.groups)
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""
@@ -136,7 +138,9 @@ class Dot:
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
         channels = (tile.inputs, tile.outputs)
-        return narrow.dot(tile.field / problem.spread_positions, tile.kernel, channels, tile.groups, self.in_grain)
+        return narrow_vertices.dot(
+            tile.field / problem.spread_positions, tile.kernel, channels, tile.groups, self.in_grain
+        )
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""
@@ -155,7 +159,7 @@ class Outer:
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles."""
-        return narrow.outer(tile.field / problem.spread_positions, tile.outputs, tile.groups)
+        return narrow_vertices.outer(tile.field / problem.spread_positions, tile.outputs, tile.groups)
 
     def sums(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Sums stay in registers."""

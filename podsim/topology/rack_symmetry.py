@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.topology import wiring
 
 if TYPE_CHECKING:
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
 
 def rack_classes(fabric: Fabric) -> tuple[tuple[int, int], ...]:

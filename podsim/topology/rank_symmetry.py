@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from podsim.topology.axes import Axis
-    from podsim.topology.stated import RankNetwork
+    from podsim.topology.stated_network import RankNetwork
 
 
 class Quotient:

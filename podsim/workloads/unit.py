@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from itertools import groupby
 from typing import Any, Final
 
-from podsim.model.given import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
+from podsim.model.operator_list import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, OperatorShape, Stream
 
 UNSTASHED: Final = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.calibration.microbenchmarks.products import PRECISIONS
+from podsim.calibration.microbenchmarks.product_measurements import PRECISIONS
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Precision
 from podsim.model.inference import Served

@@ -12,7 +12,7 @@ import podsim
 from podsim.calibration import holdout
 from podsim.calibration.fit import blank, fit
 from podsim.calibration.fit_cases import steps_s
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.parameters import FREE

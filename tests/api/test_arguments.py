@@ -109,7 +109,7 @@ COMMANDS = ["predict", "plan", "trace", "op", "collective", "sweep"]
 @pytest.mark.parametrize("command", COMMANDS)
 def test_flags_are_read_by_the_table(command: str) -> None:
     """Whatever flag has the name of an argument: the same converter, words and default."""
-    module = import_module(f"podsim.cli.commands.{command}")
+    module = import_module(f"podsim.cli.commands.{command}_command")
     groups = [var for name, var in vars(module).items() if name.endswith("Flags") and is_dataclass(var)]
     looked_at = 0
     for group in groups:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import podsim
-from podsim.cli.app import main
-from podsim.cli.commands.predict import StartFlags
+from podsim.cli.command_line import main
+from podsim.cli.commands.predict_command import StartFlags
 from podsim.cli.options import (
     RENAMED,
     ComparatorFlags,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 QUESTIONS = {
     "op": "op matmul --m 1024 --k 1024 --n 1024",

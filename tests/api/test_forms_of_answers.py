@@ -13,14 +13,14 @@ from slow_cases import slow_but
 
 import podsim
 from podsim import studies
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import PodsimError
 from podsim.files import inputs
 from podsim.model.displayable import LONGEST_LINE, Displayable
 from podsim.report import answer_file
 from podsim.report.doc import Doc, Heading
 from podsim.report.handout import Cover, arranged
-from podsim.studies import asking, documents
+from podsim.studies import call_record, documents
 
 ROOT = Path(__file__).parents[2]
 ALIKE = {
@@ -180,11 +180,11 @@ def test_a_saved_answer_is_what_the_command_line_writes(tmp_path, monkeypatch):
 
 def test_a_question_is_kept_once_by_whoever_is_furthest_out():
     with inputs.recording() as outer:
-        with asking.asking("predict", {"workload": "bert"}) as inner:
+        with call_record.asking("predict", {"workload": "bert"}) as inner:
             assert inner is None
         assert "inputs" in podsim.predict("bert", pod=4).to_dict()
     assert outer.files
-    with asking.asking("predict", {"workload": "./a/own.toml", "changes": {"a": "1"}, "overlap": False}) as record:
+    with call_record.asking("predict", {"workload": "./a/own.toml", "changes": {"a": "1"}, "overlap": False}) as record:
         assert record.flags == {"set": ["a=1"], "workload": "own.toml"}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import podsim
 from podsim import studies
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import applications, microbenchmarks
 from podsim.model.framework import NAMES, Framework

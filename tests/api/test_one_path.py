@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.files import families
+from podsim.files import family_rule
 from podsim.predicting import assemble
 from podsim.scenario import Scenario
 
@@ -72,7 +72,7 @@ def test_a_prediction_reaches_the_physics_in_few_calls(
 ) -> None:
     frames = frames_of("predict", *words)
     capsys.readouterr()
-    assert frames[0] == "predict.predict"
+    assert frames[0] == "predict_command.predict"
     assert len(frames) <= MOST_FRAMES, frames
 
 
@@ -127,8 +127,8 @@ def test_the_next_question_sees_a_file_as_it_is_then(tmp_path: Path) -> None:
 
 def test_a_pod_is_not_named_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """512 IPUs stay a number: no name is taken apart to find how many there are."""
-    monkeypatch.setattr(families, "member", lambda name: pytest.fail(f"{name} was read as a name"))
-    monkeypatch.setattr("podsim.files.catalog.member", families.member)
+    monkeypatch.setattr(family_rule, "member", lambda name: pytest.fail(f"{name} was read as a name"))
+    monkeypatch.setattr("podsim.files.catalog.member", family_rule.member)
     assert podsim.predict("bert", pod=512, engine="analytic").ipus == 512
 
 

@@ -6,7 +6,7 @@ import pytest
 from slow_cases import slow_but
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 OWN = 'schema = "podsim.topology/1"\nname = "ours"\nextends = "pod16"\ntitle = "Ours"\n'
 QUESTIONS = {

@@ -8,10 +8,10 @@ import pytest
 import podsim
 from podsim.errors import Infeasible, InputError
 from podsim.scenario import Scenario
-from podsim.studies import checking
+from podsim.studies import argument_check
 from podsim.studies.look_up import models
 from podsim.studies.look_up import study as lookups
-from podsim.studies.predict import money as run_cost
+from podsim.studies.predict import economics as run_cost
 from podsim.studies.predict import scenario_files as scenarios
 from podsim.studies.sample import study as samplers
 from podsim.studies.stencil import study as stencils
@@ -75,7 +75,7 @@ def test_machines_workloads_and_chips_are_listed_by_name():
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers():
-    assert checking._checked("predict", {"workload": "bert", "pod": np.int64(16)})["pod"] == 16
+    assert argument_check._checked("predict", {"workload": "bert", "pod": np.int64(16)})["pod"] == 16
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_whole_numbers_of_numpy_are_whole_numbers():
 )
 def test_an_argument_is_known_there_and_of_its_kind(given, code):
     with pytest.raises(InputError) as no:
-        checking._checked("predict", given)
+        argument_check._checked("predict", given)
     assert no.value.code == code
 
 
 def test_an_argument_has_one_value():
     with pytest.raises(InputError, match="twice"):
-        checking._named("predict", ("workload",), ("bert",), {"workload": "resnet50"})
+        argument_check._named("predict", ("workload",), ("bert",), {"workload": "resnet50"})
     with pytest.raises(InputError, match="was called with 2"):
-        checking._named("predict", ("workload",), ("bert", 16), {})
+        argument_check._named("predict", ("workload",), ("bert", 16), {})

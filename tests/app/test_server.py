@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report.answer_file import SUFFIXES
 from podsim.studies import load
 from podsim.studies.app import answers, guard, html, views

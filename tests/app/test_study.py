@@ -13,8 +13,8 @@ from urllib.request import urlopen
 import pytest
 
 import podsim
-from podsim.cli.app import main
-from podsim.cli.commands import app as command
+from podsim.cli.command_line import main
+from podsim.cli.commands import app_command as command
 from podsim.errors import InputError
 from podsim.studies.app import serve, study
 

@@ -10,7 +10,7 @@ from functools import cache
 import shown
 
 import podsim
-from podsim.files import catalog, comparators
+from podsim.files import catalog, comparator_results
 from podsim.model.calibration import CalibrationPoint
 from podsim.model.comparator import ComparatorResult
 from podsim.model.prediction import Prediction
@@ -114,7 +114,7 @@ def _others() -> Iterator[Measured]:
     """Results of other chips with a rate, on more than 64."""
     rows = [
         row
-        for row in comparators.shipped()
+        for row in comparator_results.shipped()
         if row.chip in OTHER_CHIPS and row.workload in WORKLOADS and row.division is Division.CLOSED and _rate(row)
     ]
     for row in rows:

@@ -24,7 +24,7 @@ from podsim.model.published import PublishedReport
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.numbers import with_micro
-from podsim.report.views.validation import three
+from podsim.report.views.validation_view import three
 from podsim.studies.predict.report import PARTS
 from podsim.studies.validate.hold_outs_report import LEFT_OUT
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from source import ROOT, modules, place, tree
 
 from podsim import errors
-from podsim.cli.failures import USAGE_CODES
+from podsim.cli.error_text import USAGE_CODES
 from podsim.files.load import SCHEMAS
 
 CODE = re.compile(r"^[a-z]+(-[a-z0-9]+)+$")
@@ -33,7 +33,7 @@ def raised() -> Iterator[tuple[str, str]]:
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.keyword) and node.arg == "code" and (text := pattern(node.value)):
                 yield text, place(path, node.value.lineno)
-    yield from ((re.escape(code), "podsim/cli/failures.py") for code in {*USAGE_CODES.values(), "bad-usage"})
+    yield from ((re.escape(code), "podsim/cli/error_text.py") for code in {*USAGE_CODES.values(), "bad-usage"})
     yield from ((rf"bad\-{what}\-file", "podsim/files/load.py") for what in [*SCHEMAS, "input"])
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.PodsimError) and kind.code != ROOT_CODE:

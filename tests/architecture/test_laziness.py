@@ -16,7 +16,7 @@ PROBE = """
 import json, sys
 arguments = json.loads(sys.argv[1])
 sys.argv = ["podsim", *arguments]
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 try:
     code = main()
 except SystemExit as stop:

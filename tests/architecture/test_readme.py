@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from source import ROOT
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ podsim (.+)$", README, re.MULTILINE)

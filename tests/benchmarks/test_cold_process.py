@@ -12,7 +12,7 @@ import pytest
 from engines.worlds import published
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 
 MOST_BYTES = 200e6
 HELP_S = 0.150  # over a bare interpreter

@@ -12,7 +12,7 @@ from engines.worlds import parameters, published
 import podsim
 from podsim.caches.tables import TABLES
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.files import catalog, load
 from podsim.lowering import moves, pipeline, weight_update
 from podsim.lowering.lower import lower
@@ -24,7 +24,7 @@ from podsim.studies.explain import influences
 from podsim.tiles import planner as planning
 from podsim.tiles import product_search as tile_search
 from podsim.tiles.planner import Planner
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 
 def at(setup, topology, *, folded=True):

@@ -13,7 +13,7 @@ import simpy
 from engines.programs import Links, step, task
 from engines.worlds import published
 
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.program import Flow
 from podsim.model.training import Schedule
 from podsim.physics.links import alone_s

@@ -4,7 +4,7 @@ import pytest
 
 import podsim
 from podsim.caches.tables import TABLES
-from podsim.calibration import fit, holdout, shipped
+from podsim.calibration import fit, fit_data, holdout
 from podsim.files import catalog
 from podsim.model.parameters import FREE
 from podsim.studies.documents import written
@@ -18,7 +18,7 @@ def predicted():
 @pytest.fixture(scope="module")
 def verbs():
     """The three verbs over some results of a rack: each takes a moment."""
-    cases = [case for case in shipped.cases() if case.point.topology == "pod16"][:4]
+    cases = [case for case in fit_data.cases() if case.point.topology == "pod16"][:4]
     form = FREE.forms[0]
 
     def calibrated():

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
-from podsim.files import saved
+from podsim.cli.command_line import main
+from podsim.files import answer_files
 from podsim.studies.diff import headlines
 from podsim.studies.diff import question as changed_inputs
 
@@ -132,7 +132,7 @@ def test_a_list_of_faults_is_taken_apart(tmp_path):
     ]
     for name, body in zip("ab", bodies, strict=True):
         (tmp_path / f"{name}.json").write_text(json.dumps(body), encoding="utf-8")
-    items = list(changed_inputs.changed_inputs(*(saved.read(tmp_path / f"{name}.json") for name in "ab")))
+    items = list(changed_inputs.changed_inputs(*(answer_files.read(tmp_path / f"{name}.json") for name in "ab")))
     assert [(item.what, item.old, item.new) for item in items] == [
         ("--fault ipu:3", "0.5", "–"),
         ("--fault ipu:5", "–", "0.5"),

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibration.claims import judge
+from podsim.calibration.claims import claim_verdicts
 from podsim.calibration.claims.environment import Environment
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
-from podsim.files import catalog, comparators
+from podsim.files import catalog, comparator_results
 from podsim.model.claims import Claim, ClaimPart, Metric, Verdict, Worth
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.prices import Price, PriceList
@@ -45,7 +45,7 @@ def answer(rate=100.0, time_s=60.0):
 @pytest.fixture(scope="module")
 def rival():
     """A published result of 8 A100 in the closed division."""
-    rows = comparators.shipped()
+    rows = comparator_results.shipped()
     return next(row for row in rows if row.chip == "a100" and row.workload == "bert" and row.division == "closed")
 
 
@@ -140,7 +140,7 @@ def verdicts(ratio, claim=CLAIM, **change):
     """A claim of tenfold scaling from pod16, where the model has another ratio."""
     part = replace(PART, machine_before="pod16", **change)
     log = Log({"pod64": ratio, "pod16": 1.0})
-    return judge.report([replace(claim, parts=(part,))], log.environment)
+    return claim_verdicts.report([replace(claim, parts=(part,))], log.environment)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_the_model_cannot_answer_is_no_disagreement():
 
 def test_progress_counts_claims():
     seen = []
-    judge.report([CLAIM, CLAIM], Log().environment, lambda done, of: seen.append((done, of)))
+    claim_verdicts.report([CLAIM, CLAIM], Log().environment, lambda done, of: seen.append((done, of)))
     assert seen == [(1, 2), (2, 2)]
 
 

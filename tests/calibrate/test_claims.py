@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.calibration.claims.evaluate import EVALUATORS
+from podsim.calibration.claims.claim_metrics import EVALUATORS
 from podsim.errors import InputError
-from podsim.files import catalog, claims, find, prices
+from podsim.files import catalog, claims_file, find, prices_file
 from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth
 from podsim.studies.validate.claims_report import row
 
 TEXT = (find.shipped("calibration") / "claims.toml").read_text(encoding="utf-8")
-CLAIMS = {claim.id: claim for claim in claims.claims().value.claims}
+CLAIMS = {claim.id: claim for claim in claims_file.claims().value.claims}
 
 
 def one(folder: Path, id_: str, *changes: tuple[str, str]) -> ClaimAnswer:
@@ -105,12 +105,12 @@ def test_an_id_that_stands_twice_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "claims.toml"
     path.write_text(re.sub('"C02"', '"C01"', TEXT), encoding="utf-8")
     with pytest.raises(InputError) as error:
-        claims.claims(path)
+        claims_file.claims(path)
     assert error.value.code == "bad-claims-file"
 
 
 def test_prices_are_ranges_and_say_when_nobody_published_them() -> None:
-    result = prices.prices()
+    result = prices_file.prices()
     bow, dgx = result.of("bow-pod16"), result.of("dgx-a100-320gb")
     assert bow is not None
     assert dgx is not None

@@ -11,9 +11,9 @@ from podsim.calibration import comparator_arrays, comparator_fit
 from podsim.calibration.comparator_arrays import OVERHEADS, Arrays, Priors
 from podsim.calibration.comparator_larger import FEW, per_doubling
 from podsim.files import catalog, comparator_machines
-from podsim.files import comparators as results
+from podsim.files import comparator_results as results
 from podsim.model.comparator import MOST_HELD_OUT
-from podsim.predicting.comparators import evaluation_s, step_s
+from podsim.predicting.comparator_law import evaluation_s, step_s
 
 CHIPS = {chip.value.name: chip.value for chip in comparator_machines.chips()}
 MACHINES = {name: min(machine.multiple for machine in chip.machines) for name, chip in CHIPS.items()}

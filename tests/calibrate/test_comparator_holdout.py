@@ -8,7 +8,7 @@ import pytest
 
 from podsim.calibration.comparator_holdout import _grouped, _rms, _summaries, _unexplained, factors
 from podsim.calibration.convergence_factors import LEAST_SPREAD
-from podsim.files import catalog, comparators
+from podsim.files import catalog, comparator_results
 from podsim.model.comparator import ComparatorPoint
 from podsim.model.training import Division
 
@@ -34,7 +34,7 @@ def bert():
 def row(bert):
     """A result at the batch of a reference point, of just as many samples."""
     point = bert.curve.points[1]
-    known = next(each for each in comparators.shipped() if each.workload == "bert")
+    known = next(each for each in comparator_results.shipped() if each.workload == "bert")
     return replace(
         known,
         global_batch=point.batch,

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration import convergence_factors, overheads, unexplained
+from podsim.calibration import convergence_factors, overheads, residual_spread
 from podsim.calibration.coverage import LEVELS, coverage
 from podsim.calibration.fit_cases import GROUP_OF, StepTimes, steps_s
+from podsim.calibration.fit_data import cases as _cases
 from podsim.calibration.holdout import held_out
-from podsim.calibration.shipped import cases as _cases
 from podsim.files import catalog
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY_PERCENT
@@ -26,7 +26,7 @@ def report(fitted):
 
 @pytest.fixture(scope="module")
 def left_out():
-    return unexplained.left_out(CASES, PARAMETERS, FREE)
+    return residual_spread.left_out(CASES, PARAMETERS, FREE)
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_one_linear_step_leaves_a_size_out_as_a_new_fit_does(left_out):
 def test_leaving_out_never_makes_parameters_surer(left_out):
     for case, item in zip(CASES, left_out, strict=True):
         assert item.variance > 0, case.point.id
-    assert unexplained.model_error(CASES, PARAMETERS, FREE) == pytest.approx(PARAMETERS.model_error, abs=2e-4)
+    assert residual_spread.model_error(CASES, PARAMETERS, FREE) == pytest.approx(PARAMETERS.model_error, abs=2e-4)
 
 
 def test_ninety_percent_intervals_hold_as_many_as_they_should(report):

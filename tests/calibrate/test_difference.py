@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.studies.diff.result import Difference, InputChange, Moved
 

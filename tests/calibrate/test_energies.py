@@ -9,11 +9,11 @@ import pytest
 
 import podsim
 from podsim.calibration.energies import MeasuredKernel, errors_held_out, fit, predicted_w
+from podsim.calibration.fit_data import bench
 from podsim.calibration.published import power_rows
 from podsim.calibration.published.evaluate import EvaluationContext, predicted
-from podsim.calibration.published.fitted import row_fits
-from podsim.calibration.shipped import bench
-from podsim.files import applications, catalog, readings
+from podsim.calibration.published.fitted_rows import row_fits
+from podsim.files import applications, catalog, readings_file
 from podsim.files import microbenchmarks as measured
 from podsim.model.activity import StepActivity
 from podsim.model.chip import Precision
@@ -23,7 +23,7 @@ from podsim.studies.validate.study import _world
 
 CHIP = catalog.chip("gc200").value
 ROWS = {row.id: row for row in applications.applications()}
-FILE = readings.readings().value
+FILE = readings_file.readings().value
 SYSTEMS = [reading for reading in FILE.readings if reading.mode is Mode.POWER and reading.workload]
 
 

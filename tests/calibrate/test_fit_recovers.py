@@ -8,7 +8,7 @@ import pytest
 from podsim.calibration import holdout
 from podsim.calibration.fit import best, blank, error, fit, fitted, rounded
 from podsim.calibration.fit_cases import StepTimes, groups, steps_s
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.errors import MissingParameter
 from podsim.model.parameters import FREE
 

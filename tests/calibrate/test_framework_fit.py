@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from podsim.calibration.frameworks import FrameworkRow, fit
-from podsim.files import frameworks as file
+from podsim.calibration.framework_fit import FrameworkRow, fit
+from podsim.files import frameworks_file as file
 from podsim.files.load import load
 from podsim.files.readers import reader
 from podsim.files.write import frameworks_text

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibration.frameworks import FrameworkFit, FrameworkGroup
+from podsim.calibration.framework_fit import FrameworkFit, FrameworkGroup
 from podsim.calibration.published.framework_rows import framework_rows
 from podsim.errors import InputError
 from podsim.model.framework import Framework

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from podsim.calibration.frameworks import FrameworkFit, FrameworkGroup
-from podsim.calibration.published.fitted import outdated, row_fits
-from podsim.files import applications, frameworks, microbenchmarks, readings
+from podsim.calibration.framework_fit import FrameworkFit, FrameworkGroup
+from podsim.calibration.published.fitted_rows import outdated, row_fits
+from podsim.files import applications, frameworks_file, microbenchmarks, readings_file
 from podsim.model.framework import Framework
 from podsim.model.framework_costs import MICRO_BATCH, NAMES, REPLICA, constants_of
 from podsim.model.published import PublishedReport, ReadRow, RowFit, Sample
@@ -23,7 +23,7 @@ from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
 ROWS = (*microbenchmarks.published(), *applications.applications())
-ROOT = Path(readings.__file__).parents[2]
+ROOT = Path(readings_file.__file__).parents[2]
 
 
 def group(framework: Framework, *rows: str, held_out: float = 0.2) -> FrameworkGroup:
@@ -52,7 +52,7 @@ REFERENCE = RowFit(reference=NAMES)
 
 
 def test_constants_of_a_framework_are_those_that_enter_its_step() -> None:
-    costs = frameworks.costs()
+    costs = frameworks_file.costs()
     for framework in Framework:
         entering = {name for name, part in costs.parts(framework, 16).items() if part}
         assert entering == set(constants_of(framework))
@@ -60,7 +60,7 @@ def test_constants_of_a_framework_are_those_that_enter_its_step() -> None:
 
 def test_a_row_of_a_reference_is_in_the_fit_and_not_in_sample() -> None:
     fit = FrameworkFit(
-        costs=frameworks.costs(),
+        costs=frameworks_file.costs(),
         groups=(group(Framework.POPART, "published-0058"), group(Framework.POPTORCH, "published-0068")),
     )
     fits = row_fits(ROWS, fit)
@@ -124,7 +124,7 @@ def test_rows_in_sample_are_marked_on_screen_and_in_json() -> None:
 
 
 def test_constants_of_other_rows_are_named_on_screen() -> None:
-    costs = frameworks.costs()
+    costs = frameworks_file.costs()
     slower = replace(costs.fitted[REPLICA], value=2 * costs.value(REPLICA))
     other = replace(costs, fitted={**costs.fitted, REPLICA: slower})
     assert outdated(other, FrameworkFit(costs=costs, groups=())) == (REPLICA,)
@@ -135,7 +135,7 @@ def test_constants_of_other_rows_are_named_on_screen() -> None:
 def test_the_shipped_constants_are_of_the_rows_that_are_shown(published: PublishedReport) -> None:
     assert published.outdated == ()
     rows = [row for row in published.compared if row.fit_of_framework]
-    assert len(rows) == frameworks.costs().rows
+    assert len(rows) == frameworks_file.costs().rows
     assert {row.sample for row in rows} == {Sample.IN_SAMPLE, Sample.REFERENCE}
 
 

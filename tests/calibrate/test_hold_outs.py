@@ -8,7 +8,7 @@ from slow_cases import slow_but
 
 from podsim.calibration import holdout
 from podsim.calibration.fit_cases import GROUP_OF, StepTimes, groups
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED

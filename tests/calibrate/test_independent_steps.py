@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration.fit import blank, fit
-from podsim.calibration.shipped import cases
+from podsim.calibration.fit_data import cases
 from podsim.engines import analytic
 from podsim.files import catalog
 from podsim.lowering import collective_choice, weight_update
@@ -25,7 +25,7 @@ from podsim.physics.hostio import HOST_CALL_S
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
 from podsim.predicting.assemble import TrainingCase, step
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 from podsim.workloads import presets
 
 ROOT = Path(__file__).parents[2]

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration.microbenchmarks import compare as comparison
-from podsim.calibration.microbenchmarks.families import FAMILIES
-from podsim.calibration.microbenchmarks.fitted import FITTED, constant_of
+from podsim.calibration.microbenchmarks.fitted_measurements import FITTED, constant_of
+from podsim.calibration.microbenchmarks.measurement_families import FAMILIES
 from podsim.calibration.microbenchmarks.rules import Rule
-from podsim.cli.commands import validate as command
+from podsim.cli.commands import validate_command as command
 from podsim.errors import InputError
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Chip

@@ -10,8 +10,8 @@ import pytest
 import podsim
 from podsim.calibration.fit import fit
 from podsim.calibration.fit_cases import StepTimes, steps_s
+from podsim.calibration.fit_data import cases, ready
 from podsim.calibration.next_point import NextPoint, with_point
-from podsim.calibration.shipped import cases, ready
 from podsim.files import catalog
 from podsim.model.parameters import FREE
 from podsim.predicting.assemble import step

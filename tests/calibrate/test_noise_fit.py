@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from podsim.calibration import noise_fit as fitting
-from podsim.calibration.shipped import cases as _cases
-from podsim.files import blocks, catalog, failures
-from podsim.files import noise as noise_file
+from podsim.calibration.fit_data import cases as _cases
+from podsim.files import blocks, catalog, failures_file, noise_file
 from podsim.model.calibration import RunBlocks
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +58,9 @@ def test_blocks_are_those_of_the_runs_kept_for_the_tests():
 
 
 def test_start_up_before_the_clock_is_the_median_of_the_logs():
-    assert failures.failures().value.restart.init_s == pytest.approx(median(run.init_s for run in BLOCKS), abs=0.05)
+    assert failures_file.failures().value.restart.init_s == pytest.approx(
+        median(run.init_s for run in BLOCKS), abs=0.05
+    )
 
 
 def synthetic(case, spread_s, *, runs=40, count=20, steps=56, hiccups=()):

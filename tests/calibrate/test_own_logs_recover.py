@@ -9,10 +9,10 @@ import pytest
 from podsim.calibration import own_groups
 from podsim.calibration.fit import blank, fit, fitted
 from podsim.calibration.fit_cases import steps_s
+from podsim.calibration.fit_data import cases as _cases
+from podsim.calibration.fit_data import known_files as _catalog
+from podsim.calibration.fit_data import ready as _ready
 from podsim.calibration.own_mapping import LogOptions
-from podsim.calibration.shipped import cases as _cases
-from podsim.calibration.shipped import known_files as _catalog
-from podsim.calibration.shipped import ready as _ready
 from podsim.files.mllog import tree
 from podsim.model.parameters import FREE
 

@@ -16,7 +16,7 @@ from podsim.calibration.published.evaluate import EvaluationContext, settled
 from podsim.calibration.published.interpretations import ways
 from podsim.calibration.published.judge import UNREAD, report
 from podsim.errors import Infeasible, InputError
-from podsim.files import applications, microbenchmarks, readings
+from podsim.files import applications, microbenchmarks, readings_file
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.published import MOST_SPREAD, LeftOutRow, OtherReading, PublishedReport, ReadRow, Stated
 from podsim.model.published_bars import bars, missed
@@ -27,7 +27,7 @@ from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
 ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
-FILE = readings.readings().value
+FILE = readings_file.readings().value
 READINGS = {reading.row: reading for reading in FILE.readings}
 
 
@@ -148,7 +148,7 @@ def test_a_claimed_factor_is_held_against_a_measured_time() -> None:
 
 
 def test_programs_without_a_network_are_those_of_the_microbenchmarks() -> None:
-    from podsim.calibration.shipped import bench
+    from podsim.calibration.fit_data import bench
 
     heat = ROWS["published-0034"]
     (known,) = compare((heat,), bench((heat,))).compared

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from podsim.errors import InputError
-from podsim.files import applications, catalog, find, microbenchmarks, readings
+from podsim.files import applications, catalog, find, microbenchmarks, readings_file
 from podsim.model.published import PublishedReport
 from podsim.model.readings import Mode
 
 ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
-FILE = readings.readings().value
+FILE = readings_file.readings().value
 READINGS = {reading.row: reading for reading in FILE.readings}
 
 
@@ -104,12 +104,12 @@ def test_a_stated_split_gives_the_stated_batch() -> None:
     ],
 )
 def test_a_wrong_file_is_refused(change: tuple[str, str], message: str, tmp_path: Path) -> None:
-    text = (find.shipped("calibration") / readings.NAME).read_text(encoding="utf-8")
+    text = (find.shipped("calibration") / readings_file.NAME).read_text(encoding="utf-8")
     assert change[0] in text
     path = tmp_path / "readings.toml"
     path.write_text(text.replace(*change, 1), encoding="utf-8")
     with pytest.raises(InputError) as refused:
-        readings.readings(path)
+        readings_file.readings(path)
     assert refused.value.code == "bad-readings-file"
     assert message in "\n".join((refused.value.message, *refused.value.context))
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration.start_times import FORMS, MeasuredTime, chosen, fit, operators, proportion
+from podsim.calibration.start_time_fit import FORMS, MeasuredTime, chosen, fit, operators, proportion
 from podsim.errors import InputError, MissingParameter
-from podsim.files import catalog, compile_rows, find, start_times
+from podsim.files import catalog, compile_rows, find, start_times_file
 from podsim.files.load import load
 from podsim.files.readers import reader
 from podsim.files.write import start_times_text
@@ -83,8 +83,8 @@ def test_a_family_that_is_left_out_has_no_part_in_its_prediction():
 
 
 def test_what_is_shipped_is_what_the_rows_say(shipped):
-    assert start_times.times() == shipped.times
-    assert start_times.path().read_text(encoding="utf-8") == start_times_text(shipped.times)
+    assert start_times_file.times() == shipped.times
+    assert start_times_file.path().read_text(encoding="utf-8") == start_times_text(shipped.times)
 
 
 def test_a_written_file_reads_back(shipped, tmp_path):

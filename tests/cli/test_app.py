@@ -6,8 +6,8 @@ import re
 import pytest
 from stand_ins import FakeApi
 
-from podsim.cli import failures
-from podsim.cli.app import main
+from podsim.cli import error_text
+from podsim.cli.command_line import main
 from podsim.cli.exit import ExitCode
 from podsim.errors import InputError
 from podsim.report.terminal import Look
@@ -166,7 +166,7 @@ def test_the_faults_of_a_file_are_listed(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_what_goes_wrong_midway_does_not_say_that_nothing_was_run(capsys: pytest.CaptureFixture[str]) -> None:
     error = InputError("cannot write a.jsonl: full", code="cannot-write", context=["55 points are stored and stay"])
-    screen = failures.screen(error, Look(width=80))
+    screen = error_text.screen(error, Look(width=80))
     assert "55 points" in screen
     assert "nothing was executed" not in screen
 

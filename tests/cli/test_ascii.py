@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 
 class Ascii(io.StringIO):

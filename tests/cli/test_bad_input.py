@@ -5,7 +5,7 @@ import json
 import pytest
 
 from podsim.__main__ import run
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files import find
 
 
@@ -240,6 +240,6 @@ def test_ctrl_c_while_modules_load_is_one_line(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("podsim.cli.app.main", interrupted)
+    monkeypatch.setattr("podsim.cli.command_line.main", interrupted)
     assert run() == 130
     assert capsys.readouterr().err == "interrupted\n"

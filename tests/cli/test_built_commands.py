@@ -12,7 +12,7 @@ import pytest
 import podsim
 from podsim import studies
 from podsim.cli import command
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.verb import Verb
 from podsim.report import fields_document
 from podsim.report.doc import Fact, Facts
@@ -37,7 +37,7 @@ FUNCTION = '''
 
 from dataclasses import dataclass
 
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def test_it_has_help_a_place_on_the_first_page_and_a_twin(capsys: pytest.Capture
 def test_its_arguments_are_checked_on_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rack_load", "--links", "9"]) == 2
     assert "8" in capsys.readouterr().err
-    with pytest.raises(podsim.studies.checking.InputError, match="links must be"):
+    with pytest.raises(podsim.studies.argument_check.InputError, match="links must be"):
         podsim.rack_load(links=9)
 
 

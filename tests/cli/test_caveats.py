@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.report.views import caveats
+from podsim.report.views import caveats_view
 
 CONVOLUTION = "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
 QUESTIONS = (
@@ -85,8 +85,8 @@ def test_gc2_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_caveat_of_some_answers_names_them() -> None:
     line = AnswerNote.of(NoteCode.FILE_TEXT, caveat=True, text="never measured")
     plain = AnswerNote.of(NoteCode.FILE_TEXT, text="as assumed")
-    notes = caveats.of_several({"pod4": (line, plain), "pod8": (plain,)})
+    notes = caveats_view.of_several({"pod4": (line, plain), "pod8": (plain,)})
     assert [note.text for note in notes] == ["never measured (pod4)"]
-    assert [note.text for note in caveats.of_several({"pod4": (line,), "pod8": (line,)})] == ["never measured"]
-    assert not list(caveats.notes((line, plain), verbose=True))
-    assert [(note.label, note.text) for note in caveats.notes((line, plain))] == [("Caveat", "never measured")]
+    assert [note.text for note in caveats_view.of_several({"pod4": (line,), "pod8": (line,)})] == ["never measured"]
+    assert not list(caveats_view.notes((line, plain), verbose=True))
+    assert [(note.label, note.text) for note in caveats_view.notes((line, plain))] == [("Caveat", "never measured")]

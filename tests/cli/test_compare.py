@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report.digits import rounded
 
 QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "sharding.weight=1e-4")

@@ -9,8 +9,8 @@ from pathlib import Path
 import completion_words
 import pytest
 
-from podsim.cli import candidates
-from podsim.cli.app import main
+from podsim.cli import completion_candidates
+from podsim.cli.command_line import main
 from podsim.files.find import names
 
 BIN = Path(sys.executable).parent
@@ -39,19 +39,19 @@ NOTHING = [
 
 @pytest.mark.parametrize(("words", "text"), CASES, ids=[" ".join(words) for words, _ in CASES])
 def test_a_word_is_completed(words, text):
-    assert candidates.page(words).split() == text
+    assert completion_candidates.page(words).split() == text
 
 
 @pytest.mark.parametrize("words", NOTHING, ids=" ".join)
 def test_files_and_free_values_are_left_to_the_shell(words):
-    assert candidates.page(words) == ""
+    assert completion_candidates.page(words) == ""
 
 
 @pytest.mark.parametrize(
     ("kind", "words"), [("workloads", ["predict"]), ("topologies", ["topology", "show"]), ("chips", ["chip", "show"])]
 )
 def test_every_name_is_offered(kind, words):
-    assert set(names(kind)) <= set(candidates.page([*words, ""]).split())
+    assert set(names(kind)) <= set(completion_candidates.page([*words, ""]).split())
 
 
 def test_the_words_are_those_of_the_parser():
@@ -92,7 +92,10 @@ def test_fish_completes(tmp_path, monkeypatch, capsys):
 
 
 def test_a_candidate_takes_no_parser_and_no_numbers():
-    script = "import sys; from podsim.cli import candidates; candidates.page(['predict', 'b']); print(*sys.modules)"
+    script = (
+        "import sys; from podsim.cli import completion_candidates; "
+        "completion_candidates.page(['predict', 'b']); print(*sys.modules)"
+    )
     command = [sys.executable, "-c", script]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert {"cyclopts", "numpy", "cattrs", "podsim.studies"}.isdisjoint(loaded)

@@ -12,7 +12,7 @@ import pytest
 from stand_ins import Terminal
 
 from podsim.cli.console import NARROWEST, WIDEST, CannotWrite, color_wanted, kept_error, later, look, put
-from podsim.cli.failures import screen
+from podsim.cli.error_text import screen
 from podsim.errors import InputError
 from podsim.report.terminal import Look
 
@@ -88,7 +88,7 @@ def test_the_colour_of_a_line_that_may_not_parse(line: str, color: str) -> None:
 
 
 def test_a_reader_that_went_away_is_no_error() -> None:
-    code = "import sys; from podsim.cli.app import main; sys.exit(main(['--help']))"
+    code = "import sys; from podsim.cli.command_line import main; sys.exit(main(['--help']))"
     reader, writer = os.pipe()
     os.close(reader)
     run = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, check=False)

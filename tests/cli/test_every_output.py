@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.studies.explain import alternatives, influences
 
 PRESET = "--preset mlperf-v1.1-closed"

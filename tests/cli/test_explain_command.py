@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 ASKED = ("explain", "bert", "--pod", "16", "--engine", "analytic")
 FAULT = ("--fault", "link:ipu4-ipu6=down")

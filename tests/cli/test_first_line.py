@@ -9,7 +9,7 @@ import pytest
 
 import podsim
 from podsim.cli import help as first_page
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 CONFIG = {
     "model_type": "bert",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from podsim import studies
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files.spelling import canonical
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.requirement import RequirementCheck
-from podsim.report.views import requirements
+from podsim.report.views import requirements_view
 
 POD = ("predict", "bert", "--pod", "64", "--engine", "analytic")
 
@@ -96,12 +96,12 @@ CHECK = RequirementCheck(
 
 
 def test_a_line_claims_no_more_than_99_percent():
-    assert requirements.line(CHECK) == "PASS step<1s@0.9: chance > 99 %; up to: step<501ms@0.9"
+    assert requirements_view.line(CHECK) == "PASS step<1s@0.9: chance > 99 %; up to: step<501ms@0.9"
 
 
 def test_there_is_a_row_for_each_requirement_and_none_without():
-    assert not [*requirements.blocks(())]
-    (facts,) = requirements.blocks([CHECK, replace(CHECK, is_met=False)])
+    assert not [*requirements_view.blocks(())]
+    (facts,) = requirements_view.blocks([CHECK, replace(CHECK, is_met=False)])
     assert [row.label for row in facts.rows] == ["PASS", "FAIL"]
     assert facts.rows[1].remark == "step<1s@0.9: chance > 99 %; nearest: step<501ms@0.9"
 

@@ -10,9 +10,9 @@ import pytest
 from hints import corrected, suggestions
 from provoked import table
 
-from podsim.cli import app
-from podsim.cli.app import main
-from podsim.cli.failures import exit_code
+from podsim.cli import command_line
+from podsim.cli.command_line import main
+from podsim.cli.error_text import exit_code
 from podsim.errors import InputError, PodsimError
 from podsim.report.error_json import document
 
@@ -31,7 +31,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactor
         errors.append(error)
         return exit_code(error)
 
-    monkeypatch.setattr(app, "_refused", refused)
+    monkeypatch.setattr(command_line, "_refused", refused)
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
 
     def run(words: list[str]) -> tuple[int, PodsimError | None]:

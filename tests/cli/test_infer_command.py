@@ -5,7 +5,7 @@ import json
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report.digits import rounded
 from podsim.report.doc import Bars
 from podsim.studies.infer import report as inference

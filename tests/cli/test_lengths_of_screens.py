@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 # A terminal begins with an empty line, which counts. Four screens, marked, are one line over 24 and 30 with it.
 LIMITS = {

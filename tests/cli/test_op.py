@@ -9,8 +9,8 @@ import pytest
 
 import podsim
 from podsim.caches.tables import TABLES
-from podsim.cli.app import main
-from podsim.engines.des import chip as chip_engine
+from podsim.cli.command_line import main
+from podsim.engines.des import tile_simulation as chip_engine
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import TilePlan

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
 from podsim.studies.op import one_operator as operators

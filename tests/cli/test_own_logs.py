@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from podsim.calibration import own_logs
-from podsim.cli.app import main
+from podsim.calibration import own_logs_fit
+from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.validation import ErrorSummary, FitReport
 
@@ -46,7 +46,7 @@ def fits(monkeypatch):
         slower = replace(parameters.fitted["program.stretch"], value=parameters.value("program.stretch") * 1.01)
         return replace(parameters, points=len(cases), fitted={**parameters.fitted, "program.stretch": slower}), REPORT
 
-    monkeypatch.setattr(own_logs, "calibrate", calibrate)
+    monkeypatch.setattr(own_logs_fit, "calibrate", calibrate)
     return fits
 
 
@@ -216,7 +216,7 @@ def test_nothing_is_overwritten_where_the_fit_fails(folder, fits, monkeypatch, c
     (folder / "my.toml").write_text("mine", encoding="utf-8")
     parameters = catalog.parameters()
     lost = {name: replace(item, value=float("nan")) for name, item in parameters.fitted.items()}
-    monkeypatch.setattr(own_logs, "calibrate", lambda *_, **__: (replace(parameters, fitted=lost), REPORT))
+    monkeypatch.setattr(own_logs_fit, "calibrate", lambda *_, **__: (replace(parameters, fitted=lost), REPORT))
     assert main(["calibrate", "--logs", "logs", *V11, "--out", "my.toml", "--points-out", "p.toml"]) == 1
     assert "fit-failed" in capsys.readouterr().err
     assert (folder / "my.toml").read_text(encoding="utf-8") == "mine"

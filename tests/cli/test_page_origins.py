@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from slow_cases import slow_but
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.quantity import Provenance, Source, SourceKind
 from podsim.report.doc import DocTable
-from podsim.report.views import provenance as view
+from podsim.report.views import provenance_view as view
 
 MIX = str(Path(__file__).parents[2] / "examples" / "mix.toml")
 QUESTIONS = {

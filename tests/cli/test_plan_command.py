@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 ASKED = ["plan", "resnet50", "--within", "6min", "--machines", "pod128,dgx-a100"]
 

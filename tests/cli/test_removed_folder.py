@@ -52,7 +52,7 @@ def run(tmp_path, line):
     words = [word.format(folder=there) for word in line.split()]
     program = (
         f"import os, sys; sys.argv[1:] = {words!r}; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})\n"
-        "from podsim.cli.app import main; sys.exit(main())"
+        "from podsim.cli.command_line import main; sys.exit(main())"
     )
     return subprocess.run(
         [sys.executable, "-P", "-c", program],

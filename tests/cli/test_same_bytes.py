@@ -19,7 +19,7 @@ import pytest
 from slow_cases import slow_but
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tests/cases/json.digests"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files.write import check_writable, write_atomic
 from podsim.model.displayable import forms
@@ -138,8 +138,11 @@ FITS = {
         "podsim.calibration.comparator_holdout.calibrate",
     ),
     "freeze": (lambda path: podsim.freeze(path=path), "podsim.calibration.freeze.again"),
-    "own": (lambda path: podsim.calibrate_own(logs=".", out=path), "podsim.calibration.own_logs.read"),
-    "own points": (lambda path: podsim.calibrate_own(logs=".", points_out=path), "podsim.calibration.own_logs.read"),
+    "own": (lambda path: podsim.calibrate_own(logs=".", out=path), "podsim.calibration.own_logs_fit.read"),
+    "own points": (
+        lambda path: podsim.calibrate_own(logs=".", points_out=path),
+        "podsim.calibration.own_logs_fit.read",
+    ),
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.report.digits import rounded
 from podsim.studies.scale import machines as planning

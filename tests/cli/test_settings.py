@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 pytestmark = pytest.mark.usefixtures("api")
 

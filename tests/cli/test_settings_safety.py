@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from test_settings import asked, folders, write  # noqa: F401  (a fixture)
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
+from podsim.cli.flag_settings import flags
 from podsim.cli.parser import build
 from podsim.cli.settable import ANY_FILE, COMMAND_LINE, OWN_FILE
-from podsim.cli.settings import flags
 from podsim.files import settings as kept
 
 pytestmark = pytest.mark.usefixtures("api")

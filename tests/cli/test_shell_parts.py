@@ -8,15 +8,15 @@ import pytest
 from stand_ins import RESULTS, Terminal
 
 import podsim
-from podsim.cli import answer, comparator, completion, out, progress, request, saving, signals
+from podsim.cli import answer, comparator_answer, completion, out, progress, request, saving, signals
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import inputs
+from podsim.report.answer_formats import Written
 from podsim.report.doc import Doc, Heading
 from podsim.report.handout import arranged
 from podsim.report.json_document import JsonDocument
-from podsim.report.written import Written
 
 ANSWER = {
     "screen": lambda: Doc(((Heading("a title"),),)),
@@ -44,7 +44,7 @@ def test_warnings_go_to_stderr(capsys):
 def test_an_answer_of_a_law_is_printed_and_saved(tmp_path, capsys):
     prediction = podsim.predict("bert", topology="dgx-a100", chips=64)
     report = saving.ReportFlags(out=str(tmp_path / "law.json"))
-    assert comparator.print_answer(prediction, report, OutputFlags(json=True)) == ExitCode.ANSWERED
+    assert comparator_answer.print_answer(prediction, report, OutputFlags(json=True)) == ExitCode.ANSWERED
     printed = capsys.readouterr()
     assert (tmp_path / "law.json").read_text("utf-8") == printed.out
     assert "wrote" in printed.err

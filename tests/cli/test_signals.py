@@ -124,7 +124,7 @@ def test_any_command_at_any_moment(moment: int, sweep: Path) -> None:
 def test_a_signal_in_a_finalizer_is_not_lost(number: signal.Signals) -> None:
     """Python prints and forgets what is raised there, be it by the handler of a signal."""
     before = f"""
-import os, podsim.cli.app
+import os, podsim.cli.command_line
 class Finalized:
     def __del__(self):
         os.kill(os.getpid(), {int(number)})
@@ -133,7 +133,7 @@ def main():
     del one
     import time
     time.sleep(60)
-podsim.cli.app.main = main
+podsim.cli.command_line.main = main
 """
     running = start(before=before)
     _, err = running.communicate(timeout=30)

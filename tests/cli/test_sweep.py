@@ -10,7 +10,7 @@ import pytest
 from test_transcripts import ROOT, replay
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report.digits import rounded
 from podsim.studies.documents import written
 from podsim.studies.sweep import compute

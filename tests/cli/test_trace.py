@@ -8,7 +8,7 @@ import pytest
 from cli.trace_format import check_format
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.trace import LinkLoad, Trace
 from podsim.predicting import tracing
 from podsim.report import chrome_trace
@@ -111,13 +111,13 @@ def test_steps_follow_each_other(folded: Trace) -> None:
 
 
 def test_steps_with_noise_share_their_luck_with_a_prediction() -> None:
-    from podsim.predicting import noise
+    from podsim.predicting import noisy_steps
 
     few, more, loud = (
         podsim.trace("resnet50", pod=16, steps=steps, noise_scale=scale, seed=3)
         for steps, scale in ((2, 1.0), (4, 1.0), (4, 3.0))
     )
-    predicted = podsim.predict("resnet50", pod=16, steps=noise.DRAWN, seed=3).noise
+    predicted = podsim.predict("resnet50", pod=16, steps=noisy_steps.DRAWN, seed=3).noise
     assert predicted is not None
 
     def lengths(trace: Trace) -> list[float]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.model.trace import TraceLevel
 from podsim.studies import documents

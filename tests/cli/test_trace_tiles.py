@@ -6,7 +6,7 @@ import pytest
 from cli.trace_format import check_format
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.model.chip import Chip
 from podsim.model.program import Part

@@ -11,8 +11,8 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.calibration.coverage import coverage
-from podsim.calibration.shipped import cases
-from podsim.cli.app import main
+from podsim.calibration.fit_data import cases
+from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.calibration import ParameterSet
 from podsim.model.parameters import FREE

@@ -9,8 +9,8 @@ import pytest
 from slow_cases import slow_but
 
 import podsim
-from podsim.cli.app import main
-from podsim.studies.scale import untimed_report as untimed_scaling
+from podsim.cli.command_line import main
+from podsim.studies.scale import unknown_length_report as untimed_scaling
 
 GPT2 = {"model_type": "gpt2", "n_positions": 256, "vocab_size": 50257, "n_embd": 256, "n_layer": 4, "n_head": 4}
 LENGTH = "run length not specified; give --samples 1e9 or --tokens 20e9 or --law chinchilla"

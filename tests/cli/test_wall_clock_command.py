@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 CONFIG = {
     "model_type": "bert",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podsim.engines.des import chip as engine
+from podsim.engines.des import tile_simulation as engine
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
 from podsim.model.chip_timeline import ChipTimeline, IoTiles

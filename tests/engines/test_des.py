@@ -5,7 +5,7 @@ from engines.programs import ends, programs, run, task
 from hypothesis import given
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.program import Flow
 
 CLOSE = 1e-9

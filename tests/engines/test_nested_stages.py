@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.caches.tables import TABLES
-from podsim.engines.des import chip as engine
+from podsim.engines.des import tile_simulation as engine
 from podsim.lowering import work
 from podsim.lowering.work import stage_plans, stage_work
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan

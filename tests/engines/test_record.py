@@ -5,7 +5,7 @@ from engines.programs import Links, programs, run, task
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.program import Block, Flow, LinkUse, Part, Record, StepProgram
 
 CLOSE = 1e-9

@@ -7,8 +7,8 @@ from engines.programs import Links, ends, programs, run, step, task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podsim.engines.des import pod as des
 from podsim.engines.des import sharing
+from podsim.engines.des import step_simulation as des
 from podsim.engines.des.sharing import NEW, Sharings
 from podsim.model.program import Flow
 from podsim.physics.links import max_min_rates

@@ -9,7 +9,7 @@ import pytest
 from engines.worlds import published
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.program import Part, TaskKind
 from podsim.model.training import Recompute, Schedule
 from podsim.physics.links import floor_s

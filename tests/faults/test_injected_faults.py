@@ -15,7 +15,7 @@ from injection import injected
 
 import podsim
 from podsim.caches.cache import _SHELVES
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 ROOT = Path(__file__).parents[2]
 ERRORS = (errno.EACCES, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE)
@@ -86,11 +86,11 @@ def arrange(folder: Path, case: Case, patch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def fitted_once() -> Iterator[None]:
     """What `calibrate --comparators` fits: the fit reads no file of the user, and takes seconds."""
-    from podsim.calibration import shipped
+    from podsim.calibration import fit_data
 
     with pytest.MonkeyPatch.context() as patch:
-        result = shipped.comparator_fit(None)
-        patch.setattr(shipped, "comparator_fit", lambda _: result)
+        result = fit_data.comparator_fit(None)
+        patch.setattr(fit_data, "comparator_fit", lambda _: result)
         yield
 
 

@@ -2,7 +2,7 @@
 
 from onnx import helper
 
-from podsim.files.imports.onnx_seen import Seen
+from podsim.files.imports.onnx_node import Seen
 
 
 def node_of(kind, ins, out, *, weights=None, tied=(), domain="", name="it", **attributes):

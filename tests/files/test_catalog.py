@@ -280,10 +280,10 @@ def test_every_power_of_two_is_a_machine(prefix, power):
 
 
 def test_the_family_builds_what_the_files_of_one_to_four_racks_say(monkeypatch):
-    from podsim.files import families, topologies
+    from podsim.files import family_rule, topologies
 
     for name in ("pod128", "pod256", "bow-pod128", "bow-pod256"):
-        built, written = topologies.finish(families.member(name)).value, catalog.topology(name).value
+        built, written = topologies.finish(family_rule.member(name)).value, catalog.topology(name).value
         assert (built.levels, built.links, built.chip) == (written.levels, written.links, written.chip)
         assert (built.hosts, built.gateway, built.economics) == (written.hosts, written.gateway, written.economics)
 

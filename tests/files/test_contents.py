@@ -9,9 +9,18 @@ import pytest
 from slow_cases import slow_but
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.files import catalog, comparators, csv_rows, find, microbenchmarks, reference_points, saved, settings
+from podsim.files import (
+    answer_files,
+    catalog,
+    comparator_results,
+    csv_rows,
+    find,
+    microbenchmarks,
+    reference_points,
+    settings,
+)
 from podsim.files.blocks import read as blocks
 from podsim.files.contents import text_of
 
@@ -19,11 +28,11 @@ READERS = {
     "described": (catalog.describe, "my.toml"),
     "config": (lambda path: catalog.workload(str(path)), "config.json"),
     "onnx": (lambda path: catalog.workload(str(path)), "my.onnx"),
-    "saved": (saved.read, "old.json"),
+    "saved": (answer_files.read, "old.json"),
     "diff": (lambda path: podsim.diff(path, path), "old.json"),
     "settings": (settings.read, "podsim.toml"),
     "csv": (lambda path: list(csv_rows.rows(path, ["a"], "comparator")), "my.csv"),
-    "comparators": (comparators.read, "my.csv"),
+    "comparators": (comparator_results.read, "my.csv"),
     "microbenchmarks": (microbenchmarks.read, "my.csv"),
     "reference points": (reference_points.read, "my.csv"),
     "blocks": (blocks, "my.csv"),

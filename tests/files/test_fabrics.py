@@ -15,7 +15,7 @@ from podsim.files import catalog, fabrics, find
 from podsim.model.fabric import GenericFabric, Shape, Topology
 from podsim.model.quantity import SourceKind
 from podsim.topology.build import network
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 RING = """schema = "podsim.fabric/1"
 name   = "mine"

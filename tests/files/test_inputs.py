@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files import catalog, find, inputs, write
 from podsim.report import evidence
 

@@ -192,14 +192,14 @@ def test_lines_are_found_in_a_time_that_grows_with_the_text():
 
 STARVED = """
 import resource, sys
-from podsim.cli import app
+from podsim.cli import command_line
 from podsim.files import catalog
 catalog.describe  # loaded, so that what runs out of memory is the reading
-import podsim.cli.commands.check
+import podsim.cli.commands.check_command
 pages = int(open("/proc/self/statm").read().split()[0])
 held = pages * resource.getpagesize() + (24 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (held, held))
-sys.exit(app.main(sys.argv[1:]))
+sys.exit(command_line.main(sys.argv[1:]))
 """
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import blocks, catalog, failures, find, noise
+from podsim.files import blocks, catalog, failures_file, find, noise_file
 from podsim.model.quantity import SourceKind
 
 HEAD = "point,run,init_s,blocks_s,source,locator"
@@ -58,7 +58,7 @@ def test_bytes_that_are_no_text(tmp_path):
     assert caught.value.code == "bad-blocks-file"
 
 
-@pytest.mark.parametrize("read", [blocks.shipped, noise.noise, failures.failures])
+@pytest.mark.parametrize("read", [blocks.shipped, noise_file.noise, failures_file.failures])
 def test_a_missing_file_says_how_to_get_one(read, tmp_path, monkeypatch):
     monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
     with pytest.raises(MissingParameter) as caught:
@@ -82,7 +82,7 @@ def test_a_missing_file_says_how_to_get_one(read, tmp_path, monkeypatch):
 )
 def test_noise_that_cannot_be(change):
     with pytest.raises(InputError) as caught:
-        noise.noise([change])
+        noise_file.noise([change])
     assert caught.value.code == "bad-change"
 
 
@@ -98,7 +98,7 @@ def test_check_reads_both_kinds(tmp_path):
 
 
 def test_every_rate_is_assumed_and_says_that_none_is_published():
-    provenances = failures.failures().provenance
+    provenances = failures_file.failures().provenance
     rates = [provenance for path, provenance in provenances.items() if path.endswith(".mtbf")]
     assert len(rates) == 7
     for rate in rates:

@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from podsim.errors import InputError
+from podsim.files.import_options import Options
 from podsim.files.imports.onnx_model import workload_text
-from podsim.files.options import Options
 
 NODE = helper.make_node
 

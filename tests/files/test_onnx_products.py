@@ -7,7 +7,7 @@ import onnx_models as models
 import pytest
 from onnx import helper
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import catalog
 

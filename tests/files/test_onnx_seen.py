@@ -2,7 +2,7 @@
 
 from onnx_nodes import node_of
 
-from podsim.files.imports.onnx_seen import of, tied
+from podsim.files.imports.onnx_node import of, tied
 from podsim.model.workload import Kind, Matmul, Stream
 
 SHAPE = Matmul(m=2, k=3, n=4)

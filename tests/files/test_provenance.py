@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from podsim.files import catalog
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.provenance import unwrap
 from podsim.files.structure import structure
 from podsim.model.fabric import Link, Topology

@@ -8,7 +8,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.files import catalog
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.load import load
 from podsim.files.read import document, read
 from podsim.files.structure import structure

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.files.spelling import canonical, quantity
 
 SAME = [

@@ -7,7 +7,7 @@ import pytest
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.changes import Change
-from podsim.files.families import pod
+from podsim.files.family_rule import pod
 from podsim.files.stated_machines import parts, refuse
 
 

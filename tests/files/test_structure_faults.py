@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podsim.files.faults import Fault
+from podsim.files.file_faults import Fault
 from podsim.files.structure import structure
 from podsim.files.structure_faults import from_error
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podsim.files.imports.unread import PLAIN, message, mistyped, notes, refused
+from podsim.files.imports.ignored_fields import PLAIN, message, mistyped, notes, refused
 
 
 def notes_of(says, read=(), **sizes):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from podsim.files import catalog, find
-from podsim.files.check import PARTS_APART, SAMPLES_APART, points_faults, topology_faults, workload_faults
+from podsim.files.file_rules import PARTS_APART, SAMPLES_APART, points_faults, topology_faults, workload_faults
 from podsim.files.load import load
 from podsim.model.fabric import Duplex
-from podsim.model.given import GivenOperator, GivenUnit
+from podsim.model.operator_list import GivenOperator, GivenUnit
 from podsim.model.workload import Kind
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
-from podsim.cli.failures import screen
+from podsim.cli.error_text import screen
 from podsim.errors import Infeasible, PodsimError
 from podsim.report.terminal import Look
 

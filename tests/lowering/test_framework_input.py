@@ -6,7 +6,7 @@ import pytest
 from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as events
+from podsim.engines.des import step_simulation as events
 from podsim.model.calibration import FittedParameter
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.framework_costs import MICRO_BATCH, REPLICA, FrameworkCosts

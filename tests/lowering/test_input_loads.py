@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from engines.worlds import CONFIGURATION, model, pod, unit, world
 
-from podsim.lowering.inputs import Inputs
+from podsim.lowering.input_transfer import Inputs
 from podsim.lowering.pipeline import Pipeline
-from podsim.lowering.streamed import before
+from podsim.lowering.streaming import before
 from podsim.lowering.work import stage_work
 from podsim.model.inference import Served
 from podsim.model.program import Block, Part, Task, TaskKind

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.fabric import Link
 from podsim.model.program import Part, TaskKind
 from podsim.model.training import Schedule

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.checks import FAILED, PASSED, verdict
 
 OWNER = "podsim/model/checks.py"

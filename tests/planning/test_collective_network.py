@@ -3,9 +3,9 @@
 import pytest
 
 from podsim.errors import InputError
-from podsim.studies.collective.arguments import collective
-from podsim.topology.fabric import Fabric
-from podsim.topology.stated import RankNetwork
+from podsim.studies.collective.collective_case import collective
+from podsim.topology.machine_network import Fabric
+from podsim.topology.stated_network import RankNetwork
 
 
 def question(**flags):

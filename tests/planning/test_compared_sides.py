@@ -6,8 +6,7 @@ from podsim.errors import InputError
 from podsim.model.prices import Terms
 from podsim.model.run_cost import Capital, Draw, Money, Owned, Range
 from podsim.scenario import Scenario
-from podsim.studies.compare.result import PowerBasis, Ratio
-from podsim.studies.compare.sides import (
+from podsim.studies.compare.cases import (
     Variant,
     check_chips,
     check_law,
@@ -16,6 +15,7 @@ from podsim.studies.compare.sides import (
     per_watt,
     variants,
 )
+from podsim.studies.compare.result import PowerBasis, Ratio
 
 POD = Scenario.of("bert", pod=64)
 

@@ -8,18 +8,18 @@ import pytest
 
 import podsim
 from podsim.errors import InputError
-from podsim.files import comparators
+from podsim.files import comparator_results
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.ownership import purse
 from podsim.report.doc import Bars, Chart, DocTable, Heading
 from podsim.report.terminal import Look, render
-from podsim.report.views.published_runs import best_published
+from podsim.report.views.published_runs_view import best_published
 from podsim.scenario import Scenario
-from podsim.studies.plan import against, against_report, plan_page
+from podsim.studies.plan import competitor_sizes, competitor_sizes_report, plan_page
 from podsim.studies.plan import report as plan_view
 from podsim.studies.plan.choice_order import worth
 from podsim.studies.plan.result import Objective, Plan
-from podsim.studies.scale import against_sizes, competitors_report, cost_report
+from podsim.studies.scale import competitor_comparison, competitors_report, cost_report
 from podsim.studies.scale import report as scale_view
 from podsim.studies.scale.result import ScaleReport
 
@@ -41,7 +41,7 @@ def scaled() -> ScaleReport:
 
 
 def published(workload: str, chip: str) -> set[int]:
-    rows = comparators.shipped()
+    rows = comparator_results.shipped()
     return {row.chips for row in rows if (row.workload, row.chip, row.division) == (workload, chip, "closed")}
 
 
@@ -94,15 +94,15 @@ def test_what_has_no_price_is_compared_on_time_and_the_screen_says_so(planned: P
 def test_a_competitor_that_is_better_is_told() -> None:
     plan = podsim.plan("bert", within="20min", objective="time", machines="pod64", against="dgx-a100:64")
     assert plan.chosen is not None
-    [better] = against.cheaper(plan.against, plan.chosen, Objective.TIME, worth)
+    [better] = competitor_sizes.cheaper(plan.against, plan.chosen, Objective.TIME, worth)
     assert better.topology == "dgx-a100:64"
     text = words(render(plan_view.document(plan), Look(100)))
     assert "dgx-a100:64 meets every demand with a shorter time to train than IPU-POD64." in text
-    assert not against.cheaper(plan.against, plan.chosen, Objective.CAPITAL, worth)
+    assert not competitor_sizes.cheaper(plan.against, plan.chosen, Objective.CAPITAL, worth)
 
 
 def test_the_verbose_plan_lists_every_size_and_every_run(planned: Plan) -> None:
-    [table] = [block for block in against_report.table(planned) if isinstance(block, DocTable)]
+    [table] = [block for block in competitor_sizes_report.table(planned) if isinstance(block, DocTable)]
     assert len(table.rows) == sum(len(item.sizes) for item in planned.against)
     row = next(row for row in table.rows if row[0] == "dgx-a100:64")
     assert [text.split(" ")[1] for text in row[3].split(", ")] == ["(v1.0)", "(v1.1)", "(v2.0)", "(v2.1)"]
@@ -189,7 +189,7 @@ def test_a_competitor_outside_the_sizes_stands_at_the_nearest_one() -> None:
 
 def test_an_unpublished_competitor_is_a_note_of_the_report(scaled: ScaleReport) -> None:
     run, scenario = workload_sequence.named("bert"), Scenario(workload="bert")
-    report = against_sizes.compared(scaled, ("dgx-1", "dgx-a100:7"), run, scenario, purse())
+    report = competitor_comparison.compared(scaled, ("dgx-1", "dgx-a100:7"), run, scenario, purse())
     assert [item.name for item in report.against] == ["dgx-1:8"]
     [note] = report.notes[len(scaled.notes) :]
     assert str(note).startswith("dgx-a100:7: dgx-a100 comes in portions")

@@ -6,7 +6,7 @@ import pytest
 from engines.worlds import CONFIGURATION, model, pod, unit, world
 
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.studies.mappings.settings import settings
+from podsim.studies.mappings.framework_settings import settings
 
 MODEL = model(*(unit(f"layer{at}.{half}") for at in range(3) for half in ("attention", "ffn")))
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.planning import idle
+from podsim.planning import idle_ipus
 from podsim.planning.mapping_search import Search
 
 PODS = [2**power for power in range(4, 17)]
@@ -145,7 +145,7 @@ def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, m
     monkeypatch.setattr(Search, "run", run)
     ask(workload, pod)
     with_bound = len(searched)
-    monkeypatch.setattr(idle, "_least_s", lambda *_: 0.0)
+    monkeypatch.setattr(idle_ipus, "_least_s", lambda *_: 0.0)
     everywhere = ask(workload, pod)
     assert everywhere.mapping == result.mapping
     assert len(searched) - with_bound > with_bound

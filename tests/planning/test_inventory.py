@@ -15,8 +15,8 @@ from podsim.planning.ownership import purse
 from podsim.report.doc import Chart, DocTable
 from podsim.studies.documents import written
 from podsim.studies.plan import plan_page, serving_report
-from podsim.studies.plan.inventory import Stock, StockItem, purchase, stock
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
+from podsim.studies.plan.inventory_use import Stock, StockItem, purchase, stock
 
 M2000_USD, SERVER_USD = 32_450.0, 19_200.0
 RACK_USD = 16 * M2000_USD

@@ -11,10 +11,10 @@ from podsim.model.mix import HOURS_A_MONTH, Job, Mix
 from podsim.planning.ownership import purse
 from podsim.scenario import Scenario
 from podsim.studies.plan.candidates import PlanRequest
-from podsim.studies.plan.inventory import stock
+from podsim.studies.plan.inventory_use import stock
 from podsim.studies.plan.job_placement import by_priority, fewest, ipus, part
-from podsim.studies.plan.mix import Sizing, _by_priority, _sized, plan
-from podsim.studies.plan.owned_first import kept, left
+from podsim.studies.plan.mix_choice import Sizing, _by_priority, _sized, plan
+from podsim.studies.plan.owned_machines import kept, left
 from podsim.studies.plan.result import Demand, Objective
 
 SIZES = (4, 16, 64)

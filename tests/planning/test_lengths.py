@@ -7,10 +7,10 @@ import pytest
 import podsim
 from podsim.convergence import lengths, loss_law
 from podsim.errors import Infeasible, InputError
-from podsim.files import catalog, loss_laws
+from podsim.files import catalog, loss_laws_file
 from podsim.scenario import RunLength
 
-LAWS = {name: loss_laws.law(name)[0] for name in ("chinchilla", "kaplan")}
+LAWS = {name: loss_laws_file.law(name)[0] for name in ("chinchilla", "kaplan")}
 
 
 def test_laws_say_what_their_papers_say():
@@ -36,7 +36,7 @@ def test_tokens_to_a_loss_are_the_inverse_of_the_loss(name, parameters):
 
 
 def test_the_critical_batch_grows_as_the_loss_falls():
-    _, critical = loss_laws.law("kaplan")
+    _, critical = loss_laws_file.law("kaplan")
     assert loss_law.critical_batch_tokens(critical, 1.0) == 2e8
     assert loss_law.critical_batch_tokens(critical, 2.0) == pytest.approx(2e8 / 2 ** (1 / 0.21))
 

@@ -11,7 +11,7 @@ from podsim.model.run_cost import Owned
 from podsim.planning.ownership import purse
 from podsim.scenario import Scenario
 from podsim.studies.plan.candidates import PlanRequest
-from podsim.studies.plan.mix import Sizing, _sized, best, plan
+from podsim.studies.plan.mix_choice import Sizing, _sized, best, plan
 from podsim.studies.plan.mix_result import MixCandidate, Pool, Timed
 from podsim.studies.plan.result import Demand, Miss, Objective
 

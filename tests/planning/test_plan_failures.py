@@ -7,7 +7,7 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible
-from podsim.files import failures
+from podsim.files import failures_file
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.report.terminal import Look, render
@@ -77,9 +77,9 @@ def test_screen_and_json_say_it(long):
 
 def test_a_machine_that_failures_stop_is_left_out(monkeypatch):
     """Every IPU fails each two hours, so that something fails before a restart is over."""
-    rates = failures.failures().value
+    rates = failures_file.failures().value
     often = replace(rates, ipu=replace(rates.ipu, mtbf_s=7200.0))
-    monkeypatch.setattr(failures, "failures", lambda *_: SimpleNamespace(value=often))
+    monkeypatch.setattr(failures_file, "failures", lambda *_: SimpleNamespace(value=often))
     with pytest.raises(Infeasible) as no:
         podsim.plan("gpt2-xl", within="200d", machines="pod64", **RUN)
     assert any("something fails every" in line for line in no.value.context)

@@ -7,7 +7,7 @@ import pytest
 
 import podsim
 from podsim.errors import InputError
-from podsim.files import start_times
+from podsim.files import start_times_file
 from podsim.model.wall_clock import ProgramStart
 from podsim.predicting import intervals, start
 from podsim.report.terminal import Look, render
@@ -64,7 +64,7 @@ def test_a_cached_executable_is_what_would_help_where_it_does(judged):
     late = podsim.plan("bert", within="7min", machines=MACHINE, deadline="wall-clock")
     (remedy,) = [remedy for remedy in late.remedies if remedy.path == "compile"]
     assert remedy.best == pytest.approx(cached.chosen.sure_s, rel=1e-3)
-    assert remedy.needed == start_times.times().cached_s
+    assert remedy.needed == start_times_file.times().cached_s
     assert "(--compile cached)" in screen(late)
     (short,) = [remedy for remedy in judged.remedies if remedy.path == "compile"]
     assert short.needed is None
@@ -89,11 +89,11 @@ def test_starts_have_the_interval_of_their_parts(judged):
     """The share of compile times below the ends of its 90 % interval, among the quantiles that stand for all."""
     clock = judged.closest.wall_clock
     shares = [(at + 0.5) / 1000 for at in range(1000)]
-    ordered = start.quantiles(clock.compile_s, start_times.times().operator, shares)
+    ordered = start.quantiles(clock.compile_s, start_times_file.times().operator, shares)
     assert ordered == sorted(ordered)
     assert bisect_right(ordered, clock.compile_s.low) / 1000 == pytest.approx(0.05, abs=0.002)
     assert bisect_right(ordered, clock.compile_s.high) / 1000 == pytest.approx(0.95, abs=0.002)
-    middle = start.quantiles(clock.compile_s, start_times.times().operator, deadline.COMPILES)
+    middle = start.quantiles(clock.compile_s, start_times_file.times().operator, deadline.COMPILES)
     assert intervals.quantile(middle, 0.5) == pytest.approx(clock.compile_s.value, rel=0.02)
 
 

@@ -14,7 +14,7 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.errors import Infeasible, InputError
-from podsim.files import catalog, find, readings
+from podsim.files import catalog, find, readings_file
 from podsim.model.readings import Mode
 from podsim.planning import choose
 from podsim.planning.available_memory import STEPS, largest_that_fits
@@ -102,7 +102,7 @@ def trained():
     single = set(WORKLOADS)
     return [
         reading
-        for reading in readings.readings().value.readings
+        for reading in readings_file.readings().value.readings
         if reading.mode is Mode.TRAIN and reading.workload in single
     ]
 

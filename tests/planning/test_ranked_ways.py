@@ -6,8 +6,8 @@ from podsim.errors import Infeasible, InputError
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
 from podsim.studies.mappings import search as advising
+from podsim.studies.mappings.framework_settings import settings
 from podsim.studies.mappings.result import Rank
-from podsim.studies.mappings.settings import settings
 
 
 def case(**flags):

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.files import catalog, comparator_machines, comparators, prices
+from podsim.files import catalog, comparator_machines, comparator_results, prices_file
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Price, PriceList, Terms, is_old
 from podsim.model.quantity import Estimate, Grade, Source
 from podsim.model.run_cost import Capital, Draw, Owned, Range, per_dollar
-from podsim.planning import run_cost, total_cost
+from podsim.planning import machine_cost, total_cost
 from podsim.planning.ownership import one_rent, purse, rate
 from podsim.report.digits import KNOWN, rounded
 
@@ -32,7 +32,7 @@ def own_list(folder: Path, body: str) -> Path:
 
 
 def test_a_run_costs_its_share_of_the_machine_and_its_energy() -> None:
-    result = run_cost.money(HOUR, OWNED, TERMS)
+    result = machine_cost.money(HOUR, OWNED, TERMS)
     assert result.capital_usd is not None
     assert result.energy_j is not None
     assert result.run_usd is not None
@@ -45,7 +45,7 @@ def test_a_run_costs_its_share_of_the_machine_and_its_energy() -> None:
 
 @pytest.mark.parametrize("usd_per_hour", [0.5, 2.0, 40.0])
 def test_at_break_even_owning_costs_what_renting_does(usd_per_hour: float) -> None:
-    rent = run_cost.rent(HOUR, OWNED, TERMS, usd_per_hour)
+    rent = machine_cost.rent(HOUR, OWNED, TERMS, usd_per_hour)
     assert rent.break_even_hours is not None
     assert OWNED.capital is not None
     owning_usd = OWNED.capital.usd.value + rent.break_even_hours * 1.5 * 0.2
@@ -54,19 +54,19 @@ def test_at_break_even_owning_costs_what_renting_does(usd_per_hour: float) -> No
 
 
 def test_a_rent_below_the_electricity_is_never_beaten() -> None:
-    assert run_cost.rent(HOUR, OWNED, TERMS, 0.29).break_even_hours is None
+    assert machine_cost.rent(HOUR, OWNED, TERMS, 0.29).break_even_hours is None
 
 
 @pytest.mark.parametrize(("workload", "ratio"), [("resnet50", 1.56), ("bert", 1.27)])
 def test_published_price_performance_follows_from_minutes_and_prices(workload: str, ratio: float) -> None:
-    listed = prices.prices()
+    listed = prices_file.prices()
     pod16, dgx = listed.of("pod16"), listed.of("dgx-a100-640gb")
     assert pod16 is not None
     assert dgx is not None
     point = next(point for point in catalog.points() if point.id == f"{workload}/pod16/v1.0-closed")
     rival = min(
         row.measured_minutes
-        for row in comparators.shipped()
+        for row in comparator_results.shipped()
         if (row.workload, row.chip, row.chips, row.round, row.division) == (workload, "a100", 8, "v1.0", "closed")
     )
     value = per_dollar(point.minutes, pod16.low_usd, rival, dgx.high_usd)
@@ -75,23 +75,23 @@ def test_published_price_performance_follows_from_minutes_and_prices(workload: s
 
 @pytest.mark.parametrize(("hosts", "usd"), [(1, 538_400), (4, 596_000)])
 def test_a_pod64_is_priced_by_its_parts_and_the_servers_that_the_workload_takes(hosts: int, usd: float) -> None:
-    capital = run_cost.capital(catalog.topology("pod64").value, hosts, prices.prices())
+    capital = machine_cost.capital(catalog.topology("pod64").value, hosts, prices_file.prices())
     assert capital is not None
     assert (capital.usd.low, capital.usd.value, capital.usd.high, capital.derived) == (usd, usd, usd, True)
 
 
 def test_parts_of_four_pod16_come_to_their_quoted_price() -> None:
-    listed = prices.prices()
+    listed = prices_file.prices()
     quoted = listed.of("pod16")
-    parts = run_cost.capital(catalog.topology("pod64").value, 4, listed)
+    parts = machine_cost.capital(catalog.topology("pod64").value, 4, listed)
     assert parts is not None
     assert quoted is not None
     assert parts.usd.value == 4 * quoted.low_usd
 
 
 def test_a_quoted_range_is_an_interval_and_chips_beyond_one_system_multiply_it() -> None:
-    dgx, listed = comparator_machines.machine("dgx-a100").machine, prices.prices()
-    capital, four = (run_cost.comparator_capital(dgx, chips, listed) for chips in (8, 32))
+    dgx, listed = comparator_machines.machine("dgx-a100").machine, prices_file.prices()
+    capital, four = (machine_cost.comparator_capital(dgx, chips, listed) for chips in (8, 32))
     assert capital is not None
     assert four is not None
     assert (capital.usd.low, capital.usd.high, capital.derived) == (199_000, 300_000, False)
@@ -99,23 +99,23 @@ def test_a_quoted_range_is_an_interval_and_chips_beyond_one_system_multiply_it()
 
 
 def test_a_pod16_with_its_server_draws_what_was_published() -> None:
-    draw = run_cost.draw(catalog.topology("pod16").value, 1, prices.prices())
+    draw = machine_cost.draw(catalog.topology("pod16").value, 1, prices_file.prices())
     assert (draw.typical_w, draw.peak_w) == (5000.0, 7000.0)
-    bow = run_cost.draw(catalog.topology("bow-pod16").value, 1, prices.prices())
+    bow = machine_cost.draw(catalog.topology("bow-pod16").value, 1, prices_file.prices())
     assert (bow.typical_w, bow.peak_w) == (6000.0, None)
 
 
 def test_an_own_price_comes_before_the_quoted_ones_and_leaves_others_alone(tmp_path: Path) -> None:
     path = own_list(tmp_path, '[[price]]\nmachine = "pod16"\nlow = "100 kUSD"\nhigh = "120 kUSD"\n')
     listed = purse(prices=path, years=5).prices
-    capital = run_cost.capital(catalog.topology("pod16").value, 4, listed)
+    capital = machine_cost.capital(catalog.topology("pod16").value, 4, listed)
     assert capital is not None
     assert (capital.usd.low, capital.usd.value, capital.usd.high) == (
         100_000,
         110_000,
         120_000,
     )  # all servers are in it
-    assert listed.of("dgx-a100") == prices.prices().of("dgx-a100")
+    assert listed.of("dgx-a100") == prices_file.prices().of("dgx-a100")
 
 
 def test_an_own_price_of_a_variant_hides_the_quotations_of_its_kind_only() -> None:
@@ -194,7 +194,7 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
 def test_a_date_that_no_calendar_has_is_refused(date: str, tmp_path: Path) -> None:
     body = f'[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "{date}"\n'
     with pytest.raises(InputError, match="1 error") as error:
-        prices.of_file(own_list(tmp_path, body))
+        prices_file.of_file(own_list(tmp_path, body))
     assert "date" in error.value.context[0]
     assert date in error.value.context[0]
 
@@ -206,9 +206,9 @@ def test_days_months_and_years_are_dates(date: str) -> None:
 
 
 def test_an_hour_of_use_costs_what_a_run_of_an_hour_does() -> None:
-    hour = run_cost.hour(OWNED, TERMS)
+    hour = machine_cost.hour(OWNED, TERMS)
     exact = Estimate(value=3600.0, low=3600.0, high=3600.0, grade=Grade.INTERPOLATED)
-    run = run_cost.money(exact, OWNED, TERMS).run_usd
+    run = machine_cost.money(exact, OWNED, TERMS).run_usd
     assert hour is not None
     assert run is not None
     assert (hour.value, hour.low, hour.high) == pytest.approx((run.value, run.low, run.high))
@@ -218,7 +218,7 @@ def test_runs_that_fill_the_years_cost_what_owning_them_does() -> None:
     total = total_cost.of(OWNED, TERMS)
     assert total is not None
     life = Estimate(value=3600.0 * 8766, low=3600.0 * 8766, high=3600.0 * 8766, grade=Grade.INTERPOLATED)
-    runs = run_cost.money(life, OWNED, TERMS).run_usd
+    runs = machine_cost.money(life, OWNED, TERMS).run_usd
     assert runs is not None
     assert (total.usd.value, total.usd.low, total.usd.high) == pytest.approx((runs.value, runs.low, runs.high))
     assert total.usd.value == pytest.approx(8766.0 + 1.0 * 8766 * 1.5 * 0.2)
@@ -235,15 +235,15 @@ def test_a_part_of_a_year_is_the_last_row() -> None:
 
 def test_without_a_price_there_is_no_total() -> None:
     assert total_cost.of(Owned(capital=None, draw=OWNED.draw), TERMS) is None
-    assert run_cost.hour(Owned(capital=OWNED.capital, draw=None), TERMS) is None
+    assert machine_cost.hour(Owned(capital=OWNED.capital, draw=None), TERMS) is None
 
 
 def test_a_million_requests_cost_the_hours_that_they_take() -> None:
     capacity = Estimate(value=1000.0, low=500.0, high=2000.0, grade=Grade.EXTRAPOLATED)
-    cost = run_cost.service(
+    cost = machine_cost.service(
         OWNED, TERMS, load_per_s=100.0, capacity_per_s=capacity, tokens_per_request=50, hourly_usd=3.6
     )
-    hour = run_cost.hour(OWNED, TERMS)
+    hour = machine_cost.hour(OWNED, TERMS)
     assert cost is not None
     assert hour is not None
     assert cost.request.value == pytest.approx(hour.value * 1e6 / 360_000)  # 360,000 requests an hour
@@ -262,7 +262,7 @@ def test_a_rent_of_each_ipu_is_that_of_the_machine_by_its_ipus(ipus: int) -> Non
     assert rent is not None
     assert rent.usd_per_hour == 1.5 * ipus
     assert rent.usd_per_ipu_hour == 1.5
-    assert rent == run_cost.rent(HOUR, owned, terms.terms, 1.5 * ipus)
+    assert rent == machine_cost.rent(HOUR, owned, terms.terms, 1.5 * ipus)
     assert terms.run(HOUR, OWNED).rent is None  # a machine without IPUs has no rent of an IPU
 
 
@@ -287,7 +287,7 @@ def test_a_price_of_a_machine_displaces_those_published(name: str) -> None:
 
 
 def test_months_to_break_even_are_those_of_the_use_stated() -> None:
-    rent = run_cost.rent(HOUR, OWNED, TERMS, 2.3)
+    rent = machine_cost.rent(HOUR, OWNED, TERMS, 2.3)
     assert rent.break_even_hours == pytest.approx(8766.0 / 2.0)
     assert rent.break_even_months == pytest.approx(12.0)  # of 365.25 h each, half of the hours there are
 
@@ -313,11 +313,11 @@ def test_a_price_is_old_after_eighteen_months(date: str, as_of: str, old: bool) 
 
 def test_ages_are_reckoned_at_the_release_or_the_day_stated(tmp_path: Path) -> None:
     pod16 = catalog.topology("pod16").value
-    assert prices.prices().as_of == "2026-11-20"
-    assert run_cost.capital(pod16, 1, purse().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
-    assert run_cost.capital(pod16, 1, purse(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
+    assert prices_file.prices().as_of == "2026-11-20"
+    assert machine_cost.capital(pod16, 1, purse().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
+    assert machine_cost.capital(pod16, 1, purse(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
     own = own_list(tmp_path, 'as_of = "2027-06"\n[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "2025-10"\n')
-    capital = run_cost.capital(pod16, 1, purse(prices=own).prices)
+    capital = machine_cost.capital(pod16, 1, purse(prices=own).prices)
     assert capital is not None
     assert (capital.old, capital.given) == (("2025-10",), True)
 

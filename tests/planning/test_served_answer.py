@@ -12,7 +12,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.planning.serving_mapping import ServingConstraints
 from podsim.predicting.serving import ServingCase
-from podsim.studies.infer.load import AnswerContext, report
+from podsim.studies.infer.service_load import AnswerContext, report
 from podsim.workloads.forward_only import forward
 
 CONTEXT = AnswerContext(

@@ -12,9 +12,9 @@ from slow_cases import slow_but
 import podsim
 from podsim.errors import InputError, PodsimError
 from podsim.files import catalog
+from podsim.files.import_options import Options
 from podsim.files.imports import other_transformers
 from podsim.files.imports.config_fields import Config
-from podsim.files.options import Options
 
 LENGTH = {"samples": 1e9, "engine": "analytic"}
 T5 = {

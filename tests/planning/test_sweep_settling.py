@@ -5,7 +5,7 @@ import pytest
 import podsim
 from podsim.model.quantity import Grade
 from podsim.model.sweep import Design, SweepAnswer, SweepAxis, SweepFile, SweepOutcome, SweepRefusal, SweepRow
-from podsim.studies.sweep import conclusions, design, points, settling
+from podsim.studies.sweep import conclusions, design, points, stopping_rule
 from podsim.units import parted
 
 SWEEP = """
@@ -85,7 +85,7 @@ def test_it_ends_before_all_points_are_computed(swept):
     assert report.design is Design.ADAPTIVE
     assert report.is_settled
     assert (report.most, len(report.rows)) == (300, computed)
-    assert settling.FIRST + (settling.LOOKS - 1) * settling.STEP <= computed < 300
+    assert stopping_rule.FIRST + (stopping_rule.LOOKS - 1) * stopping_rule.STEP <= computed < 300
     assert [share.axis for share in report.spread.axes] == ["chip.clock", "ipu-link.bandwidth"]
     assert report.spread.axes[0].first_order > 0.9
 
@@ -115,7 +115,7 @@ def test_points_follow_from_the_seed_and_begin_alike_whatever_their_number(swept
 
 
 def test_what_is_not_settled_is_computed_to_the_end(swept, monkeypatch):
-    monkeypatch.setattr(settling, "CLOSE", -1.0)
+    monkeypatch.setattr(stopping_rule, "CLOSE", -1.0)
     report, computed = swept(most=150)
     assert (len(report.rows), computed, report.is_settled) == (150, 150, False)
 

@@ -10,7 +10,7 @@ from podsim.model.activity import StepActivity
 from podsim.model.chip import Precision
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.predicting.activity import shares, together
+from podsim.predicting.step_activity import shares, together
 from podsim.tiles.cost import TileCost
 
 CHIP = catalog.chip("gc200").value

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.collective import Algorithm

@@ -5,12 +5,12 @@ import json
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.model.parameters import PROGRAM
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.predicting.changed_inputs import CARRIED, COLLECTIVES, parts
-from podsim.studies.predict.money import UNCHANGED
+from podsim.studies.predict.economics import UNCHANGED
 
 QUESTION = {"workload": "bert", "pod": 256, "engine": "analytic"}
 

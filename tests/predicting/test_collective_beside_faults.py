@@ -10,7 +10,7 @@ from podsim.model.fabric import Shape
 from podsim.model.note_code import NoteCode
 from podsim.studies.collective.broken_links import compared
 from podsim.studies.collective.simulation import CollectiveArguments, resolved_case
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 ENGINE = (analytic.run, "analytic")
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import podsim
 from podsim.errors import InputError, MissingParameter
-from podsim.files import catalog, comparator_machines, comparators
+from podsim.files import catalog, comparator_machines, comparator_results
 from podsim.model.comparator import ScalingLaw
 from podsim.model.quantity import Grade
-from podsim.predicting import comparators as law
+from podsim.predicting import comparator_law as law
 
 KINDS = ("rate", "fixed", "network", "doubling")
 ROUND = ScalingLaw(
@@ -94,7 +94,7 @@ def test_beyond_counts_chips_and_samples_a_chip(chips, batch, far):
 
 NEWEST = [
     row
-    for row in comparators.shipped()
+    for row in comparator_results.shipped()
     if row.workload == "bert" and row.chip in ("a100", "h100", "tpu-v4", "gaudi2")
     if row.round == {"a100": "v2.1", "h100": "v3.0", "tpu-v4": "v2.0", "gaudi2": "v3.0"}[row.chip]
 ]
@@ -139,7 +139,9 @@ def test_nothing_is_invented():
 
 def test_every_result_says_a_chip_by_a_name_that_the_chip_has():
     named = {chip.value.name: chip.value.accelerators for chip in comparator_machines.chips()}
-    strangers = {row.accelerator for row in comparators.shipped() if row.accelerator not in named.get(row.chip, ())}
+    strangers = {
+        row.accelerator for row in comparator_results.shipped() if row.accelerator not in named.get(row.chip, ())
+    }
     assert strangers == {"NVIDIA V100"}
     assert not set(comparator_machines.machines()) & {*catalog.names("topologies"), *catalog.names("fabrics")}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podsim.engines.des import pod
+from podsim.engines.des import step_simulation
 from podsim.model.program import Block, Flow, Part, Record, StepProgram, Task, TaskKind
 from podsim.predicting import drawing
 from podsim.predicting.link_loads import Links, loads
@@ -39,7 +39,7 @@ PROGRAM = StepProgram(
 
 
 def drawn(program: StepProgram, most: int = 1000, paces: tuple[float, ...] = (1.0,)) -> drawing.Drawing:
-    timeline = pod.run(program, Wires(), record=Record.LOADS)
+    timeline = step_simulation.run(program, Wires(), record=Record.LOADS)
     return drawing.Drawing(drawing.runs(program, timeline), drawing.of_machine, paces, most)
 
 
@@ -48,7 +48,9 @@ def test_equal_steps_become_tasks_that_end_when_all_did() -> None:
     assert [len(block.tasks) for block in split.blocks] == [1, 3]
     assert split.blocks[1].after == 1
     assert [task.needs for task in split.blocks[1].tasks] == [(), (0,), (1,)]
-    assert pod.run(split, Wires()).step_s == pytest.approx(pod.run(PROGRAM, Wires()).step_s, rel=1e-12)
+    assert step_simulation.run(split, Wires()).step_s == pytest.approx(
+        step_simulation.run(PROGRAM, Wires()).step_s, rel=1e-12
+    )
 
 
 def test_more_equal_steps_than_stated_stay_one_span() -> None:
@@ -89,7 +91,7 @@ def test_exactly_so_many_spans_are_drawn(most: int) -> None:
 
 
 def test_the_load_of_a_link_holds_all_its_bytes_and_ends_at_nothing() -> None:
-    timeline = pod.run(PROGRAM, Wires(), record=Record.LOADS)
+    timeline = step_simulation.run(PROGRAM, Wires(), record=Record.LOADS)
     result = drawn(PROGRAM)
     links = loads(timeline.links, Links(Wires.link, lambda _: "wire"), result, 1000)
     assert [link.moved_bytes for link in links] == pytest.approx([100.0, 60.0])

@@ -8,7 +8,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.model.quantity import Grade
-from podsim.report.views import faults as fault_view
+from podsim.report.views import faults_view as fault_view
 from podsim.studies.documents import written
 from podsim.studies.explain import report as view
 from podsim.studies.explain.explained_run import together

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podsim
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.write import parameters_text
@@ -18,7 +18,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.quantity import Cause
 from podsim.predicting import assemble
-from podsim.report.views import grades
+from podsim.report.views import grades_view
 from podsim.studies.documents import written
 
 PARAMETERS = catalog.parameters()
@@ -126,9 +126,9 @@ def test_forms_that_are_ruled_out_leave_the_interval_as_it_is():
     assert (beyond.step_s, beyond.time_to_train_s) == (without.step_s, without.time_to_train_s)
     assert Cause.FORM not in beyond.step_s.causes
     assert (beyond.forms, without.forms) == ((), None)
-    (heading,) = grades.forms(beyond)
+    (heading,) = grades_view.forms(beyond)
     assert "no alternative form fits nearly as well" in heading.text
-    assert not list(grades.forms(without))
+    assert not list(grades_view.forms(without))
 
 
 def test_the_choice_of_mechanism_is_a_cause_of_its_own():

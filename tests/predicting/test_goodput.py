@@ -6,7 +6,7 @@ import pytest
 
 import podsim
 from podsim.errors import Infeasible, InputError
-from podsim.files import catalog, failures
+from podsim.files import catalog, failures_file
 from podsim.predicting import interruptions
 
 YEAR_S = 365.25 * 86400.0
@@ -140,7 +140,7 @@ def test_rates_so_high_that_nothing_is_saved_are_answered_no():
     assert "times less often" in caught.value.hint
     times = float(caught.value.hint.split(" times")[0].split()[-1].replace(",", ""))
     # what the hint names does work: all parts, so scale each
-    shipped = failures.failures().value
+    shipped = failures_file.failures().value
     rarer = [f"failures.ipu.mtbf={times} h"]
     rarer += [
         f"failures.{name}.mtbf={times * getattr(shipped, name.replace('-', '_')).mtbf_s} s"

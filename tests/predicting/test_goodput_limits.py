@@ -8,12 +8,12 @@ from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
 from podsim.errors import InputError
-from podsim.files import failures as failure_file
+from podsim.files import failures_file as failure_file
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.predicting import assemble
-from podsim.predicting.goodput import goodput, quantiles
+from podsim.predicting.run_with_failures import goodput, quantiles
 from podsim.report.terminal import Look, render
 from podsim.studies.goodput import report as view
 

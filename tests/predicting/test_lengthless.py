@@ -11,7 +11,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, Considered, FormAnswer
 from podsim.predicting import assemble
-from podsim.predicting.untimed import ENDLESS, endless, of_step, on_and_on, untimed
+from podsim.predicting.unknown_length import ENDLESS, endless, of_step, on_and_on, untimed
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from podsim.files.releases import releases
 from podsim.model.parameters import SOFTWARE
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting.maturity import applied, later_gain, maturity
+from podsim.predicting.release_estimate import applied, later_gain, maturity
 
 PARAMETERS = catalog.parameters()
 RELEASES = releases().value

@@ -7,11 +7,21 @@ import numpy as np
 import pytest
 
 import podsim
-from podsim.files import noise as noise_file
+from podsim.files import noise_file
 from podsim.model.noise import HostNoise, IpuNoise, Noise, RunNoise
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Barrier
-from podsim.predicting.noise import HICCUPS, HOSTS, MICRO_BATCHES, UPDATE, Meeting, barriers, delays, scaled, stream
+from podsim.predicting.noisy_steps import (
+    HICCUPS,
+    HOSTS,
+    MICRO_BATCHES,
+    UPDATE,
+    Meeting,
+    barriers,
+    delays,
+    scaled,
+    stream,
+)
 
 STEPS = 4000
 NOISE = Noise(
@@ -154,9 +164,9 @@ def test_noise_is_off_by_default():
 
 def test_stages_one_after_the_other_and_pipelines_without_barriers():
     """ResNet-50: one IPU a replica, every micro-batch meets nobody. BERT grouped: one barrier a cycle."""
-    from podsim.calibration.shipped import cases as _cases
+    from podsim.calibration.fit_data import cases as _cases
     from podsim.files import catalog
-    from podsim.predicting.noise import meeting
+    from podsim.predicting.noisy_steps import meeting
 
     parameters = catalog.parameters()
     cases = {case.point.id: case for case in _cases()}

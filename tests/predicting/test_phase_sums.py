@@ -13,7 +13,7 @@ from podsim.model.prediction import Choice, Figure, Grades, Run
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Estimate, Grade, SourceKind
 from podsim.predicting import assemble
-from podsim.predicting.phases import together
+from podsim.predicting.run_sequence import together
 from podsim.studies.explain import explained_run
 from podsim.studies.explain.result import Alternative, Explanation, Influence, Rise, Without
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog, samplers
 from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, Work
 from podsim.studies.documents import written
 from podsim.studies.sample import sampler_run as predicting
-from podsim.tiles import sampler as tiles
+from podsim.tiles import sampler_steps as tiles
 from podsim.tiles import vector
 from podsim.tiles.supersteps import cycles, total
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from slow_cases import slow_but
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.program import Part, Span, TaskKind
 from podsim.model.training import Schedule
-from podsim.predicting import assemble, steady
+from podsim.predicting import assemble, steady_state
 
 CLOSE = 1e-9
 ENGINES = {"analytic": analytic.run, "des": des.run}
@@ -82,9 +82,9 @@ def spans(starts_s):
 def test_a_period_of_two_micro_batches_is_found_and_a_drift_is_none():
     """Starts 0, 1, 4, 5, 8, 9, ... repeat every second one; starts that drift by a millionth repeat never."""
     pairs = [4.0 * (number // 2) + number % 2 for number in range(16)]
-    assert steady.period(spans(pairs), 16, 4) == 2
-    assert steady.period(spans([2.0 * number for number in range(16)]), 16, 4) == 1
-    assert steady.period(spans([number * (1 + 1e-6 * number) for number in range(16)]), 16, 4) == 0
+    assert steady_state.period(spans(pairs), 16, 4) == 2
+    assert steady_state.period(spans([2.0 * number for number in range(16)]), 16, 4) == 1
+    assert steady_state.period(spans([number * (1 + 1e-6 * number) for number in range(16)]), 16, 4) == 0
 
 
 def test_where_nothing_repeats_everything_runs():
@@ -97,6 +97,6 @@ def test_where_nothing_repeats_everything_runs():
         starts = [number * (1 + 1e-6 * number) for number in range(count)]
         return replace(base, step_s=starts[-1] + 0.5, spans=spans(starts))
 
-    timeline = steady.run(drifting, 400, 4)
+    timeline = steady_state.run(drifting, 400, 4)
     assert request == [16, 32, 64, 128, 400]
     assert timeline.step_s == 399 * (1 + 399e-6) + 0.5

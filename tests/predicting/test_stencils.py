@@ -6,15 +6,15 @@ import math
 import pytest
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.predicting import stencils
 from podsim.report.digits import rounded
 from podsim.studies.documents import written
-from podsim.tiles import stencil as tiles
+from podsim.tiles import stencil_sweep as tiles
 from podsim.tiles.supersteps import total
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 GC200 = catalog.chip("gc200").value
 

@@ -10,10 +10,10 @@ from engines.worlds import published
 
 import podsim
 from podsim.calibration import noise_fit
-from podsim.calibration.shipped import cases
+from podsim.calibration.fit_data import cases
 from podsim.engines import analytic
-from podsim.engines.des import chip as tile_engine
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
+from podsim.engines.des import tile_simulation as tile_engine
 from podsim.files import blocks
 from podsim.model.prediction import StepEvents
 from podsim.model.training import EvaluationStyle

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration.shipped import cases as _cases
+from podsim.calibration.fit_data import cases as _cases
 from podsim.files import catalog
 from podsim.model.calibration import FittedParameter
 from podsim.model.machine import Machine

@@ -5,19 +5,19 @@ import math
 import pytest
 
 import podsim
-from podsim.files import start_times
+from podsim.files import start_times_file
 from podsim.model.framework import Framework, of_configuration
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.model.wall_clock import ProgramStart
-from podsim.predicting import start, wall_clock
+from podsim.predicting import job_wall_clock, start
 from podsim.report.terminal import Look, render
-from podsim.report.views import wall_clock as view
+from podsim.report.views import wall_clock_view as view
 from podsim.studies.documents import written
 from podsim.studies.predict import report
 
-TIMES = start_times.times()
+TIMES = start_times_file.times()
 LONG = {"pod": 64, "tokens": 1e12, "global_batch": 2048}
 
 
@@ -106,8 +106,8 @@ def test_a_cached_executable_of_a_tiny_network_loads_in_at_most_its_compile_time
 
 def test_two_programs_one_after_the_other_are_compiled_one_after_the_other(short):
     clock, train = short.wall_clock, short.time_to_train_s
-    assert wall_clock.together([clock], train) is clock
-    both = wall_clock.together([clock, clock], train)
+    assert job_wall_clock.together([clock], train) is clock
+    both = job_wall_clock.together([clock, clock], train)
     assert both.compile_s.value == pytest.approx(2 * clock.compile_s.value)
     assert both.compile_s.high == pytest.approx(2 * clock.compile_s.high)
 

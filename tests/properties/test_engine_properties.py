@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.lowering import weight_update
 from podsim.model.fabric import Shape
 from podsim.model.program import Part
@@ -17,7 +17,7 @@ from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.physics import sync
 from podsim.physics.links import floor_s
 from podsim.tiles.update import OPTIMIZERS
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 CLOSE = 1e-9
 FEW = settings(max_examples=settings.default.max_examples // 2)

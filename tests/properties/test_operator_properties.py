@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from podsim.engines.des import chip as tile_engine
+from podsim.engines.des import tile_simulation as tile_engine
 from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.chip import Chip, Precision

@@ -6,7 +6,7 @@ import pytest
 from parts_of_documents import bars, facts, headings, notes, tables
 from samples_of_results import estimate
 
-from podsim.files import comparators
+from podsim.files import comparator_results
 from podsim.model.comparator import (
     ComparatorChip,
     ComparatorMachine,
@@ -172,7 +172,7 @@ def test_a_machine_by_its_chip_and_published_results(known):
         machines=(machine,),
     )
     results = [
-        replace(comparators.shipped()[0], workload="bert", chips=chips, round=name)
+        replace(comparator_results.shipped()[0], workload="bert", chips=chips, round=name)
         for chips, name in ((1024, "v2.0"), (8, "v1.0"), (16, "v1.0"))
     ]
     doc = view.machine(chip, machine, tuple(results), Owned(capital=None, draw=None))

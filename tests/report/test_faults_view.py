@@ -7,7 +7,7 @@ from parts_of_documents import facts, headings, notes
 from podsim.model.fault import Detour, FaultReport
 from podsim.model.program import Part
 from podsim.report.doc import Doc
-from podsim.report.views.faults import blocks
+from podsim.report.views.faults_view import blocks
 
 DETOUR = Detour(usual=("ipu0", "ipu1"), taken=("ipu0", "ipu2", "ipu1"))
 REPORT = FaultReport(

@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 from samples_of_results import fit_report, prediction, validation
 
 import podsim
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.report import json_schema
+from podsim.report.answer_formats import Written
 from podsim.report.json_document import JsonDocument
 from podsim.report.json_text import tree
-from podsim.report.written import Written
 from podsim.studies import documents, schemas
 from podsim.studies.calibrate import json_keys as calibrate
 from podsim.studies.collective import json_keys as collective

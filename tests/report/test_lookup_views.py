@@ -11,9 +11,9 @@ from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
 from podsim.planning.ownership import purse
+from podsim.report.answer_formats import Written
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
-from podsim.report.written import Written
 from podsim.studies.look_up import chip_report as chip_view
 from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import topology_report as topology_view

@@ -1,7 +1,7 @@
 """The command that takes an answer further is one that podsim takes."""
 
 from podsim.files import inputs
-from podsim.report.views import next_question as view
+from podsim.report.views import next_question_view as view
 
 FLAGS = {"workload": "bert", "pod": 64, "tokens": 1e10, "set": ["chip.clock=1.5 GHz"], "money": True}
 

@@ -16,7 +16,7 @@ from podsim.model.noise import (
     Submission,
 )
 from podsim.report.doc import Doc
-from podsim.report.views import noise as view
+from podsim.report.views import noise_view as view
 
 NOISE = Noise(
     ipu=IpuNoise(jitter=0.0123),

@@ -8,8 +8,8 @@ import pytest
 from parts_of_documents import charts, notes, tables, titles
 from samples_of_results import fit_report
 
-from podsim.calibration import own_logs, shipped
-from podsim.cli.app import main
+from podsim.calibration import fit_data, own_logs_fit
+from podsim.cli.command_line import main
 from podsim.files import catalog
 from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint, OwnRun, ParameterAtBound
 from podsim.model.validation import STEP, TIME
@@ -35,7 +35,7 @@ def own_run(point, name, times, reached=True):
 def report():
     """The first published point as if it were one's own: two runs as published, one 20 % slower that missed."""
     point = catalog.points()[0]
-    (case,) = shipped.ready([point])
+    (case,) = fit_data.ready([point])
     runs = own_run(point, "a", 1.0), own_run(point, "b", 1.001), own_run(point, "c", 1.2, reached=False)
     own = OwnPoint(
         point=point,
@@ -65,16 +65,16 @@ def report():
         held_out_after=0.032,
         in_sample_before=0.015,
         in_sample_after=0.014,
-        predictions=tuple(own_logs.of_runs([own], [case], parameters, after)),
+        predictions=tuple(own_logs_fit.of_runs([own], [case], parameters, after)),
     )
 
 
 def test_every_run_is_predicted_with_both_sets_of_parameters(report):
     point = report.points[0].point
-    (case,) = shipped.ready([point])
+    (case,) = fit_data.ready([point])
     steps = [item for item in report.predictions if item.quantity == STEP]
     assert [item.run for item in steps] == ["a", "b", "c"]
-    predicted_s = own_logs.steps_s([case], catalog.parameters())[0]
+    predicted_s = own_logs_fit.steps_s([case], catalog.parameters())[0]
     for item in steps:
         assert item.shipped.value == pytest.approx(predicted_s, rel=1e-12)
         assert item.shipped.value < item.fitted.value < 1.011 * item.shipped.value
@@ -86,8 +86,8 @@ def test_every_run_is_predicted_with_both_sets_of_parameters(report):
 
 def test_a_point_without_logs_is_one_run(report):
     point = replace(report.points[0], each=())
-    cases = shipped.ready([point.point])
-    step, time = own_logs.of_runs([point], cases, catalog.parameters(), catalog.parameters())
+    cases = fit_data.ready([point.point])
+    step, time = own_logs_fit.of_runs([point], cases, catalog.parameters(), catalog.parameters())
     assert (step.measured_s, time.measured_s) == (point.point.step_s, 60 * point.point.minutes)
     assert step.shipped == step.fitted
 

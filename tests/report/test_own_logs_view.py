@@ -6,7 +6,7 @@ import pytest
 from parts_of_documents import headings, notes, tables
 from samples_of_results import fit_report
 
-from podsim.calibration.own_logs import at_bounds
+from podsim.calibration.own_logs_fit import at_bounds
 from podsim.files import catalog
 from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnError, OwnLogsReport, OwnPoint

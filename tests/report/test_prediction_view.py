@@ -11,7 +11,7 @@ from podsim.model.program import Part
 from podsim.model.quantity import Grade
 from podsim.report import numbers
 from podsim.report.terminal import Look, render
-from podsim.report.views import grades, lengths
+from podsim.report.views import grades_view, lengths_view
 from podsim.studies.predict import report as view
 from podsim.studies.predict import summary_report
 
@@ -123,27 +123,27 @@ def test_ipus_left_idle_by_the_mapping_are_named() -> None:
 
 
 def test_a_small_machine_is_extrapolated_below_the_smallest_measured_one() -> None:
-    assert min(catalog.parameters().smallest.values()) == grades.SMALLEST
+    assert min(catalog.parameters().smallest.values()) == grades_view.SMALLEST
     small = podsim.predict("bert", topology="bow-pod4", engine="analytic")
-    assert "extrapolated (4× below the smallest measured machine)" in grades.evidence(small)
+    assert "extrapolated (4× below the smallest measured machine)" in grades_view.evidence(small)
     large = podsim.predict("bert", pod=512, engine="analytic")
-    assert "extrapolated (2× the largest measured machine)" in grades.evidence(large)
+    assert "extrapolated (2× the largest measured machine)" in grades_view.evidence(large)
 
 
 def test_a_measured_estimate_is_called_so() -> None:
     measured = replace(estimate(1.0, 0.9, 1.1, beyond=1.0), grade=Grade.MEASURED)
-    assert grades.grade(measured) == "measured"
-    assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=4.0)) == "extrapolated (4× beyond calibration)"
-    assert grades.grade(estimate(1.0, 0.9, 1.1, beyond=1.0)) == "extrapolated"
+    assert grades_view.grade(measured) == "measured"
+    assert grades_view.grade(estimate(1.0, 0.9, 1.1, beyond=4.0)) == "extrapolated (4× beyond calibration)"
+    assert grades_view.grade(estimate(1.0, 0.9, 1.1, beyond=1.0)) == "extrapolated"
 
 
 def test_a_mean_above_the_run_that_is_shown_says_so() -> None:
     """Doubt of the samples pulls the mean up: steps and time to train would contradict each other without a word."""
     result = podsim.predict("gpt2-small", pod=4, law="chinchilla", engine="analytic")
     assert result.time_to_train_s.value > 1.05 * result.run.total_s
-    (note,) = lengths.skewed(result)
+    (note,) = lengths_view.skewed(result)
     assert numbers.time(result.run.total_s) in note.text
-    assert not [*lengths.skewed(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
+    assert not [*lengths_view.skewed(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
 
 
 def test_what_nobody_measured_outside_steps_is_not_said_to_take_no_time() -> None:

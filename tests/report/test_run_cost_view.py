@@ -12,7 +12,7 @@ from podsim.model.prices import Terms
 from podsim.model.run_cost import Capital, Draw, Money, Owned, Range, Rent
 from podsim.planning import total_cost
 from podsim.report.doc import Doc, DocTable, Facts
-from podsim.report.views import run_cost as view
+from podsim.report.views import run_cost_view as view
 
 CAPITAL = Capital(usd=Range(value=150e3, low=100e3, high=200e3), derived=False, basis="as crn-2020 has it")
 DRAW = Draw(typical_w=4_000.0, peak_w=6_400.0, basis="the datasheet")

@@ -2,7 +2,7 @@
 
 from parts_of_documents import notes, tables
 
-from podsim.report.written import Written
+from podsim.report.answer_formats import Written
 from podsim.studies.look_up import json_keys
 from podsim.studies.look_up.settings_report import Row, document, line
 

@@ -8,7 +8,7 @@ from samples_of_results import far_prediction, fit_report, given_prediction, pre
 
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.terminal import Look, render
-from podsim.report.views import validation as validation_view
+from podsim.report.views import validation_view
 from podsim.studies.calibrate import report as fit_view
 from podsim.studies.predict import report as prediction_view
 

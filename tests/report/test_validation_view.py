@@ -8,7 +8,7 @@ from samples_of_results import fit_report, validation
 
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, TOLERANCES
 from podsim.report.terminal import Look, render
-from podsim.report.views import validation as view
+from podsim.report.views import validation_view as view
 from podsim.studies.calibrate import report as fit_view
 
 

@@ -7,7 +7,7 @@ import pytest
 from engines.worlds import CONFIGURATION, model, parameters, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.fabric import Shape
 from podsim.model.program import Part
 from podsim.physics.sync import COLLECTIVE_STEP_S

@@ -9,7 +9,7 @@ import pytest
 from engines.worlds import CONFIGURATION, PIPELINED, model, pod, published, unit, world
 
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.model.fabric import Link
 from podsim.model.program import Part
 from podsim.model.training import Schedule

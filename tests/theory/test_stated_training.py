@@ -13,7 +13,7 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.engines import analytic
-from podsim.engines.des import pod as des
+from podsim.engines.des import step_simulation as des
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.lowering import collective_choice
@@ -23,7 +23,7 @@ from podsim.lowering.lower import lower_update
 from podsim.model.collective import Algorithm, Collective
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 FABRICS = Path(__file__).parents[2] / "examples" / "fabrics"
 TORUS, TREE, DRAGONFLY = (str(FABRICS / f"{name}-256.toml") for name in ("torus", "fat-tree", "dragonfly"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from podsim.tiles.narrow import dot, outer, vmac, windows
+from podsim.tiles.narrow_vertices import dot, outer, vmac, windows
 from podsim.tiles.partials import accumulators, cast_cycles, reduce_cycles, stages
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.chip import Chip
-from podsim.tiles import stencil
+from podsim.tiles import stencil_sweep
 from podsim.tiles.supersteps import total
 
 LINK_BYTES_PER_S, LINK_S = 2 * 13.86e9, 0.545e-6  # two IPU-Links to a neighbour as measured on Mk1 (jia-2019)
@@ -29,10 +29,10 @@ MEASURED = [
 
 def predicted(grid: tuple[int, ...], ipus: int, chip: Chip) -> float:
     part = (-(-grid[0] // ipus), *grid[1:])
-    plan = stencil.plan(part, chip)
+    plan = stencil_sweep.plan(part, chip)
     seconds = total(plan.supersteps, chip).total / chip.clock_hz
     if ipus > 1:
-        seconds += LINK_S + stencil.halo_bytes(part, 0) / LINK_BYTES_PER_S
+        seconds += LINK_S + stencil_sweep.halo_bytes(part, 0) / LINK_BYTES_PER_S
     return ipus * plan.flop / seconds / 1e12
 
 
@@ -44,7 +44,7 @@ def test_heat_equation(gc200: Chip):
 
 @pytest.mark.parametrize("grid", [(1, 1), (7, 1000), (100, 100), (8000, 8000), (5, 6, 7), (360, 360, 360), (97,)])
 def test_boxes_cover_the_grid_with_the_fewest_points(grid, gc200: Chip):
-    boxes = stencil.cut(grid, gc200.tiles)
+    boxes = stencil_sweep.cut(grid, gc200.tiles)
     assert all(count * edge >= whole for count, edge, whole in zip(boxes.counts, boxes.edges, grid, strict=True))
     tiles = 1
     for count in boxes.counts:
@@ -58,21 +58,21 @@ def test_a_small_grid_is_cut_no_worse_than_any_divisors_allow():
         for first, second in product(range(1, 9), repeat=2)
         if first * second <= 8 and 8 % first == 0
     )
-    assert stencil.cut((12, 10), 8).points == best
+    assert stencil_sweep.cut((12, 10), 8).points == best
 
 
 def test_faces_of_a_box():
-    boxes = stencil.Boxes((2, 1, 3), (4, 5, 6))
+    boxes = stencil_sweep.Boxes((2, 1, 3), (4, 5, 6))
     assert boxes.faces(1) == (2 * 5 * 6, 0, 2 * 4 * 5)
-    assert stencil.halo_bytes((4, 5, 6), 0) == 4 * 5 * 6
+    assert stencil_sweep.halo_bytes((4, 5, 6), 0) == 4 * 5 * 6
 
 
 def test_a_wider_star_takes_longer(gc200: Chip):
-    near, far = (total(stencil.plan((342,) * 3, gc200, reach=reach).supersteps, gc200).total for reach in (1, 2))
+    near, far = (total(stencil_sweep.plan((342,) * 3, gc200, reach=reach).supersteps, gc200).total for reach in (1, 2))
     assert 1.3 * near < far < 3 * near
 
 
 def test_sizes_are_checked(gc200: Chip):
     for grid in ((), (0, 5), (5, -1, 5)):
         with pytest.raises(InputError, match="cannot be planned"):
-            stencil.plan(grid, gc200)
+            stencil_sweep.plan(grid, gc200)

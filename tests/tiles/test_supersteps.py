@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from podsim.engines.des.chip import as_run
+from podsim.engines.des.tile_simulation import as_run
 from podsim.model.chip import Precision
 from podsim.model.tile_plan import Cohort, TilePlan
 from podsim.tiles import supersteps, vector

@@ -12,7 +12,7 @@ from podsim.files import catalog, find
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
 from podsim.model.workload import Gather, Kind, Operator, Pass
-from podsim.tiles import gather, nearest, top_k
+from podsim.tiles import gather, nearest_neighbours, top_k
 from podsim.tiles.operator_plans import plans
 from podsim.tiles.planner import PlanTarget
 from podsim.tiles.supersteps import total
@@ -50,7 +50,7 @@ def test_a_row_on_one_tile_needs_no_exchange():
 def test_distances_grow_with_the_square_of_the_rows_and_have_no_gradient():
     pairs = AllPairs(nodes=36, neighbours=28)
     assert pairs.at(16).pairs == 256 * pairs.pairs
-    result = {plan.operator: plan for plan in nearest.plans(pairs.at(16), Precision.FP32, CHIP)}
+    result = {plan.operator: plan for plan in nearest_neighbours.plans(pairs.at(16), Precision.FP32, CHIP)}
     assert result["nearest differences"].flop == 2 * 3 * 576**2
     operator = Operator(name="x", kind=Kind.NEAREST, shape=pairs, input_gradient=False)
     assert len(plans(operator, Pass.FORWARD, 16, TARGET)) == len(result)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 RAIL = 2 * 16e9 * 0.866
 RUNG = 6 * 16e9 * 0.866
@@ -242,6 +242,6 @@ def test_an_unconnected_machine_is_refused_with_all_its_faults(topology_of, ladd
 
 
 def test_building_loads_no_graph_library():
-    code = "import sys, podsim.topology.fabric, podsim.topology.measure; print('networkx' in sys.modules)"
+    code = "import sys, podsim.topology.machine_network, podsim.topology.measure; print('networkx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -8,12 +8,12 @@ from topology.stated_worlds import KINDS, fabric, level
 
 from podsim.model.fabric import Attach, Override, Shape
 from podsim.topology.build import network
-from podsim.topology.fabric import build
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
 from podsim.topology.graph import FabricGraph
+from podsim.topology.machine_network import build
 from podsim.topology.network import Damage
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 
 def hops(graph, source, target):

@@ -5,7 +5,7 @@ from topology.stated_worlds import fabric, level
 
 from podsim.model.fabric import Attach, Shape
 from podsim.topology.rank_symmetry import Quotient
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 
 def quotient(*levels):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Override, Shape
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 RATE, LATENCY = 50e9, 0.5e-6
 KINDS = {

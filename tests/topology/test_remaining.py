@@ -3,10 +3,10 @@
 import pytest
 
 from podsim.files import catalog
-from podsim.topology.fabric import build
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import damaged
-from podsim.topology.remaining import largest, part
+from podsim.topology.healthy_part import largest, part
+from podsim.topology.machine_network import build
 
 
 def hurt(name: str, *faults: str):

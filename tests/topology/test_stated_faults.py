@@ -8,7 +8,7 @@ from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import broken
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 RING = (level("ring", Shape.RING, 4),)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from podsim.model.fabric import Attach, GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.measure import bisection_bytes_per_s, diameter_hops, per_rank_bytes_per_s
-from podsim.topology.stated import RankNetwork
+from podsim.topology.stated_network import RankNetwork
 
 SHAPES = (Shape.RING, Shape.LINE, Shape.FULL, Shape.SWITCH, Shape.STAR, Shape.SHARED)
 LINKS = {"wire": Link(bandwidth_bytes_per_s=1.0), "hub": Link(bandwidth_bytes_per_s=2.5)}

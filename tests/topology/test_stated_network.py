@@ -6,7 +6,7 @@ import pytest
 from topology.stated_worlds import KINDS, level
 
 from podsim.model.fabric import Shape
-from podsim.topology.stated import StatedFabric
+from podsim.topology.stated_network import StatedFabric
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from slow_cases import slow_but
 import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, toml_text
-from podsim.model.given import SHAPES, GivenOperator
+from podsim.model.operator_list import SHAPES, GivenOperator
 from podsim.model.workload import Operator, Stream
 from podsim.workloads import unit
 

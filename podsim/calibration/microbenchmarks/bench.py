@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.tiles import supersteps
-from podsim.topology.fabric import build
+from podsim.topology.machine_network import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.microbenchmark import Microbenchmark
     from podsim.model.tile_plan import TilePlan
-    from podsim.topology.fabric import Fabric
+    from podsim.topology.machine_network import Fabric
 
 CYCLES: Final = "cycles"
 SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.calibration.microbenchmarks import exchange, host, links, products, stencils, training, vectors
-from podsim.calibration.microbenchmarks.families import FAMILIES, POOLED
-from podsim.calibration.microbenchmarks.fitted import constant_of
+from podsim.calibration.microbenchmarks import (
+    exchange_measurements,
+    host_measurements,
+    link_measurements,
+    product_measurements,
+    stencil_measurements,
+    training_measurements,
+    vector_measurements,
+)
+from podsim.calibration.microbenchmarks.fitted_measurements import constant_of
+from podsim.calibration.microbenchmarks.measurement_families import FAMILIES, POOLED
 from podsim.calibration.microbenchmarks.rules import Rule
 from podsim.errors import Infeasible
 from podsim.model.microbenchmark import BenchmarkFamily, Compared, ExcludedMeasurement, MicrobenchmarkReport, summary
@@ -18,13 +26,13 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import FamilySummary, Microbenchmark
 
 RULES: tuple[Rule, ...] = (
-    *exchange.RULES,
-    *links.RULES,
-    *host.RULES,
-    *products.RULES,
-    *vectors.RULES,
-    *stencils.RULES,
-    *training.RULES,
+    *exchange_measurements.RULES,
+    *link_measurements.RULES,
+    *host_measurements.RULES,
+    *product_measurements.RULES,
+    *vector_measurements.RULES,
+    *stencil_measurements.RULES,
+    *training_measurements.RULES,
 )
 ZERO = "measured as zero: an error has no size"
 UNKNOWN = "no rule says how it is predicted"

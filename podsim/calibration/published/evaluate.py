@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from podsim.calibration.claims.evaluate import software_speedup, throughput_ratio
+from podsim.calibration.claims.claim_metrics import software_speedup, throughput_ratio
 from podsim.calibration.microbenchmarks.bench import from_seconds
 from podsim.calibration.microbenchmarks.compare import compare
 from podsim.convergence.lengths import ANY_LENGTH
@@ -17,7 +17,7 @@ from podsim.model.published import Answer
 from podsim.model.readings import Mode
 from podsim.model.sums import sum_in_order
 from podsim.physics import power
-from podsim.predicting.activity import shares
+from podsim.predicting.step_activity import shares
 from podsim.tiles.cost import TileCost
 from podsim.units import FIXED
 

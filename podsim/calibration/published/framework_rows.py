@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podsim.calibration.frameworks import FrameworkRow
+from podsim.calibration.framework_fit import FrameworkRow
 from podsim.calibration.published.evaluate import RATES, framework_of, rated
 from podsim.calibration.published.interpretations import ways
 from podsim.errors import PodsimError

@@ -6,8 +6,8 @@ from pathlib import Path
 from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.changes import Change
+from podsim.files.import_options import OPTIONS, Options, options_of
 from podsim.files.load import Loaded, load, tables_of
-from podsim.files.options import OPTIONS, Options, options_of
 
 SUFFIXES = (".json", ".onnx")
 

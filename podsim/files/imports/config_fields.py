@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from podsim.files.faults import shown
-from podsim.files.imports import unread
-from podsim.files.options import Options
+from podsim.files.file_faults import shown
+from podsim.files.import_options import Options
+from podsim.files.imports import ignored_fields
 from podsim.model.limits import LAYERS, WIDTH
 
 
@@ -37,7 +37,7 @@ class Config:
             self.wrong.append(f"{name} is missing")
             return 1
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong.append(f"{name} wants a whole number, not {unread.message(value)}")
+            self.wrong.append(f"{name} wants a whole number, not {ignored_fields.message(value)}")
             return 1
         if not least <= value <= most:
             self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
@@ -50,7 +50,7 @@ class Config:
         if value is None:
             return usual
         if not isinstance(value, bool):
-            self.wrong.append(f"{name} wants true or false, not {unread.message(value)}")
+            self.wrong.append(f"{name} wants true or false, not {ignored_fields.message(value)}")
             return usual
         return value
 
@@ -60,7 +60,7 @@ class Config:
         if value is None:
             return usual
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.wrong.append(f"{name} wants a share from 0 to 1, not {unread.message(value)}")
+            self.wrong.append(f"{name} wants a share from 0 to 1, not {ignored_fields.message(value)}")
             return usual
         return float(value)
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
 from podsim.files.contents import text_of
-from podsim.files.faults import counted, printable, shown
-from podsim.files.imports import naming, other_transformers, unread
+from podsim.files.file_faults import counted, printable, shown
+from podsim.files.import_options import Options
+from podsim.files.imports import ignored_fields, naming, other_transformers
 from podsim.files.imports.config_fields import USUAL, Config, Importable, Names, layers_of
-from podsim.files.options import Options
 from podsim.model.limits import LAYERS
 
 CODE: Final = "bad-config-file"
@@ -33,13 +33,13 @@ def workload_text(path: Path, options: Options) -> str:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = Config(says, options)
     family, sizes, row = FAMILIES[kind](config)
-    refused = *unread.refused(says, kind), *unread.mistyped(says)
+    refused = *ignored_fields.refused(says, kind), *ignored_fields.mistyped(says)
     wrong = [*config.wrong, *refused, *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
         )
-    config.notes += unread.notes(says, config.read, sizes)
+    config.notes += ignored_fields.notes(says, config.read, sizes)
     title = says.get("_name_or_path")
     title = title if isinstance(title, str) and title.strip() else _stem(path, kind)
     tables = {
@@ -82,12 +82,12 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
         name = printable(path.name)
         what = f"{name} has no model_type: it is no config of transformers"
         if kind is not None:
-            what = f"model_type of {name} wants a text, not {printable(unread.message(kind))}"
+            what = f"model_type of {name} wants a text, not {printable(ignored_fields.message(kind))}"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
     near = _nearest(kind, says)
     config = Config(says, Options())
     _, sizes, _ = FAMILIES[near](config)
-    wrong = [*config.wrong, *unread.refused(says, near), *_contradictions(sizes, faulty=bool(config.wrong))]
+    wrong = [*config.wrong, *ignored_fields.refused(says, near), *_contradictions(sizes, faulty=bool(config.wrong))]
     lacks = [f"read as one, {printable(wrong[0])}"] if wrong else []
     as_one = "" if wrong else f'with "model_type": "{near}" it is read as one; or '
     return InputError(

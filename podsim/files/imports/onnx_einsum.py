@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podsim.files.imports.onnx_seen import Made, Seen, of, tied
+from podsim.files.imports.onnx_node import Made, Seen, of, tied
 from podsim.model.workload import Kind, Matmul, Operator, Stream
 
 DOTS = "..."

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files.contents import NotPlainError, opened, resolved
-from podsim.files.faults import printable, shown
+from podsim.files.file_faults import printable, shown
+from podsim.files.import_options import MOST_DIMENSIONS, MOST_SIZE, Options
 from podsim.files.imports import onnx_wire
-from podsim.files.options import MOST_DIMENSIONS, MOST_SIZE, Options
 from podsim.model.limits import NODES
 
 MOST_BYTES: Final = 2**30

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.files import toml_text
-from podsim.files.faults import shown
+from podsim.files.file_faults import shown
+from podsim.files.import_options import Options
 from podsim.files.imports import naming, onnx_file, onnx_operators
+from podsim.files.imports.onnx_node import Seen
 from podsim.files.imports.onnx_norms import fused
-from podsim.files.imports.onnx_seen import Seen
-from podsim.files.options import Options
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.workloads import unit as units_of
 from podsim.workloads.families import INDEX_BYTES, INPUT_BYTES

@@ -5,8 +5,8 @@ from collections.abc import Callable, Container, Mapping
 from typing import Final
 
 from podsim.files.imports.onnx_einsum import einsum
+from podsim.files.imports.onnx_node import Made, Seen, of, tied
 from podsim.files.imports.onnx_recurrent import recurrent
-from podsim.files.imports.onnx_seen import Made, Seen, of, tied
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
 
 FREE: Final = frozenset(

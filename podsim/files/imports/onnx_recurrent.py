@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from podsim.files.imports.onnx_seen import Made, Seen, tied
+from podsim.files.imports.onnx_node import Made, Seen, tied
 from podsim.model.workload import Kind, Matmul, Operator, Stream
 from podsim.workloads import vector_operators
 

@@ -7,7 +7,7 @@ DebertaConfig, DebertaV2Config).
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from podsim.files.imports import unread
+from podsim.files.imports import ignored_fields
 from podsim.files.imports.config_fields import Config, Importable, layers_of
 from podsim.model.limits import LAYERS
 
@@ -94,7 +94,9 @@ def _gated(config: Config) -> bool:
     stated = config.says.get(name, "relu")
     parts = stated.split("-") if isinstance(stated, str) else []
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[0] != "gated"):
-        config.wrong.append(f'{name} is {unread.message(stated)}; "relu", "gelu", "gated-gelu" and such are known')
+        config.wrong.append(
+            f'{name} is {ignored_fields.message(stated)}; "relu", "gelu", "gated-gelu" and such are known'
+        )
         return False
     usual = ("gated", "gelu") if len(parts) == 2 else ("gelu",)
     if tuple(parts) != usual:
@@ -169,7 +171,7 @@ def _check_scores(config: Config) -> None:
     kinds = stated.split("|") if isinstance(stated, str) else stated
     names = {each.strip().casefold() for each in kinds if isinstance(each, str)} if isinstance(kinds, list) else set()
     if names != BOTH:
-        config.wrong.append(f'pos_att_type is {unread.message(stated)}; "c2p|p2c" alone is known')
+        config.wrong.append(f'pos_att_type is {ignored_fields.message(stated)}; "c2p|p2c" alone is known')
 
 
 def _positive(config: Config, name: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podsim.files.faults import shown
+from podsim.files.file_faults import shown
 from podsim.files.mllog.lines import Line
 from podsim.units import decimal
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from podsim.files.faults import shown
+from podsim.files.file_faults import shown
 from podsim.files.mllog.events import Event, Say, number
 from podsim.model.mllog import Evaluation, LogRun, LogSpan
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from podsim.errors import InputError
 from podsim.files.contents import is_folder, is_plain, opened
-from podsim.files.faults import printable
+from podsim.files.file_faults import printable
 from podsim.files.mllog.events import events
 from podsim.files.mllog.lines import BROKEN, lines
 from podsim.files.mllog.runs import runs

@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "the same questions in a browser, with sliders",
         ASK,
         9,
-        "app:app",
+        "app_command:app",
     ),
 )
 VERBS: Final = {

@@ -11,7 +11,7 @@ from podsim.scenario import LISTS
 from podsim.studies.app import views
 from podsim.studies.app.pair import SIDES, TITLES, Pair
 from podsim.studies.app.query import CHANGE, Query, offered
-from podsim.studies.asking import FLAGS
+from podsim.studies.call_record import FLAGS
 
 if TYPE_CHECKING:
     from podsim.studies.app.views import View

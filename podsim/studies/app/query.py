@@ -14,7 +14,7 @@ from podsim.model.argument import REQUIRED, Argument, ArgumentKind, short
 from podsim.model.arguments import MONEY
 from podsim.scenario import LISTS, of_texts, texts_of
 from podsim.studies import arguments, notebook
-from podsim.studies.asking import ARGUMENTS, COMMANDS, FLAGS
+from podsim.studies.call_record import ARGUMENTS, COMMANDS, FLAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

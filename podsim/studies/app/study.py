@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ COMMANDS: Final = (
         "fit the free parameters to the published results",
         KEEP,
         15,
-        "calibrate:calibrate",
+        "calibrate_command:calibrate",
     ),
 )
 VERBS: Final = {

@@ -13,7 +13,7 @@ from podsim.report.doc import Column, Doc, DocTable, Fact, Facts, Heading, Note,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from podsim.calibration.frameworks import FrameworkFit, FrameworkGroup
+    from podsim.calibration.framework_fit import FrameworkFit, FrameworkGroup
 
 NONE = "–"
 

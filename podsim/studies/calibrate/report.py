@@ -6,7 +6,7 @@ from podsim.model.calibration import FittedParameter
 from podsim.model.validation import ErrorSummary, FitReport
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
-from podsim.report.views.validation import three
+from podsim.report.views.validation_view import three
 
 
 def answer(report: FitReport) -> str:

@@ -8,7 +8,7 @@ from podsim.report import numbers
 from podsim.report.doc import Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 
 if TYPE_CHECKING:
-    from podsim.calibration.start_times import StartFit
+    from podsim.calibration.start_time_fit import StartFit
 
 
 def answer(fit: StartFit) -> str:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podsim.calibration import holdout, noise_fit, own_logs, shipped, start_times
+from podsim.calibration import fit_data, holdout, noise_fit, own_logs_fit, start_time_fit
 from podsim.calibration.own_mapping import LogOptions
 from podsim.errors import InputError
-from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, readings
-from podsim.files import frameworks as framework_file
+from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, noise_file, readings_file
+from podsim.files import frameworks_file as framework_file
 from podsim.files import microbenchmarks as measured
-from podsim.files import noise as noise_file
-from podsim.files import start_times as start_file
+from podsim.files import start_times_file as start_file
 from podsim.files.write import (
     check_writable,
     frameworks_text,
@@ -26,12 +25,12 @@ from podsim.files.write import (
 )
 from podsim.model.own_logs import OwnLogsReport
 from podsim.model.parameters import FREE
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.predict.study import Progress, of_ipus
 
 if TYPE_CHECKING:
-    from podsim.calibration.frameworks import FrameworkFit
-    from podsim.calibration.start_times import StartFit
+    from podsim.calibration.framework_fit import FrameworkFit
+    from podsim.calibration.start_time_fit import StartFit
     from podsim.model.comparator import ComparatorReport
     from podsim.model.noise import NoiseFit
     from podsim.model.validation import FitReport
@@ -59,7 +58,7 @@ def calibrate(
     write = write and hold_out != "none"
     target = Path(path) if path is not None else catalog.parameters_path()
     check_writable(target if write else None)
-    parameters, report = holdout.calibrate(shipped.cases(), FREE, hold_out, on_progress)
+    parameters, report = holdout.calibrate(fit_data.cases(), FREE, hold_out, on_progress)
     if not write:
         return report
     write_all([(target, parameters_text(parameters))], report)
@@ -89,12 +88,12 @@ def calibrate_own(
     check_writable(*targets)
 
     options = LogOptions(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
-    read = own_logs.read(Path(logs or points or "."), options, shipped.known_files(), from_points=logs is None)
-    own = shipped.ready([item.point for item in read.points])
-    published = () if alone else shipped.cases()
+    read = own_logs_fit.read(Path(logs or points or "."), options, fit_data.known_files(), from_points=logs is None)
+    own = fit_data.ready([item.point for item in read.points])
+    published = () if alone else fit_data.cases()
     shipped_parameters, bounds = catalog.parameters(), FREE
-    parameters, report, errors = own_logs.fitted(own, published, shipped_parameters, bounds, on_progress)
-    at_bounds = own_logs.at_bounds(parameters, bounds)
+    parameters, report, errors = own_logs_fit.fitted(own, published, shipped_parameters, bounds, on_progress)
+    at_bounds = own_logs_fit.at_bounds(parameters, bounds)
     result = OwnLogsReport(
         files=read.files,
         runs=read.runs,
@@ -109,9 +108,9 @@ def calibrate_own(
         held_out_after=parameters.step_error,
         at_bounds=tuple(item.name for item in at_bounds),
         bounds=at_bounds,
-        in_sample_before=own_logs.mean_step_error([*published, *own], shipped_parameters),
+        in_sample_before=own_logs_fit.mean_step_error([*published, *own], shipped_parameters),
         in_sample_after=report.in_sample.mean_abs,
-        predictions=tuple(own_logs.of_runs(read.points, own, shipped_parameters, parameters)),
+        predictions=tuple(own_logs_fit.of_runs(read.points, own, shipped_parameters, parameters)),
     )
     texts = (parameters_text(parameters), points_text(case.point for case in own))
     write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], result)
@@ -124,7 +123,7 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
     """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
     target = Path(path) if path is not None else noise_file.path()
     check_writable(target if write else None)
-    fit = noise_fit.fit(shipped.cases(), blocks.shipped(), catalog.parameters())
+    fit = noise_fit.fit(fit_data.cases(), blocks.shipped(), catalog.parameters())
     if write:
         write_all([(target, noise_file.text(fit.noise))], fit)
     return replace(fit, path="" if not write else str(path or target.name))
@@ -138,7 +137,7 @@ def calibrate_frameworks(
     target = Path(path) if path is not None else framework_file.path()
     check_writable(target if write else None)
     microbenchmarks = (*measured.published(), *applications.applications())
-    report = shipped.framework_fit(microbenchmarks, readings.readings().value, of_ipus, on_progress)
+    report = fit_data.fit_frameworks(microbenchmarks, readings_file.readings().value, of_ipus, on_progress)
     if write:
         write_all([(target, frameworks_text(report.costs))], report)
     return replace(report, path="" if not write else str(path or target.name))
@@ -149,7 +148,7 @@ def calibrate_compile_times(*, write: bool = True, path: str | Path | None = Non
     """Fit compile times to the published ones, each family held out, and write them: `--compile-times`."""
     target = Path(path) if path is not None else start_file.path()
     check_writable(target if write else None)
-    report = start_times.fit(compile_rows.rows(), lambda name: catalog.workload(name).value)
+    report = start_time_fit.fit(compile_rows.rows(), lambda name: catalog.workload(name).value)
     if write:
         write_all([(target, start_times_text(report.times))], report)
     return replace(report, path="" if not write else str(path or target.name))
@@ -162,7 +161,7 @@ def calibrate_comparators(
     """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
     target = Path(path) if path is not None else comparator_machines.laws_path()
     check_writable(target if write else None)
-    laws, report = shipped.comparator_fit(on_progress)
+    laws, report = fit_data.comparator_fit(on_progress)
     if not write:
         return report
     write_all([(target, laws_text(laws))], report)

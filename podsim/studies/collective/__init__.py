@@ -11,7 +11,7 @@ COMMANDS: Final = (
         "all-reduce and other collectives on the links of a machine or fabric",
         ASK,
         12,
-        "collective:collective",
+        "collective_command:collective",
     ),
 )
 VERBS: Final = {

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from podsim.lowering.groups import Group
     from podsim.model.calibration import ParameterSet
     from podsim.model.program import StepProgram, StepTimeline
-    from podsim.topology.fabric import Fabric
-    from podsim.topology.stated import RankNetwork
+    from podsim.topology.machine_network import Fabric
+    from podsim.topology.stated_network import RankNetwork
 
 MOST_LINKS: Final = 5
 

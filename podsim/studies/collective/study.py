@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from podsim.resolve import engine_of
-from podsim.studies.checking import checked
-from podsim.studies.collective import arguments as collective_arguments
+from podsim.studies.argument_check import checked
 from podsim.studies.collective import broken_links as collective_faults
+from podsim.studies.collective import collective_case as collective_arguments
 from podsim.studies.collective import simulation as predicting
 
 if TYPE_CHECKING:

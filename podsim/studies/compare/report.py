@@ -27,9 +27,9 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import MOST_FIGURES, Handout, arranged, sentence
 from podsim.report.origins import Groups, Used, of_page
-from podsim.report.views import caveats, run_cost, untimed
-from podsim.report.views.grades import CAUSES, short_grade
-from podsim.report.views.lengths import aim
+from podsim.report.views import caveats_view, run_cost_view, unknown_length_view
+from podsim.report.views.grades_view import CAUSES, short_grade
+from podsim.report.views.lengths_view import aim
 from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide, PerWatt, Ratio
 from podsim.studies.predict import comparator_report as comparator
 from podsim.studies.predict.report import PARTS, chips
@@ -132,7 +132,7 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
             for case in comparison.sides
         ]
     assumed = {case.label: case.answer.assumptions for case in comparison.sides}
-    groups.append(tuple(caveats.of_several(assumed, verbose=verbose)))
+    groups.append(tuple(caveats_view.of_several(assumed, verbose=verbose)))
     groups.append((*_closing(comparison, verbose=verbose), *_footer(comparison)))
     return Doc(tuple(group for group in groups if group))
 
@@ -190,7 +190,7 @@ def _flags(comparison: Comparison) -> Iterator[Note]:
     """The flags that would give a time to train."""
     first = comparison.sides[0].answer
     if isinstance(first, Prediction):
-        yield from untimed.notes(first)
+        yield from unknown_length_view.notes(first)
 
 
 def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
@@ -453,21 +453,21 @@ def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
         facts.append(Fact("Intervals", "", remark=intervals))
     paid = [case.answer.money for case in comparison.sides if case.answer.money]
     if paid:
-        facts.append(Fact("Terms", "", remark=run_cost.terms(paid[0].terms, paid[0].currency)))
+        facts.append(Fact("Terms", "", remark=run_cost_view.terms(paid[0].terms, paid[0].currency)))
     if energy := _of_energy(comparison):
         facts.append(Fact("Energy", "", remark=energy))
     if not verbose:
         details = "breakdown, uncertainty, assumptions and price sources"
         facts.append(Fact("Next", "", remark=f"--verbose adds {details}"))
     yield Facts(tuple(facts))
-    yield from run_cost.old_prices(money.owned for money in paid)
+    yield from run_cost_view.old_prices(money.owned for money in paid)
     if not verbose:
         return
-    yield from run_cost.priced_by(money.owned for money in paid)
+    yield from run_cost_view.priced_by(money.owned for money in paid)
     for case in comparison.sides:
         if case.answer.money and case.answer.money.total:
             yield Heading(case.label)
-            yield from run_cost.ownership(case.answer.money.total, case.answer.money.currency)
+            yield from run_cost_view.ownership(case.answer.money.total, case.answer.money.currency)
 
 
 def _footer(comparison: Comparison) -> Iterator[Note]:

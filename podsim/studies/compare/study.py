@@ -12,13 +12,13 @@ from podsim.files import catalog
 from podsim.model.prediction import Prediction
 from podsim.planning import answering, comparator_runs, workload_sequence
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, one_rent, purse
-from podsim.predicting import untimed
+from podsim.predicting import unknown_length
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
+from podsim.studies.compare import cases
 from podsim.studies.compare import difference as comparing
-from podsim.studies.compare import sides as cases
 from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide
-from podsim.studies.predict.money import on_machine, priced
+from podsim.studies.predict.economics import on_machine, priced
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -86,10 +86,10 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
     for workload in run.workloads:
         whole = resolve(replace(scenario, workload=workload), needs_length=False)
         prediction, case = answering.answer(whole)
-        answers.append(untimed.untimed(prediction, case.missing))
+        answers.append(unknown_length.untimed(prediction, case.missing))
         question = case.question
         if case.missing:  # times of as many samples are compared
-            prediction, question = untimed.on_and_on(prediction), untimed.endless(question)
+            prediction, question = unknown_length.on_and_on(prediction), unknown_length.endless(question)
         simulated.append(comparing.of_prediction(prediction, question, run.phases.name if run.phases else ""))
     machine = whole.question.machine.topology  # owned with the parts that are lost
     if case.missing and not any(value is not None for value in money.values()):

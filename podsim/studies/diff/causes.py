@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError, PodsimError
-from podsim.files.faults import MOST_SHOWN, printable
+from podsim.files.file_faults import MOST_SHOWN, printable
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.studies.diff import headlines
@@ -16,7 +16,7 @@ from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from podsim.files.saved import Saved
+    from podsim.files.answer_files import Saved
 
     Ask = Callable[[str, Mapping[str, Any], Mapping[str, float]], tuple[Mapping[str, Any], Mapping[str, str]]]
     """The document of a verb under flags and fitted numbers, and the files that it read, by digest."""

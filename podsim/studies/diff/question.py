@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.files.spelling import canonical
 
 if TYPE_CHECKING:
-    from podsim.files.saved import Saved
+    from podsim.files.answer_files import Saved
 
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 TOGETHER: Final = (

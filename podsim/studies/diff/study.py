@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import podsim
 from podsim.errors import InputError
-from podsim.files import catalog, inputs, saved
+from podsim.files import answer_files, catalog, inputs
 from podsim.model.arguments import MONEY
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.diff.causes import difference
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def diff(old: str | Path, new: str | Path) -> Difference:
     Raises InputError where one is no answer of podsim's, or they are of different verbs.
     """
     try:
-        return difference(saved.read(Path(old)), saved.read(Path(new)), _again)
+        return difference(answer_files.read(Path(old)), answer_files.read(Path(new)), _again)
     except RecursionError:
         raise InputError("the answers nest too deep", code="bad-saved-answer") from None
 

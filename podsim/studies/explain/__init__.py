@@ -11,7 +11,7 @@ COMMANDS: Final = (
         "why: how the time adds up, its sensitivities, what would help",
         ASK,
         8,
-        "explain:explain",
+        "explain_command:explain",
     ),
 )
 VERBS: Final = {

@@ -19,7 +19,7 @@ from podsim.predicting.assemble import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Alternative
-from podsim.topology.fabric import rebuilt, shared
+from podsim.topology.machine_network import rebuilt, shared
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
 from podsim.files import changes as what_if
-from podsim.files.check import topology_faults
+from podsim.files.file_rules import topology_faults
 from podsim.files.keys import bare, unit_of
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Grade, SourceKind
 from podsim.predicting import assemble
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Influence
-from podsim.topology.fabric import rebuilt
-from podsim.topology.remaining import whole_machines
+from podsim.topology.healthy_part import whole_machines
+from podsim.topology.machine_network import rebuilt
 from podsim.units import parse, spell
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from podsim.model.parameters import FREE, sensitivities
 from podsim.model.quantity import Cause
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
-from podsim.predicting import assemble, intervals, untimed
+from podsim.predicting import assemble, intervals, unknown_length
 from podsim.predicting.uncertainty import step_doubt
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, EngineSpec, RunLength, Scenario, WhatIfs
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = N
             f"{scenario.workload} has several phases", code="bad-value", hint="ask for one: podsim workload list"
         )
     prediction, case = answer(resolve(scenario, needs_length=False), weighs=False)
-    prediction = untimed.untimed(prediction, case.missing)
+    prediction = unknown_length.untimed(prediction, case.missing)
     estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s
     candidates = [*_candidates(scenario, prediction, case)]
     measurements: list[Measurement] = []

@@ -6,7 +6,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.views.grades import CAUSES, grade
+from podsim.report.views.grades_view import CAUSES, grade
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
 MOST_ROWS = 6

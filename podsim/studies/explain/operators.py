@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.lowering.work import stage_plans
 from podsim.planning.choose import choose
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain.ranking import ranking
 
 if TYPE_CHECKING:

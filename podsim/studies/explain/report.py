@@ -27,8 +27,8 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import Handout, arranged
 from podsim.report.origins import Groups, Used, of_page
-from podsim.report.views import caveats, faults, untimed
-from podsim.report.views.grades import OF_MACHINE, in_words
+from podsim.report.views import caveats_view, faults_view, unknown_length_view
+from podsim.report.views.grades_view import OF_MACHINE, in_words
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.studies.predict.report import PARTS, chips
 
@@ -118,9 +118,9 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {_machine(p)}, explained"),),
         (_time(e),),
-        tuple(faults.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
+        tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
         (Heading(f"{label(_called(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
-        tuple(caveats.notes(p.assumptions, verbose=verbose)),
+        tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-if without one part"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
         *_alternatives(e, verbose=verbose),
@@ -144,7 +144,7 @@ def _time(e: Explanation) -> Facts:
     return Facts(
         (
             Fact(label(_called(e)), time.number, time.unit, interval, strong=True),
-            *(() if p.timed else (_throughput(p), untimed.length(p))),
+            *(() if p.timed else (_throughput(p), unknown_length_view.length(p))),
             Fact("Bottleneck", "", remark=label(p.limited_by)),
             *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
         )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
 from podsim.planning.configuration import what_if
-from podsim.predicting import untimed
+from podsim.predicting import unknown_length
 from podsim.resolve import resolve, topology
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain import alternatives, explained_run, influences
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Explanation
@@ -40,14 +40,14 @@ def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanatio
     prediction, case = answer(resolve(scenario, needs_length=bool(scenario.faults)), on_progress)
     question, changes, missing = case.question, scenario.what_if.changes, case.missing
     if missing:  # a step is explained instead of a run
-        prediction, question = untimed.of_step(prediction), untimed.endless(question)
+        prediction, question = unknown_length.of_step(prediction), unknown_length.endless(question)
     known = explaining.answered(question, prediction)
     machine = topology(scenario.machine, changes)
     around = alternatives.around(
         known, what_if(scenario), scenario.machine, changed=bool(changes), faults=prediction.faults
     )
     explanation = Explanation(
-        prediction=untimed.untimed(prediction, missing),
+        prediction=unknown_length.untimed(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),
         without=tuple(explaining.without(known)),
         influences=influences.influences(known, prediction, machine, on_progress, timed=not missing),

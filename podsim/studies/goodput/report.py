@@ -22,7 +22,7 @@ from podsim.report.doc import (
     ReferenceLine,
     Tone,
 )
-from podsim.report.views import caveats, faults, grades
+from podsim.report.views import caveats_view, faults_view, grades_view
 from podsim.studies.predict.report import PARTS
 
 WAY = {
@@ -66,7 +66,7 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title} on {where}, with failures"),),
         (Facts(tuple(_facts(report))),),
-        tuple(faults.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
+        tuple(faults_view.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
         (Heading("Time breakdown, mean"), _bars(report)),
         tuple(_chart(report)) if charts else (),
     ]
@@ -77,7 +77,7 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
             (Heading("Assumptions of the run"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
-        groups.append(tuple(caveats.notes(report.assumptions)))
+        groups.append(tuple(caveats_view.notes(report.assumptions)))
     groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
     histories = f"{report.runs:,} simulated histories, seed {report.seed}"
     groups.append((Note(f"{histories} · {NOT_MLPERF}", "", Tone.QUIET),))
@@ -86,8 +86,8 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
 
 def _closing(report: GoodputReport, *, verbose: bool) -> Iterator[Fact]:
     work = report.predicted_work_s
-    of_work = f"useful work: {grades.grade(work)}; " if work else ""
-    yield Fact("Evidence", "", remark=f"{of_work}{caveats.FAILURE_RATES}")
+    of_work = f"useful work: {grades_view.grade(work)}; " if work else ""
+    yield Fact("Evidence", "", remark=f"{of_work}{caveats_view.FAILURE_RATES}")
     if not verbose:
         yield Fact("Next", "", remark="--verbose adds failures by part, checkpoint intervals and assumptions")
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import InputError
-from podsim.files import failures
+from podsim.files import failures_file
 from podsim.model.arguments import CHECKPOINT_EVERY, WORK
 from podsim.planning.answering import answer
-from podsim.predicting import goodput as lasting
+from podsim.predicting import run_with_failures as lasting
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.goodput import GoodputReport
@@ -34,7 +34,7 @@ def goodput(
 
     Raises InputError where the question is malformed, Infeasible where failures leave hardly any progress.
     """
-    rates = failures.failures(scenario.what_if.changes).value
+    rates = failures_file.failures(scenario.what_if.changes).value
     work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
     if work_s is not None and scenario.length.stated:
         raise InputError(

@@ -27,7 +27,7 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.views import caveats, next_question, requirements, run_cost
+from podsim.report.views import caveats_view, next_question_view, requirements_view, run_cost_view
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.summary_report import fullest
 
@@ -43,7 +43,7 @@ def answer(report: InferenceReport) -> str:
         (
             f"max {most} requests/s",
             f"at {load} requests/s mean {numbers.time(delays.mean_s)}, P99 {numbers.time(delays.p99_s)}",
-            *map(requirements.line, report.requirements),
+            *map(requirements_view.line, report.requirements),
         )
     )
 
@@ -62,19 +62,19 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     where = f"{report.topology_title} ({report.ipus:,} × {report.chip})"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title}, inference on {where}, batch {report.service.batch:,}"),),
-        tuple(requirements.blocks(report.requirements)),
+        tuple(requirements_view.blocks(report.requirements)),
         (Facts(tuple(_facts(report))),),
         tuple(_sweep(report, verbose=verbose)),
     ]
     if verbose:
         groups += [
-            tuple(run_cost.service_blocks(report.cost)),
+            tuple(run_cost_view.service_blocks(report.cost)),
             (Heading("Unloaded latency breakdown"), _bars(report)),
             (Heading("Peak SRAM"), _memory(report)),
             (Heading("Assumptions"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
-        groups.append((*_lowering(report), *caveats.notes(report.assumptions)))
+        groups.append((*_lowering(report), *caveats_view.notes(report.assumptions)))
     groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
     groups.append(tuple(_footer(report, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
@@ -84,7 +84,7 @@ def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
     yield Fact("Evidence", "", remark=_evidence(report, verbose=verbose))
     if not verbose:
         details = "--verbose adds breakdown and assumptions"
-        sweep = "" if report.swept else next_question.sweep_of_sizes()
+        sweep = "" if report.swept else next_question_view.sweep_of_sizes()
         yield Fact("Next", "", remark=f"{sweep} compares batch sizes · {details}" if sweep else details)
 
 
@@ -116,7 +116,7 @@ def _facts(report: InferenceReport) -> Iterator[Fact]:
     full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
     yield Fact("Peak SRAM", numbers.fixed(report.memory.fraction * 100, 0), "%", full)
     yield from _tokens(report)
-    yield from run_cost.served(report.cost)
+    yield from run_cost_view.served(report.cost)
 
 
 def arithmetic(precision: Precision) -> str:

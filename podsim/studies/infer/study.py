@@ -18,10 +18,10 @@ from podsim.predicting import convolutions
 from podsim.predicting.serving import answered
 from podsim.resolve import assumed, target
 from podsim.studies import arguments
-from podsim.studies.checking import takes_scenario
-from podsim.studies.infer import load as inference
+from podsim.studies.argument_check import takes_scenario
+from podsim.studies.infer import service_load as inference
 from podsim.studies.predict import gate
-from podsim.studies.predict.money import owned
+from podsim.studies.predict.economics import owned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

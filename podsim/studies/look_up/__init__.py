@@ -7,11 +7,17 @@ from podsim.model.argument import REQUIRED
 from podsim.model.verb import LOOK_UP, Command, Verb
 
 COMMANDS: Final = (
-    Command("topology", "machines: list, show", LOOK_UP, 17, "topology:app"),
-    Command("workload", "workloads: list, show, import; map ranks the mappings that fit", LOOK_UP, 18, "workload:app"),
-    Command("chip", "chips: list, show", LOOK_UP, 19, "chip:app"),
-    Command("config", "flags set by podsim.toml and environment variables: show", LOOK_UP, 20, "config:app"),
-    Command("check", "read a file of any kind and report its errors", LOOK_UP, 21, "check:check"),
+    Command("topology", "machines: list, show", LOOK_UP, 17, "topology_command:app"),
+    Command(
+        "workload",
+        "workloads: list, show, import; map ranks the mappings that fit",
+        LOOK_UP,
+        18,
+        "workload_command:app",
+    ),
+    Command("chip", "chips: list, show", LOOK_UP, 19, "chip_command:app"),
+    Command("config", "flags set by podsim.toml and environment variables: show", LOOK_UP, 20, "config_command:app"),
+    Command("check", "read a file of any kind and report its errors", LOOK_UP, 21, "check_command:check"),
 )
 VERBS: Final = {
     "list_chips": Verb("study", ()),

@@ -18,7 +18,7 @@ from podsim.report.doc import (
     ReferenceLine,
     Tone,
 )
-from podsim.report.views import provenance as origins
+from podsim.report.views import provenance_view as origins
 
 PRECISIONS = {
     Precision.FP8_16: "FP8, summed in FP16",

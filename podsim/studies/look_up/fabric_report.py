@@ -7,7 +7,7 @@ from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel
 from podsim.model.quantity import Provenance
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.views import provenance as origins
+from podsim.report.views import provenance_view as origins
 from podsim.studies.look_up.topology_report import GIGABYTES_PER_S, MICROSECONDS, LevelBandwidth, bandwidths
 from podsim.topology.edges import MOST_LISTED, NamedLink
 

@@ -10,7 +10,7 @@ from podsim.model.quantity import Provenance
 from podsim.model.workload import Workload
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Note, Tone
-from podsim.report.views import provenance as origins
+from podsim.report.views import provenance_view as origins
 
 
 def chips(chips: Sequence[Chip]) -> Doc:

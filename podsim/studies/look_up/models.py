@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from podsim.errors import InputError
-from podsim.files import catalog, changes, imports, options
-from podsim.studies.checking import checked
+from podsim.files import catalog, changes, import_options, imports
+from podsim.studies.argument_check import checked
 
 
 @checked
@@ -27,4 +27,4 @@ def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str]
     stated = [] if sequence is None else [f"import.sequence={sequence}"]
     request = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])
     catalog.workload(file, [f"{change.path}={change.text}" for change in request])  # refuses what would not read back
-    return imports.workload_text(path, options.options_of(request)[0])
+    return imports.workload_text(path, import_options.options_of(request)[0])

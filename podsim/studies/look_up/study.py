@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.files import catalog, comparator_machines, settings
 from podsim.model.displayable import ByName, Listing
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,8 +21,8 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views import provenance as origins
-from podsim.report.views import run_cost as costs
+from podsim.report.views import provenance_view as origins
+from podsim.report.views import run_cost_view as costs
 
 GIGABYTES_PER_S = numbers.Scale(1e9, "GB/s")  # fixed, so that two machines can be compared column by column
 MICROSECONDS = numbers.Scale(1e-6, "µs")

@@ -9,7 +9,7 @@ from podsim.model.training import Benchmark, EvaluationStyle
 from podsim.model.workload import Kind, LayerUnit, Operator, Pass, Workload
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note
-from podsim.report.views import provenance as origins
+from podsim.report.views import provenance_view as origins
 from podsim.studies.look_up import each_operator
 
 TRAINING = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)

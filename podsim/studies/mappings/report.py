@@ -18,7 +18,7 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views import caveats
+from podsim.report.views import caveats_view
 from podsim.studies.mappings.result import Advised, Mappings, Rank
 
 WORDS = {Rank.TIME: "fastest time to train", Rank.THROUGHPUT: "highest throughput"}
@@ -53,7 +53,7 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
             (Heading(f"Settings for mapping {rank}: {split(advice.mapping)}"), settings(advice))
             for rank, advice in enumerate(advices, 1)
         ),
-        (*_rejected(mappings), *caveats.notes(mappings.assumptions, verbose=verbose)),
+        (*_rejected(mappings), *caveats_view.notes(mappings.assumptions, verbose=verbose)),
         (Heading("Assumptions"), *(Note(str(note), "·") for note in mappings.assumptions)) if verbose else (),
         tuple(_last(mappings, verbose=verbose)),
     ]

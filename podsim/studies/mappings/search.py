@@ -13,8 +13,8 @@ from podsim.planning import choose, shorter_rows
 from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, searched, streamed, what_if
 from podsim.planning.mapping_search import Search
 from podsim.predicting import intervals
+from podsim.studies.mappings.framework_settings import settings
 from podsim.studies.mappings.result import Advised, Mappings, NotQuite, Rank
-from podsim.studies.mappings.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "one operator on the tiles of a chip: matmul, conv, softmax and others",
         ASK,
         9,
-        "op:app",
+        "op_command:app",
     ),
 )
 VERBS: Final = {

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from podsim.caches.cache import shelf
-from podsim.engines.des import chip as tile_engine
+from podsim.engines.des import tile_simulation as tile_engine
 from podsim.errors import Infeasible, InputError, meant
-from podsim.files.faults import unknown
+from podsim.files.file_faults import unknown
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles
 from podsim.model.sums import sum_in_order

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from podsim.errors import InputError
 from podsim.files import chips
 from podsim.model.chip_timeline import IoTiles
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.op import one_operator as operators
 from podsim.units import parse
 

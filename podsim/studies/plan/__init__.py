@@ -29,7 +29,7 @@ COMMANDS: Final = (
         "the machine that meets a time limit or request rate, a budget and a power limit",
         ASK,
         2,
-        "plan:plan",
+        "plan_command:plan",
     ),
 )
 VERBS: Final = {

@@ -16,12 +16,12 @@ from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.choose import choose
-from podsim.predicting import assemble, intervals, wall_clock
+from podsim.predicting import assemble, intervals, job_wall_clock
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
-from podsim.studies.plan.inventory import purchase
+from podsim.studies.plan.inventory_use import purchase
 from podsim.studies.plan.result import Candidate, Deadline, Demand, Excluded, Miss
-from podsim.studies.predict.money import tokens
+from podsim.studies.predict.economics import tokens
 
 if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.planning.ownership import OwnershipTerms
     from podsim.scenario import Scenario
-    from podsim.studies.plan.inventory import Stock
+    from podsim.studies.plan.inventory_use import Stock
 
 Progress = Callable[[int, int], None]
 
@@ -273,7 +273,7 @@ def _evaluation(
         timeline=prediction.timeline,
         finish_s=deadline.finish_s(each, reports) if any(reports) else None,
         failures=tuple(report for report in reports if report),
-        wall_clock=wall_clock.together(clocks, time) if clocks else None,
+        wall_clock=job_wall_clock.together(clocks, time) if clocks else None,
     )
     owned, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
     spent = request.terms.run(time, owned, tokens(prediction), prediction.pace)
@@ -310,7 +310,7 @@ def cached_start(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEv
     clocks = _clocks(
         evaluation.parts, predictions, [None] * len(predictions), replace(demand, program=ProgramStart.CACHED)
     )
-    clock = wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
+    clock = job_wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
     return replace(
         evaluation,
         candidate=replace(evaluation.candidate, wall_clock=clock),
@@ -327,7 +327,7 @@ def with_wall_clock(evaluation: CandidateEvaluation, demand: Demand) -> Candidat
         deadline.clock(item, part.question, demand.program)
         for part, item in zip(evaluation.parts, predictions, strict=True)
     ]
-    clock = wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
+    clock = job_wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
     return replace(evaluation, candidate=replace(evaluation.candidate, wall_clock=clock))
 
 

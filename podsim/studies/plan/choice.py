@@ -14,7 +14,6 @@ from podsim.planning import shorter_rows
 from podsim.planning.workload_sequence import once
 from podsim.report import numbers
 from podsim.studies.plan import pareto
-from podsim.studies.plan.against import compared
 from podsim.studies.plan.candidates import (
     CandidateEvaluation,
     CandidateEvaluator,
@@ -24,6 +23,7 @@ from podsim.studies.plan.candidates import (
     with_wall_clock,
 )
 from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
+from podsim.studies.plan.competitor_sizes import compared
 from podsim.studies.plan.neighbours import neighbours
 from podsim.studies.plan.remedies import remedies
 from podsim.studies.plan.result import Candidate, Demand, Plan

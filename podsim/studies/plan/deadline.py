@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from podsim.files import failures, start_times
+from podsim.files import failures_file, start_times_file
 from podsim.model.sums import sum_in_order
-from podsim.predicting import goodput, start, wall_clock
+from podsim.predicting import job_wall_clock, run_with_failures, start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def interrupted(question: TrainingCase, prediction: Prediction) -> GoodputReport
 
     Raises Infeasible where failures leave hardly any progress.
     """
-    return goodput.where_likely(prediction, question, failures.failures().value)
+    return run_with_failures.where_likely(prediction, question, failures_file.failures().value)
 
 
 def stretched(scores: Sequence[float], report: GoodputReport | None) -> list[float]:
@@ -53,7 +53,9 @@ def finish_s(predictions: Sequence[Prediction], reports: Sequence[GoodputReport 
 
 def clock(prediction: Prediction, question: TrainingCase, program: ProgramStart) -> WallClock:
     """The wall clock of a run as `podsim predict` has it, failures included where it is long enough to see any."""
-    return wall_clock.wall_clock(prediction, question, start_times.times(), failures.failures().value, program)
+    return job_wall_clock.wall_clock(
+        prediction, question, start_times_file.times(), failures_file.failures().value, program
+    )
 
 
 def clock_with(
@@ -61,8 +63,8 @@ def clock_with(
 ) -> WallClock:
     """The wall clock of a run with failures that are simulated already, or without any."""
     reports = () if report is None else (report,)
-    rates = failures.failures().value
-    return wall_clock.with_failures(prediction, question, start_times.times(), rates, program, reports)
+    rates = failures_file.failures().value
+    return job_wall_clock.with_failures(prediction, question, start_times_file.times(), rates, program, reports)
 
 
 def starts_s(clocks: Sequence[WallClock]) -> list[float]:
@@ -70,7 +72,7 @@ def starts_s(clocks: Sequence[WallClock]) -> list[float]:
 
     Compile times of several programs are short or long together, as their errors are shared; so are loads of weights.
     """
-    times = start_times.times()
+    times = start_times_file.times()
     compiles = [start.quantiles(each.compile_s, times.operator, COMPILES) for each in clocks]
     loads = [start.quantiles(each.weights_s, times.weights, LOADS) for each in clocks]
     fixed_s = sum_in_order(each.checkpoint_s for each in clocks)

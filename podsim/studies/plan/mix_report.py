@@ -9,9 +9,9 @@ from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.report.handout import Handout, arranged
 from podsim.report.origins import Used, of_page
-from podsim.report.views import caveats, run_cost
-from podsim.report.views.grades import short_grade
-from podsim.studies.plan import inventory_report, owned_first
+from podsim.report.views import caveats_view, run_cost_view
+from podsim.report.views.grades_view import short_grade
+from podsim.studies.plan import inventory_report, owned_machines
 from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixCandidate, MixPlan, Pool, Timed
 from podsim.studies.plan.report import (
@@ -86,7 +86,7 @@ def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
                 "Assumed",
             ),
             *(Note(exclusion.reason, f"Not {exclusion.topology}", Tone.WARNING) for exclusion in plan.excluded),
-            *caveats.notes(plan.assumptions, verbose=verbose),
+            *caveats_view.notes(plan.assumptions, verbose=verbose),
         ),
     ]
     if verbose:
@@ -120,7 +120,7 @@ def _owned(plan: MixPlan) -> Iterator[Note]:
     if plan.split is not None or not any(part.month.pools for part in plan.kept):
         return
     if best is None or best.reuse is None or best.reuse.bought_count:
-        rest = owned_first.left(plan.jobs, plan.kept)
+        rest = owned_machines.left(plan.jobs, plan.kept)
         texts = [f"{numbers.count(job.runs_per_month)} runs of {job.called}" for job in rest]
         without = f"all runs but {', '.join(texts)}" if texts else "all runs"
         yield Note(f"{_and(_kept_text(plan, part) for part in plan.kept)}: {without}.", "Owned alone")
@@ -152,7 +152,7 @@ def _split(plan: MixPlan) -> Iterator[tuple[Block, ...]]:
     )
     new = [Owned(capital=part.capital, draw=None) for part in plan.kept if part.bought_hosts]
     new += [plan.split.added.owned] if plan.split.added else []
-    yield Facts(facts), *run_cost.old_prices(new)
+    yield Facts(facts), *run_cost_view.old_prices(new)
     for part in plan.kept:
         if part.month.pools:
             runs = {job.job: job.runs for job in part.month.jobs}
@@ -250,7 +250,7 @@ def _best(plan: MixPlan) -> Iterator[Block]:
     yield Facts(tuple(facts))
     yield from unpublished_peak(candidate.owned, plan.demand)
     yield from sources(candidate.owned, plan.terms, plan.currency)
-    yield from run_cost.old_prices(other.owned for other in plan.candidates)
+    yield from run_cost_view.old_prices(other.owned for other in plan.candidates)
     yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
 
 

@@ -8,9 +8,9 @@ from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries, Fact, Facts, ReferenceLine
 from podsim.report.handout import Handout, Section, assumptions, paragraph, sections, titled
 from podsim.report.origins import Used, of_page
-from podsim.report.views import caveats, run_cost
-from podsim.report.views.grades import grade
-from podsim.studies.plan import against_report, misses_report, neighbours_report
+from podsim.report.views import caveats_view, run_cost_view
+from podsim.report.views.grades_view import grade
+from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report
 from podsim.studies.plan import report as view
 from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
@@ -50,7 +50,7 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
                 None,
                 (
                     titled("Time and price of the candidates", *_charts(plan)),
-                    (*_table(plan, best), *notes, *against_report.notes(plan)),
+                    (*_table(plan, best), *notes, *competitor_sizes_report.notes(plan)),
                     *_reasons(plan, best),
                     titled("In detail", Facts(rest)) if rest else (),
                 ),
@@ -125,12 +125,12 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
         evidence,
         _beyond_training(plan, best),
         plan.contradiction,
-        run_cost.age(candidate.owned.capital for candidate in _all(plan) if candidate.owned),
+        run_cost_view.age(candidate.owned.capital for candidate in _all(plan) if candidate.owned),
         *(f"{note.label}: {note.text}" if note.label else note.text for note in warnings),
-        f"Cost: {run_cost.terms(plan.terms, plan.currency)}",
-        run_cost.LEFT_OUT,
+        f"Cost: {run_cost_view.terms(plan.terms, plan.currency)}",
+        run_cost_view.LEFT_OUT,
         view.NO_RACKS,
-        *caveats.texts(plan.assumptions),
+        *caveats_view.texts(plan.assumptions),
     )
 
 
@@ -152,8 +152,8 @@ def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
     if plan.chosen is not None:
         yield tuple(misses_report.changes(plan, verbose=True))
     yield titled("Sources of price and power", *view.price_sources(plan), *view.searched(plan))
-    yield tuple(run_cost.ownership(best.total, plan.currency)) if best else ()
-    yield tuple(against_report.table(plan))
+    yield tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ()
+    yield tuple(competitor_sizes_report.table(plan))
 
 
 def _all(plan: Plan) -> list[Candidate]:

@@ -22,9 +22,9 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views import caveats, lengths, run_cost, wall_clock
-from podsim.report.views.grades import grade, short_grade
-from podsim.studies.plan import against_report, inventory_report, misses_report, neighbours_report
+from podsim.report.views import caveats_view, lengths_view, run_cost_view, wall_clock_view
+from podsim.report.views.grades_view import grade, short_grade
+from podsim.studies.plan import competitor_sizes_report, inventory_report, misses_report, neighbours_report
 from podsim.studies.plan.misses_report import missed
 from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
@@ -68,7 +68,7 @@ def watts(power_w: float | None) -> str:
 
 def title(plan: Plan) -> str:
     """What was asked: the workload and what ends its run."""
-    stated = plan.stated_length or lengths.is_count(plan.target)
+    stated = plan.stated_length or lengths_view.is_count(plan.target)
     return f"{plan.workload_title}, {f'a run of {plan.target}' if stated else f'target {plan.target}'}"
 
 
@@ -83,13 +83,13 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
         tuple(_best(plan)),
         *_others(plan, verbose=verbose),
         tuple(misses_report.changes(plan, verbose=verbose)) if verbose or plan.chosen is None else (),
-        (*excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose)),
+        (*excluded(plan), *caveats_view.notes(plan.assumptions, verbose=verbose)),
     ]
     if verbose:
         groups.append((*price_sources(plan), *searched(plan)))
         best = plan.chosen or plan.closest
-        groups.append(tuple(run_cost.ownership(best.total, plan.currency)) if best else ())
-        groups.append(tuple(against_report.table(plan)))
+        groups.append(tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ())
+        groups.append(tuple(competitor_sizes_report.table(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
     return Doc(tuple(group for group in groups if group))
@@ -158,8 +158,8 @@ def _best(plan: Plan) -> Iterator[Block]:
     yield from unpublished_peak(candidate.owned, plan.demand)
     yield from unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates})
     others = [item.nearest.owned for item in plan.against]
-    yield from run_cost.old_prices((*(other.owned for other in plan.candidates), *others))
-    yield from against_report.notes(plan)
+    yield from run_cost_view.old_prices((*(other.owned for other in plan.candidates), *others))
+    yield from competitor_sizes_report.notes(plan)
 
 
 def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
@@ -189,16 +189,16 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     if candidate.cost_usd is not None:
         yield Fact("Cost per run", numbers.money(candidate.cost_usd, currency), "", _per_run(plan, candidate))
     if plan.chosen is not None:
-        yield from run_cost.total_fact(candidate.total, plan.terms, currency)
+        yield from run_cost_view.total_fact(candidate.total, plan.terms, currency)
     if candidate.rent is not None:
-        yield from run_cost.rents(candidate.rent, plan.terms, currency)
+        yield from run_cost_view.rents(candidate.rent, plan.terms, currency)
 
 
 def _per_run(plan: Plan, candidate: Candidate) -> str:
     """Terms behind the cost of a run, and its tokens."""
     tokens = candidate.million_tokens_usd
     each = "" if tokens is None else f"{numbers.money(tokens, plan.currency)} per M tokens; "
-    return f"{each}{run_cost.terms(plan.terms, plan.currency)}"
+    return f"{each}{run_cost_view.terms(plan.terms, plan.currency)}"
 
 
 def _interrupted(candidate: Candidate) -> Iterator[Fact]:
@@ -218,7 +218,7 @@ def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
     if clock is None or clock.total_s is None:
         return
     late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
-    yield from wall_clock.fact(
+    yield from wall_clock_view.fact(
         clock, candidate.time_to_train_s, NINETY_PERCENT, "to limit it: --deadline wall-clock" if late else ""
     )
 
@@ -230,7 +230,7 @@ def _late(candidate: Candidate) -> bool:
 def power(ownership: Owned | None) -> Fact:
     """What a machine draws, and whether that is predicted, typical or its peak."""
     return (
-        Fact("Power", *run_cost.watts(ownership.draw))
+        Fact("Power", *run_cost_view.watts(ownership.draw))
         if ownership and ownership.draw
         else Fact("Power", numbers.UNKNOWN, "", "not published")
     )
@@ -260,8 +260,8 @@ def unpublished_peak(ownership: Owned | None, demand: Demand) -> Iterator[Note]:
 def sources(ownership: Owned | None, terms: Terms, currency: Currency = DOLLARS) -> Iterator[Block]:
     """Where the price and the power of a recommendation are from, and the terms of use."""
     if ownership is not None:
-        yield from run_cost.bases(ownership)
-    yield Note(run_cost.terms(terms, currency), "Terms", Tone.QUIET)
+        yield from run_cost_view.bases(ownership)
+    yield Note(run_cost_view.terms(terms, currency), "Terms", Tone.QUIET)
     yield Note(NO_RACKS, "", Tone.QUIET)
 
 
@@ -269,7 +269,7 @@ def price_sources(plan: Plan) -> Iterator[Block]:
     """Where the price and the power of the recommendation are from, and whose prices the others are."""
     candidate = plan.chosen or plan.closest
     yield from sources(candidate.owned if candidate else None, plan.terms, plan.currency)
-    yield from run_cost.priced_by(other.owned for other in plan.candidates if other.owned)
+    yield from run_cost_view.priced_by(other.owned for other in plan.candidates if other.owned)
 
 
 def _within(plan: Plan) -> float:

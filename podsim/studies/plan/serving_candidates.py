@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from podsim.planning.serving_mapping import ServingChoice
     from podsim.predicting.serving import ServingCase
     from podsim.scenario import Scenario
-    from podsim.studies.plan.inventory import Stock
+    from podsim.studies.plan.inventory_use import Stock
     from podsim.studies.plan.serving_result import ServingDemand
 
 NINETY: Final = 0.9

@@ -23,7 +23,7 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import Handout, arranged, assumptions, titled
 from podsim.report.origins import Used, of_page
-from podsim.report.views import caveats, run_cost
+from podsim.report.views import caveats_view, run_cost_view
 from podsim.studies.plan import inventory_report
 from podsim.studies.plan.misses_report import exceeding
 from podsim.studies.plan.report import MONEY, watts
@@ -96,7 +96,7 @@ def page(plan: ServingPlan, question: Mapping[str, Any] | None) -> Handout:
     details = (tuple(_candidates(plan, verbose=True)), changes, titled("Bases", *_bases(plan)))
     appendix = (*details, assumptions(plan.assumptions), *origins)
     return arranged(document(plan, charts=True), answer(plan), appendix, large=LARGE).with_risks(
-        *caveats.texts(plan.assumptions), run_cost.LEFT_OUT
+        *caveats_view.texts(plan.assumptions), run_cost_view.LEFT_OUT
     )
 
 
@@ -112,7 +112,7 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
         tuple(_candidates(plan, verbose=verbose)),
         tuple(_changes(plan)) if verbose or plan.chosen is None else (),
     ]
-    remarks = (*_excluded(plan), *caveats.notes(plan.assumptions, verbose=verbose))
+    remarks = (*_excluded(plan), *caveats_view.notes(plan.assumptions, verbose=verbose))
     if verbose:
         groups.append(remarks)
         groups.append(tuple(_bases(plan)))
@@ -189,7 +189,7 @@ def _best(plan: ServingPlan) -> Iterator[Block]:
         return
     yield Facts(tuple(_facts(plan, candidate)))
     yield from _at_same_price(plan)
-    yield from run_cost.old_prices([candidate.owned])
+    yield from run_cost_view.old_prices([candidate.owned])
 
 
 def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
@@ -419,8 +419,8 @@ def _bases(plan: ServingPlan) -> Iterator[Block]:
         yield Note(_trial(trial), "Check")
     candidate = plan.chosen or plan.closest
     if candidate is not None:
-        yield from run_cost.bases(candidate.owned)
-    yield Note(run_cost.terms(plan.terms, plan.currency), "Terms", Tone.QUIET)
+        yield from run_cost_view.bases(candidate.owned)
+    yield Note(run_cost_view.terms(plan.terms, plan.currency), "Terms", Tone.QUIET)
 
 
 def _trial(trial: Trial) -> str:

@@ -12,17 +12,17 @@ from podsim.files.mixes import mix
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
 from podsim.scenario import MachineSpec, RunLength, Scenario, Software
-from podsim.studies.checking import checked, takes_scenario
+from podsim.studies.argument_check import checked, takes_scenario
 from podsim.studies.plan import candidates, demands, serving_choice, serving_demands
 from podsim.studies.plan import choice as planning
-from podsim.studies.plan import mix as mix_planning
-from podsim.studies.plan.inventory import stock
+from podsim.studies.plan import mix_choice as mix_planning
+from podsim.studies.plan.inventory_use import stock
 from podsim.studies.plan.result import Deadline, Objective
 from podsim.studies.plan.serving_candidates import ServingRequest
 
 if TYPE_CHECKING:
     from podsim.planning.ownership import OwnershipTerms
-    from podsim.studies.plan.inventory import Stock
+    from podsim.studies.plan.inventory_use import Stock
     from podsim.studies.plan.mix_result import MixPlan
     from podsim.studies.plan.result import Plan
     from podsim.studies.plan.serving_result import ServingDemand, ServingPlan

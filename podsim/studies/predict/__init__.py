@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "time to train, its bottleneck and its uncertainty",
         ASK,
         1,
-        "predict:predict",
+        "predict_command:predict",
     ),
 )
 VERBS: Final = {
@@ -29,7 +29,7 @@ VERBS: Final = {
         ),
     ),
     "priced": Verb(
-        "money",
+        "economics",
         (
             Argument(
                 name="answer",
@@ -56,7 +56,7 @@ VERBS: Final = {
             )._replace(default=REQUIRED),
         ),
     ),
-    "purse": Verb("money", a.MONEY),
+    "purse": Verb("economics", a.MONEY),
     "read_scenario": Verb(
         "scenario_files", (a.file("file", "A scenario file: docs/reference/formats.md.", default=REQUIRED),)
     ),

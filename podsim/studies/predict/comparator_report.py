@@ -34,10 +34,10 @@ from podsim.report.doc import (
     label,
 )
 from podsim.report.handout import Handout, arranged
-from podsim.report.views import run_cost
-from podsim.report.views.grades import grade
-from podsim.report.views.validation import three
-from podsim.studies.predict.money import priced
+from podsim.report.views import run_cost_view
+from podsim.report.views.grades_view import grade
+from podsim.report.views.validation_view import three
+from podsim.studies.predict.economics import priced
 
 PARTS = {
     "work": "work per sample",
@@ -67,7 +67,7 @@ def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handou
     costs = f" and costs {numbers.money(cost.value, p.money.currency)} per run" if p.money and cost else ""
     takes = f"Training takes {time.text} (90 %: {time.interval} {time.unit}){costs}"
     shown = arranged(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
-    return shown.with_risks(run_cost.terms(p.money.terms, p.money.currency) if p.money else "")
+    return shown.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")
 
 
 def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
@@ -75,12 +75,12 @@ def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
     where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {where}, target {p.target}"),),
-        (Facts((*_facts(p, verbose=verbose), *(run_cost.summary(p.money) if p.money else ()))),),
+        (Facts((*_facts(p, verbose=verbose), *(run_cost_view.summary(p.money) if p.money else ()))),),
     ]
     if verbose:
         groups += [
             (Heading("Step time breakdown, by the scaling law"), _bars(p)),
-            tuple(run_cost.blocks(p.money)) if p.money else (),
+            tuple(run_cost_view.blocks(p.money)) if p.money else (),
             (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)),
         ]
     words = f"{grade(p.time_to_train_s)}; {p.calibration}"
@@ -303,7 +303,7 @@ def machine(
     text = "no IPUs: podsim predict uses a scaling law fitted to these results"
     return Doc(
         (
-            (Heading(machine.title), Facts((*facts, *run_cost.owned(owned))), *run_cost.bases(owned)),
+            (Heading(machine.title), Facts((*facts, *run_cost_view.owned(owned))), *run_cost_view.bases(owned)),
             (DocTable(columns, tuple(rows)),),
             (Note(text, "", Tone.QUIET),),
         )

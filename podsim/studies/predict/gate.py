@@ -19,7 +19,7 @@ from podsim.model.requirement import (
     read,
 )
 from podsim.predicting import intervals
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 if TYPE_CHECKING:
     from podsim.model.prediction import Prediction

@@ -8,12 +8,22 @@ from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Chart, ChartAxis, DocSeries, Fact, Facts, ReferenceLine
 from podsim.report.handout import Handout, Section, arranged, assumptions, paragraph, sections, titled
 from podsim.report.origins import Used, of_page
-from podsim.report.views import caveats, events, faults, grades, noise, requirements, run_cost, untimed, wall_clock
-from podsim.report.views.lengths import skewed
+from podsim.report.views import (
+    caveats_view,
+    events_view,
+    faults_view,
+    grades_view,
+    noise_view,
+    requirements_view,
+    run_cost_view,
+    unknown_length_view,
+    wall_clock_view,
+)
+from podsim.report.views.lengths_view import skewed
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
 from podsim.studies.predict import summary_report as summary
-from podsim.studies.predict.money import priced
+from podsim.studies.predict.economics import priced
 
 FEWEST = 3  # batches that make a curve
 LARGE = ("Time to train", "Throughput", "Cost per run", "Machine price", "Power")
@@ -82,19 +92,19 @@ def _figures(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 
 def _body(p: Prediction, others: tuple[Fact, ...]) -> Iterator[Section]:
     """Requirements, the chart, the step, mappings and the other facts."""
-    yield titled("Requirements", *requirements.blocks(p.requirements))
+    yield titled("Requirements", *requirements_view.blocks(p.requirements))
     yield titled("Why this batch", *_batches(p))
     if p.faults:
-        yield titled("With faults", *faults.blocks(p.faults, view.PARTS, verbose=True))
+        yield titled("With faults", *faults_view.blocks(p.faults, view.PARTS, verbose=True))
     waterfall = view.step_waterfall(p.breakdown_s, coarse=summary.coarse(p))
-    yield titled("Where a step goes", waterfall, *view.fullest(p), *events.notes(p))
+    yield titled("Where a step goes", waterfall, *view.fullest(p), *events_view.notes(p))
     yield titled("In detail", Facts(others))
     yield from sections([tuple(view.mapping_blocks(p))])
 
 
 def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
-    yield tuple(noise.blocks(p.noise, p.run.training_s)) if p.noise else ()
-    for each in (wall_clock.blocks, view.paid, grades.doubts, grades.forms, grades.graded):
+    yield tuple(noise_view.blocks(p.noise, p.run.training_s)) if p.noise else ()
+    for each in (wall_clock_view.blocks, view.paid, grades_view.doubts, grades_view.forms, grades_view.graded):
         yield tuple(each(p))
     yield from (tuple(view.rejected(p)), tuple(view.memory(p)))
 
@@ -105,11 +115,11 @@ def _risks(p: Prediction) -> tuple[str, ...]:
         f"Evidence: {summary.evidence(p).remark}",
         *(note.text for note in view.footer(p) if note.text != NOT_MLPERF),
         *(note.text for note in skewed(p)),
-        *(note.text for note in untimed.notes(p)),
-        run_cost.age(each.capital for each in owned),
-        f"Cost: {run_cost.terms(p.money.terms, p.money.currency)}" if p.money else "",
-        run_cost.LEFT_OUT if p.money else "",
-        *caveats.texts(p.assumptions),
+        *(note.text for note in unknown_length_view.notes(p)),
+        run_cost_view.age(each.capital for each in owned),
+        f"Cost: {run_cost_view.terms(p.money.terms, p.money.currency)}" if p.money else "",
+        run_cost_view.LEFT_OUT if p.money else "",
+        *caveats_view.texts(p.assumptions),
     )
 
 

@@ -24,8 +24,17 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.views import caveats, events, faults, grades, requirements, run_cost, untimed, wall_clock
-from podsim.report.views.lengths import aim, skewed
+from podsim.report.views import (
+    caveats_view,
+    events_view,
+    faults_view,
+    grades_view,
+    requirements_view,
+    run_cost_view,
+    unknown_length_view,
+    wall_clock_view,
+)
+from podsim.report.views.lengths_view import aim, skewed
 from podsim.studies.predict.summary_report import closing, coarse, evidence, summary_facts
 
 PARTS = {
@@ -89,7 +98,7 @@ def document(
     """The answer in short; `verbose` adds breakdown, mappings, memory, assumptions and `extra`."""
     groups: list[tuple[Block, ...]] = [
         (Heading(title(p)), *_faults(p, verbose)),
-        tuple(requirements.blocks(p.requirements)),
+        tuple(requirements_view.blocks(p.requirements)),
         (Facts((*summary_facts(p), *_with_faults(p, verbose))), *skewed(p)),
     ]
     if verbose:
@@ -98,7 +107,7 @@ def document(
             (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)) if p.assumptions else ()
         )
     else:
-        groups += [tuple(_noisy(p)), tuple(caveats.notes(p.assumptions))]
+        groups += [tuple(_noisy(p)), tuple(caveats_view.notes(p.assumptions))]
     last = () if verbose else (Facts(tuple(closing(p))),)
     groups.append((*last, *footer(p, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
@@ -106,37 +115,37 @@ def document(
 
 def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
     """All that the short screen leaves to `--verbose`."""
-    yield tuple(faults.blocks(p.faults, PARTS, verbose=True)) if p.faults else ()
+    yield tuple(faults_view.blocks(p.faults, PARTS, verbose=True)) if p.faults else ()
     yield Heading("Step time breakdown"), step_bars(p)
-    yield *fullest(p), *events.notes(p)
+    yield *fullest(p), *events_view.notes(p)
     yield tuple(_noisy(p))
-    yield tuple(wall_clock.blocks(p))
+    yield tuple(wall_clock_view.blocks(p))
     yield tuple(mapping_blocks(p))
     yield tuple(paid(p))
-    for each in (grades.doubts, grades.forms, grades.graded, rejected, memory):
+    for each in (grades_view.doubts, grades_view.forms, grades_view.graded, rejected, memory):
         yield tuple(each(p))
 
 
 def _faults(p: Prediction, verbose: bool) -> Iterator[Note]:
     if p.faults and not verbose:
-        yield faults.named(p.faults)
+        yield faults_view.named(p.faults)
 
 
 def _with_faults(p: Prediction, verbose: bool) -> Iterator[Fact]:
     """What faults cost, in a line; the verbose page has a block on it."""
     if p.faults and not verbose:
-        yield from faults.in_short(p.faults, PARTS)
+        yield from faults_view.in_short(p.faults, PARTS)
 
 
 def _noisy(p: Prediction) -> Iterable[Block]:
-    from podsim.report.views import noise
+    from podsim.report.views import noise_view
 
-    return noise.blocks(p.noise, p.run.training_s) if p.noise else ()
+    return noise_view.blocks(p.noise, p.run.training_s) if p.noise else ()
 
 
 def paid(p: Prediction) -> Iterable[Block]:
     """What the machine and the run cost, where that was asked for."""
-    return run_cost.blocks(p.money) if p.money else ()
+    return run_cost_view.blocks(p.money) if p.money else ()
 
 
 def chips(p: Prediction) -> str:
@@ -212,7 +221,7 @@ def _considered(p: Prediction) -> Iterator[Block]:
         chosen = 0
         rows.insert(0, _as_considered(p))
     if not p.timed:
-        yield untimed.considered(p, rows, chosen)
+        yield unknown_length_view.considered(p, rows, chosen)
         return
     figures = 1 if coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
@@ -318,5 +327,5 @@ def footer(p: Prediction, *, verbose: bool = False) -> Iterator[Note]:
             "",
             Tone.WARNING,
         )
-    checked = events.agreement((p,)) if verbose else ""
+    checked = events_view.agreement((p,)) if verbose else ""
     yield Note(" · ".join(filter(None, (checked, NOT_MLPERF))), "", Tone.QUIET)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podsim.files import scenarios
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 
 if TYPE_CHECKING:
     from podsim.scenario import Scenario

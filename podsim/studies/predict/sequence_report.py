@@ -5,7 +5,14 @@ from collections.abc import Iterable
 from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note
-from podsim.report.views import caveats, grades, next_question, requirements, run_cost, wall_clock
+from podsim.report.views import (
+    caveats_view,
+    grades_view,
+    next_question_view,
+    requirements_view,
+    run_cost_view,
+    wall_clock_view,
+)
 from podsim.studies.predict import report as view
 from podsim.studies.predict import summary_report as summary
 
@@ -26,36 +33,36 @@ def document(prediction: Prediction, *, verbose: bool = False, extra: Iterable[t
     title = f"{prediction.workload_title}, {len(prediction.phases)} phases, on {prediction.topology_title}"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{title} ({prediction.ipus:,} × {prediction.chip})"),),
-        tuple(requirements.blocks(prediction.requirements)),
+        tuple(requirements_view.blocks(prediction.requirements)),
         (Facts(tuple(_facts(prediction))),),
         (_phases(prediction),),
     ]
     if verbose:
         groups += [
             (Heading("Step time breakdown, mean of all steps"), view.step_bars(prediction)),
-            tuple(wall_clock.blocks(prediction)),
+            tuple(wall_clock_view.blocks(prediction)),
             tuple(view.paid(prediction)),
-            tuple(grades.doubts(prediction)),
-            tuple(grades.graded(prediction)),
+            tuple(grades_view.doubts(prediction)),
+            tuple(grades_view.graded(prediction)),
             *extra,
             (Heading("Assumptions"), *(Note(str(note), "·") for note in prediction.assumptions)),
         ]
     else:
-        groups.append(tuple(caveats.notes(prediction.assumptions)))
-    phase = f"{next_question.phase(prediction.phases[0].workload)} (one phase in full)"
-    further = Fact("Next", "", remark=f"{phase} · {next_question.DETAILS}")
+        groups.append(tuple(caveats_view.notes(prediction.assumptions)))
+    phase = f"{next_question_view.phase(prediction.phases[0].workload)} (one phase in full)"
+    further = Fact("Next", "", remark=f"{phase} · {next_question_view.DETAILS}")
     groups += [(Facts((summary.evidence(prediction), further)),), tuple(view.footer(prediction, verbose=verbose))]
     return Doc(tuple(group for group in groups if group))
 
 
 def _facts(prediction: Prediction) -> Iterable[Fact]:
     yield summary.time_to_train(prediction)
-    yield from wall_clock.facts(prediction)
+    yield from wall_clock_view.facts(prediction)
     yield summary.throughput(prediction, f"mean of all phases, MFU {summary.mfu(prediction)}")
     yield summary.bottleneck(prediction)
     yield summary.overhead(prediction)
     if prediction.money:
-        yield from run_cost.summary(prediction.money)
+        yield from run_cost_view.summary(prediction.money)
 
 
 def _phases(prediction: Prediction) -> DocTable:

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from podsim.errors import InputError
-from podsim.files import failures, start_times
+from podsim.files import failures_file, start_times_file
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import answering, comparator_runs, near_batches, workload_sequence
-from podsim.predicting import wall_clock
-from podsim.predicting.untimed import untimed
+from podsim.predicting import job_wall_clock
+from podsim.predicting.unknown_length import untimed
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
@@ -57,7 +57,7 @@ def predict(
         return comparator_runs.predicted(scenario, run)
     comparator_runs.refuse_chips(scenario.machine)
     answers, clocks = [], []
-    times, rates, program = start_times.times(), failures.failures().value, ProgramStart(compile)
+    times, rates, program = start_times_file.times(), failures_file.failures().value, ProgramStart(compile)
     for workload in run.workloads:
         needs_length = bool(engine.steps or scenario.faults)
         case = resolve(
@@ -66,9 +66,9 @@ def predict(
         prediction, case = answering.answer(case, on_progress)
         advised = _few_updates(near_batches.advised(prediction, case), case)
         answers.append(_with_noise(advised, case))
-        clocks.append(wall_clock.wall_clock(answers[-1], case.question, times, rates, program))
+        clocks.append(job_wall_clock.wall_clock(answers[-1], case.question, times, rates, program))
     whole = run.whole(answers)
-    return replace(whole, wall_clock=wall_clock.together(clocks, whole.time_to_train_s))
+    return replace(whole, wall_clock=job_wall_clock.together(clocks, whole.time_to_train_s))
 
 
 @takes_scenario
@@ -98,12 +98,14 @@ def _with_noise(answer: Prediction, case: Case) -> Prediction:
         raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")
     if not steps:
         return answer
-    from podsim.files import noise as noise_file
-    from podsim.predicting import noise
+    from podsim.files import noise_file
+    from podsim.predicting import noisy_steps
 
     shipped, changed = noise_file.noise().value, noise_file.noise(case.scenario.what_if.changes).value
     factor = 1.0 if scale is None else scale
-    return replace(answer, noise=noise.simulate(answer, case.question, changed, shipped, steps=steps, scale=factor))
+    return replace(
+        answer, noise=noisy_steps.simulate(answer, case.question, changed, shipped, steps=steps, scale=factor)
+    )
 
 
 def of_ipus(workload: str, **keywords: Any) -> Prediction:  # noqa: ANN401  (those of `predict`)

@@ -6,8 +6,16 @@ from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import Fact, label
-from podsim.report.views import grades, lengths, next_question, run_cost, tokens, untimed, wall_clock
-from podsim.report.views.lengths import skewed
+from podsim.report.views import (
+    grades_view,
+    lengths_view,
+    next_question_view,
+    run_cost_view,
+    tokens_view,
+    unknown_length_view,
+    wall_clock_view,
+)
+from podsim.report.views.lengths_view import skewed
 
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
@@ -17,11 +25,11 @@ def summary_facts(p: Prediction) -> Iterator[Fact]:
     """Time, throughput, bottleneck, mapping, memory, length and money."""
     if p.timed:
         yield time_to_train(p)
-        yield from wall_clock.facts(p)
+        yield from wall_clock_view.facts(p)
         yield throughput(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
-        yield from tokens.rate(p)
+        yield from tokens_view.rate(p)
     else:
-        yield from untimed.facts(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
+        yield from unknown_length_view.facts(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
     yield bottleneck(p)
     yield from _mapping(p)
     yield peak_sram(p)
@@ -30,15 +38,15 @@ def summary_facts(p: Prediction) -> Iterator[Fact]:
         yield _steps(p)
         yield overhead(p)
     else:
-        yield untimed.length(p)
+        yield unknown_length_view.length(p)
     if p.money:
-        yield from run_cost.summary(p.money)
+        yield from run_cost_view.summary(p.money)
 
 
 def closing(p: Prediction) -> Iterator[Fact]:
     """The evidence in words, and the next command."""
     yield evidence(p)
-    yield Fact("Next", "", remark=next_question.after_prediction())
+    yield Fact("Next", "", remark=next_question_view.after_prediction())
 
 
 def time_to_train(p: Prediction) -> Fact:
@@ -70,10 +78,10 @@ def bottleneck(p: Prediction) -> Fact:
 def evidence(p: Prediction) -> Fact:
     """Shares of the time to train by evidence, in words."""
     estimate = p.time_to_train_s if p.timed else p.step_s
-    parts = [grades.evidence(p) or grades.grade(estimate)]
+    parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
         parts.append("faults modelled, not measured")
-    elif grades.calibrated(p):
+    elif grades_view.calibrated(p):
         parts.append(p.calibration)
     return Fact("Evidence", "", remark="; ".join(parts))
 
@@ -102,7 +110,7 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     if mapping.samples_per_row != 1:
         factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
     yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
-    yield from tokens.batch(p)
+    yield from tokens_view.batch(p)
 
 
 def _shared(p: Prediction) -> str:
@@ -144,7 +152,7 @@ def _length(p: Prediction) -> Fact:
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run stops at evaluation {p.run.evaluations:,}, {stop}"
-    title = "Run length" if lengths.is_length(p) else "Samples to converge"
+    title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 
 
@@ -153,7 +161,7 @@ def _given(p: Prediction) -> str:
     if p.global_batch_tokens is None:
         return "given"
     length = p.global_batch_tokens / p.mapping.global_batch / packing(p) * p.samples_to_converge.value
-    return f"{tokens.amount(length)} tokens, given"
+    return f"{tokens_view.amount(length)} tokens, given"
 
 
 def _steps(p: Prediction) -> Fact:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible
 from podsim.model.sampler import SamplerReport, WorkCost
 from podsim.physics.hostio import host_s
-from podsim.tiles import sampler as tiles
+from podsim.tiles import sampler_steps as tiles
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.shares import spread
 from podsim.tiles.supersteps import cycles

@@ -12,7 +12,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.quantity import SourceKind
 from podsim.resolve import topology as machine_of
 from podsim.scenario import MachineSpec, spelled
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.sample import sampler_run as predicting
 
 if TYPE_CHECKING:

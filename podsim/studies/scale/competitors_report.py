@@ -6,8 +6,8 @@ from itertools import groupby
 from podsim.planning.competitors import Competitor
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocSeries, DocTable, Heading, Note
-from podsim.report.views.grades import short_grade
-from podsim.report.views.published_runs import best_published
+from podsim.report.views.grades_view import short_grade
+from podsim.report.views.published_runs_view import best_published
 from podsim.studies.scale.result import ScaleReport
 
 MOST_ROUNDS = 2  # of MLPerf, each named

@@ -7,7 +7,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.run_cost import Money
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Heading, Note, Tone
-from podsim.report.views import run_cost
+from podsim.report.views import run_cost_view
 from podsim.studies.scale.result import ScaleReport, ScaleRow
 
 
@@ -39,8 +39,8 @@ def terms(report: ScaleReport) -> Iterator[Note]:
     """The terms and the prices behind the cost of a run; `podsim predict --money` says them of one machine."""
     result = next((prediction.money for prediction in report.answered if prediction.money), None)
     if result is not None:
-        yield from run_cost.priced_by(prediction.money.owned for prediction in report.answered if prediction.money)
-        text = run_cost.terms(result.terms, result.currency)
+        yield from run_cost_view.priced_by(prediction.money.owned for prediction in report.answered if prediction.money)
+        text = run_cost_view.terms(result.terms, result.currency)
         yield Note(
             f"Cost per run: its share of the machine with hosts, and energy; {text}",
             "",
@@ -50,7 +50,7 @@ def terms(report: ScaleReport) -> Iterator[Note]:
 
 def age(report: ScaleReport) -> Iterator[Note]:
     """A warning where prices are old, with their dates."""
-    yield from run_cost.old_prices(money.owned for money in monies(report))
+    yield from run_cost_view.old_prices(money.owned for money in monies(report))
 
 
 def monies(report: ScaleReport) -> list[Money]:
@@ -98,4 +98,4 @@ def ownership(report: ScaleReport) -> Iterator[Block]:
         parts = (money.total.purchase_usd, money.total.energy_usd, money.total.usd)
         rows.append((name, *(numbers.money(part.value, money.currency) for part in parts)))
     yield DocTable(columns, tuple(rows))
-    yield Note(run_cost.LEFT_OUT, "", Tone.QUIET)
+    yield Note(run_cost_view.LEFT_OUT, "", Tone.QUIET)

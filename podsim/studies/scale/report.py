@@ -27,13 +27,13 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import Handout, Section, arranged
 from podsim.report.origins import Groups, Used, of_page
-from podsim.report.views import caveats, events
-from podsim.report.views.grades import short_grade
-from podsim.report.views.lengths import aim
+from podsim.report.views import caveats_view, events_view
+from podsim.report.views.grades_view import short_grade
+from podsim.report.views.lengths_view import aim
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
 from podsim.studies.scale import competitors_report, cost_report, law_report
-from podsim.studies.scale import untimed_report as untimed_scaling
+from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
 BATCH = {
@@ -70,7 +70,7 @@ def page(report: ScaleReport, question: Mapping[str, Any] | None) -> Handout:
     origins = _origins(report, question) if question is not None else ()
     shown = arranged(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
     shown = replace(shown, figures=tuple(_figures(report)) or shown.figures)
-    return shown.with_risks(*(text for each in report.answered for text in caveats.texts(each.assumptions)))
+    return shown.with_risks(*(text for each in report.answered for text in caveats_view.texts(each.assumptions)))
 
 
 def _figures(report: ScaleReport) -> Iterator[Fact]:
@@ -120,7 +120,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
         tuple(_charts(report)),
         (
             *(_grown(report, verbose=verbose) if verbose or not report.against else ()),
-            *caveats.of_several(
+            *caveats_view.of_several(
                 {prediction.topology: prediction.assumptions for prediction in report.answered}, verbose=verbose
             ),
             *competitors_report.line(report, verbose=verbose),
@@ -129,7 +129,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
         ),
     ]
     groups += _in_full(report) if verbose else ()
-    checked = events.agreement(report.answered) if verbose else ""
+    checked = events_view.agreement(report.answered) if verbose else ""
     quiet = f"{checked} · {report.answered[0].calibration} · {NOT_MLPERF}"
     groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
     return Doc(tuple(group for group in groups if group))
@@ -331,7 +331,7 @@ def _refused(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     if any(prediction.goodput for prediction in report.answered):
         yield Note(
             "Goodput: useful share of the time with failures, checkpoints at the best interval; "
-            f"{caveats.FAILURE_RATES}",
+            f"{caveats_view.FAILURE_RATES}",
             "·",
             Tone.WARNING,
         )

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.files import catalog
-from podsim.files import failures as rates
+from podsim.files import failures_file as rates
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.answering import answer
 from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
-from podsim.predicting import goodput
-from podsim.predicting.untimed import untimed
+from podsim.predicting import run_with_failures
+from podsim.predicting.unknown_length import untimed
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
-from podsim.studies.predict.money import on_machine
+from podsim.studies.argument_check import takes_scenario
+from podsim.studies.predict.economics import on_machine
 from podsim.studies.scale import machines as planning
-from podsim.studies.scale.against_sizes import compared
+from podsim.studies.scale.competitor_comparison import compared
 from podsim.studies.scale.result import Scaling
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[P
     prediction, case = answer(case)
     if not failures:
         return untimed(prediction, case.missing), case
-    report = goodput.goodput(
+    report = run_with_failures.goodput(
         prediction,
         case.question,
         rates.failures(scenario.what_if.changes).value,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from podsim.calibration import shipped
-from podsim.calibration.microbenchmarks import compare, stencils
+from podsim.calibration import fit_data
+from podsim.calibration.microbenchmarks import compare, stencil_measurements
 from podsim.files import microbenchmarks as measured
 from podsim.files import stated_machines
 from podsim.predicting import stencils as predicting
 from podsim.resolve import topology as machine_of
 from podsim.scenario import MachineSpec, spelled
-from podsim.studies.checking import checked
-from podsim.topology.fabric import build
+from podsim.studies.argument_check import checked
+from podsim.topology.machine_network import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,5 +39,5 @@ def stencil(
     ).value
     stated_machines.refuse(machine, "stencils")
     report = predicting.report(known, edges, machine, build(machine))
-    rows = [row for row in measured.shipped() if stencils.stencil_of(row) == known]
-    return replace(report, published=compare.compare(rows, shipped.bench(rows)).compared)
+    rows = [row for row in measured.shipped() if stencil_measurements.stencil_of(row) == known]
+    return replace(report, published=compare.compare(rows, fit_data.bench(rows)).compared)

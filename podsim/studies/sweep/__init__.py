@@ -8,7 +8,11 @@ from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
     Command(
-        "sweep", "many predictions: grid, random or Latin hypercube, on all cores or a cluster", ASK, 13, "sweep:sweep"
+        "sweep",
+        "many predictions: grid, random or Latin hypercube, on all cores or a cluster",
+        ASK,
+        13,
+        "sweep_command:sweep",
     ),
 )
 VERBS: Final = {

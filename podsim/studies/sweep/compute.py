@@ -14,7 +14,7 @@ from podsim.files.result_lines import Header
 from podsim.files.results import Results, code_digest
 from podsim.model.sweep import Design, SweepFile, SweepOutcome, SweepQuestion, SweepReport, SweepRow
 from podsim.studies.sweep import backends, conclusions, design, points
-from podsim.studies.sweep.settling import Settling
+from podsim.studies.sweep.stopping_rule import Settling
 
 MOST_POINTS = 10_000  # some minutes of all cores
 

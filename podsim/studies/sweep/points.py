@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from podsim.caches.packing import spelled
 from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
-from podsim.files import catalog, find, frameworks
+from podsim.files import catalog, find, frameworks_file
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS, TRUTHS
 from podsim.model.argument import Argument, ArgumentKind
@@ -68,7 +68,7 @@ def _workload(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parameters() -> str:
-    return _digest((catalog.parameters(), frameworks.costs()))
+    return _digest((catalog.parameters(), frameworks_file.costs()))
 
 
 def _digest(content: object) -> str:

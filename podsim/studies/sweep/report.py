@@ -21,7 +21,7 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views.grades import in_words
+from podsim.report.views.grades_view import in_words
 from podsim.units import parted
 
 BEST, ALL_BEST = 5, 20  # points listed on the screen, and with -v or on a page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from podsim.errors import InputError
 from podsim.report.version import version
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.sweep import backends, compute
 
 if TYPE_CHECKING:

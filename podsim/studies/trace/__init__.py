@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "timeline of a step, for a trace viewer",
         ASK,
         7,
-        "trace:trace",
+        "trace_command:trace",
     ),
 )
 VERBS: Final = {

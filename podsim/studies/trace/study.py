@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from podsim.files import noise as noise_file
+from podsim.files import noise_file
 from podsim.lowering.work import stage_plans
 from podsim.planning import with_faults
 from podsim.predicting import tracing
 from podsim.resolve import resolve
-from podsim.studies.checking import takes_scenario
+from podsim.studies.argument_check import takes_scenario
 
 if TYPE_CHECKING:
     from podsim.model.trace import Trace

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.errors import InputError
-from podsim.files import saved
+from podsim.files import answer_files
 from podsim.model.trace import TraceLevel
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.trace.difference_result import TraceDifference, TraceTotals
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def trace_diff(old: str | Path, new: str | Path) -> TraceDifference:
 
 def _totals(path: Path) -> TraceTotals:
     """The totals of a trace in a file, for a viewer or as `--json` has it."""
-    name, body = saved.table(path, HINT)
+    name, body = answer_files.table(path, HINT)
     for_viewer = isinstance(body.get("traceEvents"), list)
     if not for_viewer and body.get("schema") != "podsim.trace/1":
         raise InputError(f"{name} is no trace of podsim's", code="bad-saved-answer", hint=HINT)

@@ -11,7 +11,7 @@ COMMANDS: Final = (
         "predictions compared with published results",
         KEEP,
         14,
-        "validate:validate",
+        "validate_command:validate",
     ),
 )
 VERBS: Final = {

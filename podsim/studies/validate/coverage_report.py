@@ -16,7 +16,7 @@ from podsim.model.validation import (
 )
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
-from podsim.report.views.validation import TITLES
+from podsim.report.views.validation_view import TITLES
 
 SHORT = {STEP: "step", TIME: "time, own samples", TIME_PREDICTED_SAMPLES: "time, predicted samples"}
 

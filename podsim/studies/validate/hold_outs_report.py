@@ -3,7 +3,7 @@
 from podsim.model.validation import POOLED, STEP, TIME, TIME_OWN_SAMPLES, HoldOuts
 from podsim.report.doc import NOT_MLPERF, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.numbers import percent
-from podsim.report.views.validation import three
+from podsim.report.views.validation_view import three
 
 TITLES = {
     STEP: "step time",

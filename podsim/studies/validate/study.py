@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import podsim
 from podsim.calibration import coverage as covering
+from podsim.calibration import fit_data, holdout
 from podsim.calibration import freeze as freezing
-from podsim.calibration import holdout, shipped
+from podsim.calibration.claims.claim_verdicts import report as claim_report
 from podsim.calibration.claims.environment import Environment
-from podsim.calibration.claims.judge import report as claim_report
 from podsim.calibration.microbenchmarks.compare import compare
 from podsim.calibration.published.evaluate import EvaluationContext
-from podsim.calibration.published.fitted import outdated, row_fits
+from podsim.calibration.published.fitted_rows import outdated, row_fits
 from podsim.calibration.published.judge import report as published_report
 from podsim.calibration.published.power_rows import held_out as power_held_out
-from podsim.files import applications, catalog, comparators, frameworks, frozen, prices, readings
-from podsim.files import claims as claimed
+from podsim.files import applications, catalog, comparator_results, frameworks_file, frozen, prices_file, readings_file
+from podsim.files import claims_file as claimed
 from podsim.files import microbenchmarks as measured
 from podsim.files.write import check_writable, frozen_text, write_all
 from podsim.model.parameters import FREE
 from podsim.model.validation import FreezeReport
-from podsim.studies.checking import checked
+from podsim.studies.argument_check import checked
 from podsim.studies.predict.study import Progress, of_ipus
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Hold the tile, exchange and link model against every published microbenchmark."""
     rows = measured.shipped()
-    return compare(rows, shipped.bench(rows), on_progress)
+    return compare(rows, fit_data.bench(rows), on_progress)
 
 
 @checked
@@ -59,9 +59,9 @@ def _world() -> Environment:
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
-        rivals=comparators.shipped(),
+        rivals=comparator_results.shipped(),
         measured={row.id: row for row in measured.published()},
-        prices=prices.prices(),
+        prices=prices_file.prices(),
     )
 
 
@@ -72,13 +72,13 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
     Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
     again, without each framework and family in turn. Raises InputError for faults of either file.
     """
-    file = readings.readings(Path(path) if path is not None else None).value
+    file = readings_file.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
     rows = measured.shipped()
     asked_rows = (*measured.published(), *applications.applications())
-    fit = shipped.framework_fit(asked_rows, file, verbs["predict"])
+    fit = fit_data.fit_frameworks(asked_rows, file, verbs["predict"])
     context = EvaluationContext(
-        verbs=verbs, environment=_world(), bench=shipped.bench(rows), rows={row.id: row for row in asked_rows}
+        verbs=verbs, environment=_world(), bench=fit_data.bench(rows), rows={row.id: row for row in asked_rows}
     )
     result = published_report(
         asked_rows,
@@ -87,27 +87,27 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
         on_progress,
         fits=row_fits(asked_rows, fit, power_held_out(file, context)),
     )
-    return replace(result, outdated=outdated(frameworks.costs(), fit))
+    return replace(result, outdated=outdated(frameworks_file.costs(), fit))
 
 
 @checked
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size, round and workload left out."""
-    ready = shipped.cases()
+    ready = fit_data.cases()
     validation = holdout.validate(ready, catalog.parameters(), FREE, on_progress)
-    return replace(validation, convergence=shipped.convergence(ready))
+    return replace(validation, convergence=fit_data.convergence(ready))
 
 
 @checked
 def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
     """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
-    return holdout.hold_outs(shipped.cases(), FREE, on_progress)
+    return holdout.hold_outs(fit_data.cases(), FREE, on_progress)
 
 
 @checked
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
-    ready, parameters, request = shipped.cases(), catalog.parameters(), FREE
+    ready, parameters, request = fit_data.cases(), catalog.parameters(), FREE
     return covering.coverage(
         ready, parameters, request, without=holdout.by_machine(ready, parameters, request, on_progress)
     )
@@ -133,4 +133,4 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
 @checked
 def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
     """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
-    return shipped.comparator_fit(on_progress)[1]
+    return fit_data.comparator_fit(on_progress)[1]

@@ -19,7 +19,7 @@ from fuzz.judge import ACCEPTED, CODES, REFUSED, Violation, check_intervals
 from fuzz.scratch import folder, put, seeds
 from parsed_once import remembering
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import write
 from podsim.files.write import write_atomic

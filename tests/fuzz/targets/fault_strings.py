@@ -9,8 +9,8 @@ from fuzz.mutate import LETTERS
 from podsim.files import catalog
 from podsim.topology import fault_text
 from podsim.topology.edges import links
-from podsim.topology.fabric import Fabric, build
 from podsim.topology.faults import broken
+from podsim.topology.machine_network import Fabric, build
 
 KINDS = ("ipu-link", "gw-link", "ipu", "machine", "rack", "host-link", "link", "pcie", "gateway", "²", "IPU", "")
 NAMES = (

@@ -7,7 +7,7 @@ from fuzz.scratch import plain, toml_target
 
 from podsim.files import catalog
 from podsim.planning.ownership import purse
-from podsim.studies.plan.inventory import purchase, stock
+from podsim.studies.plan.inventory_use import purchase, stock
 
 
 def run(path: Path, value: object, draw: Choices) -> object:

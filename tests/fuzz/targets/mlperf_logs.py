@@ -8,9 +8,9 @@ from fuzz.choices import Choices
 from fuzz.judge import check_error, judged
 from fuzz.scratch import folder
 
-from podsim.calibration import own_logs
+from podsim.calibration import own_logs_fit
+from podsim.calibration.fit_data import known_files as _catalog
 from podsim.calibration.own_mapping import LogOptions
-from podsim.calibration.shipped import known_files as _catalog
 from podsim.errors import InputError
 from podsim.files.mllog import tree
 
@@ -80,7 +80,7 @@ def one_input(data: bytes) -> str:
             topology=draw.of([None, "pod16"]), presets=(), ipus_per_replica=draw.of([None, 1, 4]), sdk=None
         )
         try:
-            own_logs.read(logs, options, _catalog(), from_points=False)
+            own_logs_fit.read(logs, options, _catalog(), from_points=False)
         except InputError as error:
             check_error(error)
             if not result.runs:

@@ -12,9 +12,9 @@ from fuzz.choices import Choices
 from fuzz.judge import judged
 from fuzz.scratch import put
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.files import saved
+from podsim.files import answer_files
 from podsim.studies.diff import report as view
 from podsim.studies.diff.causes import difference
 from podsim.studies.documents import written
@@ -58,7 +58,7 @@ def one_input(data: bytes) -> str:
         paths.reverse()
 
     def ask() -> object:
-        result = difference(saved.read(paths[0]), saved.read(paths[1]), again)
+        result = difference(answer_files.read(paths[0]), answer_files.read(paths[1]), again)
         view.document(result, verbose=True)
         return written(result).tree()["causes"]
 

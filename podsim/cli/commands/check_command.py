@@ -1,0 +1,57 @@
+"""`podsim check`."""
+
+from collections.abc import Sized
+
+import podsim
+from podsim.cli.answer import give
+from podsim.cli.exit import ExitCode
+from podsim.cli.options import ANY_OUTPUT, OutputFlags
+from podsim.errors import InputError
+from podsim.files.catalog import Checked
+from podsim.model.checks import FAILED, PASSED
+from podsim.report.answer_formats import Written
+from podsim.studies.look_up import json_keys, listing
+
+
+def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
+    """Read a file of any kind: PASS and what it is, or FAIL with all its faults.
+
+    Parameters
+    ----------
+    file
+        A chip, topology, workload, convergence, points, parameters or frozen file.
+    """
+    output.check()
+    checked = _checked(file)
+    what, document = checked.what, checked.document
+    name = str(getattr(document.value, "name", ""))
+    entries = len(document.value) if isinstance(document.value, Sized) else None
+    give(
+        output,
+        screen=lambda: listing.check(file, what, name, entries, document.provenance, document.warnings),
+        written=Written(
+            lambda: json_keys.CHECK,
+            {
+                "verdict": PASSED,
+                "file": file,
+                "what": what,
+                "name": name,
+                "warnings": document.warnings,
+                "provenance": document.provenance,
+            },
+        ),
+        line=lambda: f"{PASSED}, {what}",
+    )
+    return ExitCode.ANSWERED
+
+
+def _checked(file: str) -> Checked:
+    """The file as read; InputError where it has faults, which begins with the verdict."""
+    try:
+        return podsim.check(file)
+    except InputError as error:
+        listed = error.code.startswith("bad-") and bool(error.context)
+        if not listed:  # no such file, or none that is read
+            raise
+        message = f"{FAILED}: {error.message}"
+        raise InputError(message, code=error.code, context=error.context, hint=error.hint) from None

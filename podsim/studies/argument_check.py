@@ -1,0 +1,159 @@
+"""Every call of a verb is checked, at its entry, against what its study declares of its arguments."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from podsim.errors import InputError
+from podsim.files.contents import reading_once
+from podsim.model.argument import REQUIRED
+from podsim.model.arguments import FLAGS
+from podsim.model.displayable import keep, ledger
+from podsim.model.keywords import unknown, values
+from podsim.scenario import PART_OF, Scenario
+from podsim.studies import arguments
+from podsim.studies.call_record import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from podsim.model.argument import Argument
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class ScenarioVerb(Protocol[R_co]):
+    """A verb that takes a scenario, or a workload with the flags of one; both with what the verb has of its own."""
+
+    __name__: str
+
+    def __call__(self, workload: Scenario | str, *own: Any, **flags: Any) -> R_co:  # noqa: ANN401  (checked by the table)
+        """Answer the scenario."""
+
+
+def checked(verb: Callable[P, R]) -> Callable[P, R]:
+    """The verb with its arguments checked: it gets whole numbers of numpy as Python's, paths as texts, lists as tuples.
+
+    Raises InputError where an argument is unknown, missing, there twice, of another kind or out of range.
+    """
+    name = verb.__name__
+    positional = verb.__code__.co_varnames[: verb.__code__.co_argcount]
+
+    @wraps(verb)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        table = _checked(name, _named(name, positional, args, keywords) if args else keywords)
+        with asking(name, table) as record:
+            answer = verb(**table)  # type: ignore[call-arg]
+        before = ledger(table.get("answer"))
+        keep(answer, before.followed_by(record) if before and record else before or record)
+        return answer
+
+    call.__doc__ = _documented(verb.__doc__ or "", arguments(name).values())
+    return call
+
+
+def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[R]:
+    """The verb for a scenario, or for a workload and flags, which become one; its own arguments are checked too.
+
+    Raises InputError as `checked`, and for a scenario with flags that say nothing to the verb.
+    """
+    name = verb.__name__
+    _, *own = signature(verb).parameters.values()
+    kept = {parameter.name for parameter in own} | set(arguments(name)) - set(FLAGS)
+    positional = (
+        "workload",
+        *(parameter.name for parameter in own if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD),
+    )
+
+    @wraps(verb)
+    def call(*args: object, **keywords: object) -> R:
+        given = _named(name, positional, args, keywords) if args else keywords
+        scenario = given.get("workload")
+        if isinstance(scenario, Scenario):
+            _refuse_idle(name, scenario, kept)
+            table = _checked(name, {**given, "workload": scenario.workload})
+        else:
+            table = _checked(name, given)
+            scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
+        mine = {key: value for key, value in table.items() if key in kept}
+        with asking(name, {**scenario.flags(), **mine}) as record, reading_once():
+            answer = verb(scenario, **mine)  # type: ignore[call-arg]
+        keep(answer, record)
+        return answer
+
+    call.__signature__ = Signature(_parameters(name, positional))  # type: ignore[attr-defined]
+    call.__doc__ = _documented(verb.__doc__ or "", arguments(name).values())
+    return call
+
+
+def _documented(text: str, declared: Collection[Argument]) -> str:
+    """The docstring of a verb with its parameters, their kinds, units, ranges and defaults, and its errors."""
+    lines = [cleandoc(text), ""]
+    if declared:
+        lines += ["Parameters", "----------"]
+    for argument in declared:
+        lines.append(f"{argument.name} : {argument.stated}")
+        lines += [f"    {line}" for line in wrap(argument.help, 100)]
+    errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
+    lines += ["", "Raises", "------", "InputError", f"    {errors}"]
+    return "\n".join(lines)
+
+
+def _checked(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The arguments of a call, checked against the table."""
+    declared = arguments(name)
+    if strangers := [text for text in given if text not in declared]:
+        raise unknown(f"podsim.{name}()", strangers, declared)
+    if missing := [text for text, argument in declared.items() if argument.default is REQUIRED and text not in given]:
+        raise InputError(
+            f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument", hint=f"help(podsim.{name})"
+        )
+    return values(declared, given)
+
+
+def _refuse_idle(name: str, scenario: Scenario, kept: set[str]) -> None:
+    """Raise InputError for flags of a scenario that the verb does not look at."""
+    idle = [flag for flag in scenario.flags() if flag not in arguments(name) or flag in kept]
+    if idle:
+        parts = ", ".join(".".join(filter(None, (PART_OF[flag], flag))) for flag in idle)
+        raise InputError(
+            f"podsim.{name}() does not look at {parts} of a scenario",
+            code="conflicting-flags",
+            hint="leave it out: dataclasses.replace",
+        )
+
+
+def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
+    """The parameters of a verb as the table declares them, those without a name first."""
+    declared = arguments(name)
+    ordered = [*positional, *(text for text in declared if text not in positional)]
+    return [
+        Parameter(
+            text,
+            Parameter.POSITIONAL_OR_KEYWORD if text in positional else Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if declared[text].default is REQUIRED else declared[text].default,
+        )
+        for text in ordered
+    ]
+
+
+def _named(
+    verb: str, positional: tuple[str, ...], args: tuple[object, ...], keywords: Mapping[str, object]
+) -> Mapping[str, object]:
+    """All arguments of a call by name; InputError where there are too many, or one is there twice."""
+    if len(args) > len(positional):
+        takes = " and ".join(positional) or "no argument"
+        raise InputError(
+            f"podsim.{verb}() takes {takes} without a name, and was called with {len(args)}",
+            code="too-many-arguments",
+            hint=f"name the others: help(podsim.{verb})",
+        )
+    given = dict(zip(positional, args, strict=False))
+    if twice := [name for name in given if name in keywords]:
+        raise InputError(f"podsim.{verb}() was called with {twice[0]} twice", code="bad-value")
+    return {**given, **keywords}

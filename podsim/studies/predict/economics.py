@@ -1,0 +1,97 @@
+"""What answers cost: wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar, Unpack
+
+from podsim.errors import MissingParameter
+from podsim.files import catalog, comparator_machines
+from podsim.files.changes import parse
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
+from podsim.model.prediction import Prediction
+from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
+from podsim.planning.ownership import purse as _purse
+from podsim.studies.argument_check import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.activity import StepActivity
+    from podsim.model.comparator import ComparatorPrediction
+    from podsim.model.fabric import Topology
+    from podsim.model.run_cost import Owned
+
+purse = checked(_purse)
+Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
+
+PRICED: Final = "economics."
+MACHINE_POWER: Final = "economics.machine_power"
+HARDWARE: Final = ("chip.", "ipu-link.", "gw-link.", "gateway.", "hosts.", "level.")
+"""How paths of inputs begin that would change the price and the power of a machine."""
+UNCHANGED: Final = AnswerNote.of(NoteCode.PRICE_UNCHANGED, caveat=True)
+WHOLE: Final = AnswerNote.of(NoteCode.PRICE_WHOLE, caveat=True)
+
+
+@checked
+def priced(
+    answer: Answer,
+    *,
+    topology: str | None = None,
+    chip: str | None = None,
+    changes: Mapping[str, str] | Sequence[str] = (),
+    known: OwnershipTerms | None = None,
+    **flags: Unpack[OwnershipKeywords],
+) -> Answer:
+    """The answer of `predict` with what its machine and the run cost: `podsim predict --money`.
+
+    `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
+    terms out of range.
+    """
+    terms = known or _purse(**flags)
+    if not isinstance(answer, Prediction):
+        machine = comparator_machines.machine(answer.topology).machine
+        return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(machine, answer.chips)))
+    return on_machine(answer, catalog.topology(topology or answer.topology, changes, chip=chip).value, changes, terms)
+
+
+def on_machine(
+    answer: Prediction, machine: Topology, changes: Mapping[str, str] | Sequence[str], terms: OwnershipTerms
+) -> Prediction:
+    """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
+    if not answer.timed:
+        raise MissingParameter("the cost of a run needs its length", hint=" or ".join(answer.length_flags))
+    ownership, notes = owned(machine, answer.hosts, changes, terms, answer.activity)
+    whole = (WHOLE,) if answer.faults and answer.faults.left else ()
+    return replace(
+        answer,
+        money=terms.run(answer.time_to_train_s, ownership, tokens(answer), answer.pace),
+        assumptions=(*answer.assumptions, *notes, *whole),
+    )
+
+
+def owned(
+    machine: Topology,
+    hosts: int,
+    changes: Mapping[str, str] | Sequence[str],
+    terms: OwnershipTerms,
+    activity: StepActivity | None = None,
+) -> tuple[Owned, tuple[AnswerNote, ...]]:
+    """Price and power of a machine with `changes` applied, and a caveat where they are of the unchanged one.
+
+    Power is that of the `activity` of its IPUs, unless the power of a machine is among the changes.
+    """
+    paths = [change.path for change in parse(changes)]
+    changed = any(path.startswith(PRICED) for path in paths)
+    notes = (UNCHANGED,) if not changed and any(path.startswith(HARDWARE) for path in paths) else ()
+    drawn_for = None if MACHINE_POWER in paths else activity
+    return terms.machine(machine, hosts, changed=changed, activity=drawn_for), notes
+
+
+def tokens(answer: Prediction) -> float | None:
+    """Tokens that a language model is trained on; None for other models and for runs of no known length."""
+    each_s = answer.tokens_per_s
+    if each_s is None or not answer.timed:
+        return None
+    return answer.samples_to_converge.value * each_s.value / answer.throughput_samples_per_s.value
