@@ -62,8 +62,16 @@ def _limit(miss: Miss, currency: Currency) -> str:
     """The limit at which a machine would meet a demand: "a budget of $1.08M instead of $1.00M"."""
     if miss.found is None:
         return f"its {FIGURES[miss.demand]}, not published (--prices FILE states it)"
-    value, limit = (_spelled(miss.demand, amount, currency) for amount in (miss.found, miss.limit))
+    value, limit = limit_text(miss.demand, miss.found, currency), _spelled(miss.demand, miss.limit, currency)
     return f"a {LIMITS[miss.demand]} of {value} instead of {limit}"
+
+
+def limit_text(demand: str, least: float, currency: Currency) -> str:
+    """A limit that is no lower than needed, so that it is enough where it is typed as it is shown."""
+    if demand == "budget":
+        return _spelled(demand, currency.usd(numbers.raised(currency.of(least))), currency)
+    needed = numbers.raised(least) if demand == "power" else numbers.raised(least, numbers.TIME)
+    return _spelled(demand, needed, currency)
 
 
 def _spelled(demand: str, value: float, currency: Currency) -> str:
