@@ -175,7 +175,7 @@ def test_old_prices_are_told_with_their_dates():
     assert list(view.old_prices([MONEY.owned, None])) == []
     old = replace(CAPITAL, old=("2020-07", "2021-07-01"))
     [note] = view.old_prices([replace(MONEY.owned, capital=old), MONEY.owned])
-    assert note.text == "Prices date from July 2020 to July 2021; use --prices FILE for current ones."
+    assert note.on_screen == "Prices date from July 2020 to July 2021; use --prices FILE for current ones."
     assert (
         "prices date from July 2020"
         in facts(document(replace(MONEY, owned=Owned(capital=old, draw=DRAW))))["Machine price"].remark

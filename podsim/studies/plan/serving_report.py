@@ -70,7 +70,8 @@ def answer(plan: ServingPlan) -> str:
     if candidate is None:
         return "no candidate"
     holds = f"up to {numbers.significant(candidate.holds_per_s)} requests/s"
-    line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {holds}, {_usd(plan, candidate)}"
+    rate = f"{holds}, " if candidate.each_per_s else ""
+    line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {rate}{_usd(plan, candidate)}"
     return line if plan.chosen else f"none; nearest candidate {line}; {missed(candidate.misses)}"
 
 
