@@ -69,9 +69,10 @@ def test_what_nobody_knows_has_no_line_but_a_warning():
         MONEY, owned=Owned(capital=None, draw=None), capital_usd=None, energy_j=None, energy_usd=None, run_usd=None
     )
     assert [*facts(document(none))] == ["Cost per run", "Terms"]
-    assert view.UNKNOWN in notes(document(none))
-    assert view.UNKNOWN in notes(document(replace(MONEY, owned=Owned(capital=CAPITAL, draw=None))))
-    assert view.UNKNOWN not in notes(document(MONEY))
+    unknown = f"{view.UNKNOWN}; {view.GIVE_PRICES}"
+    assert unknown in notes(document(none))
+    assert unknown in notes(document(replace(MONEY, owned=Owned(capital=CAPITAL, draw=None))))
+    assert unknown not in notes(document(MONEY))
 
 
 def test_documents_behind_a_price_stand_once():
