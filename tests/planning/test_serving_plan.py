@@ -204,7 +204,7 @@ def test_a_workload_that_fits_no_machine_is_refused_with_each_reason():
     ("flags", "code", "text"),
     [
         ({"rate": 1.0}, "missing-argument", "--p99 is missing"),
-        ({"p99": "1s"}, "missing-argument", "how many requests"),
+        ({"p99": "1s"}, "missing-argument", "--rate is missing"),
         ({"rate": 1.0, "p99": "1s", "within": "5min"}, "conflicting-flags", "--within applies to training"),
         ({"rate": 1.0, "p99": "1s", "samples": 1e6, "global_batch": 64}, "conflicting-flags", "apply to training"),
         ({"rate": 1.0, "p99": "1s", "objective": "time"}, "conflicting-flags", "--objective time"),
