@@ -12,6 +12,7 @@ from podsim.cli.likely_command import likely_command
 from podsim.errors import Infeasible, InputError, PodsimError, meant
 from podsim.report.terminal import Look
 from podsim.report.version import version
+from podsim.studies import arguments, commands, verbs
 
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
@@ -28,6 +29,7 @@ USAGE_CODES = {
 }
 
 SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
+UNKNOWN = re.compile(r'unknown flag "?(?P<word>--[a-z0-9-]+)')
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 
 
@@ -98,8 +100,20 @@ def _usage_message(kind: str, error: "CycloptsError") -> str:
     # The list of commands that cyclopts adds is what the hint leads to.
     message = " ".join(str(error).partition(" Available commands:")[0].split()).rstrip(".")
     message = message.replace("Unknown option: ", "unknown flag ").replace("Parameter ", "")
-    message = SUGGESTION.sub(_suggestion, message)
+    message = _elsewhere(message, " ".join(error.command_chain or ())) or SUGGESTION.sub(_suggestion, message)
     return message if message[:2].isupper() else message[:1].lower() + message[1:]
+
+
+def _elsewhere(message: str, command: str) -> str:
+    """An unknown flag with other commands that have it, which says more than a flag alike; "" where none does."""
+    match = UNKNOWN.match(message)
+    if match is None:
+        return ""
+    name = match["word"].removeprefix("--").replace("-", "_")
+    folders = [module.split(".")[2] for verb, (module, _) in verbs().items() if name in arguments(verb)]
+    having = [f"podsim {folder}" for folder in dict.fromkeys(folders) if folder in commands() and folder != command]
+    verb = "has" if len(having) == 1 else "have"
+    return f"unknown flag {match['word']}, which {' and '.join(having)} {verb}" if having else ""
 
 
 def _suggestion(match: re.Match[str]) -> str:

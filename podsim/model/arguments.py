@@ -237,6 +237,13 @@ MAX_POWER = quantity(
 CONFIDENCE = share(
     "confidence", "Confidence of meeting the time, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99, why=FEW_SCORES
 )
+SERVICE_CONFIDENCE = share(
+    "confidence",
+    "Confidence of the service times that latencies are simulated with, as podsim plan --confidence [default: 0.5, "
+    "the expected times].",
+    0.5,
+    0.99,
+)
 OBJECTIVE = choice(
     "objective",
     "capital time cost energy price-performance",

@@ -1,7 +1,10 @@
 """A workload that answers requests: how it is served, under what load, with what delay."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from podsim.model.chip import Precision
 from podsim.model.displayable import Displayable
@@ -12,6 +15,9 @@ from podsim.model.program import Part
 from podsim.model.quantity import Estimate
 from podsim.model.requirement import RequirementCheck
 from podsim.model.run_cost import ServiceCost
+
+EXPECTED: Final = 0.5
+"""Confidence of service times as they are expected: as many turn out longer as shorter."""
 
 
 class Place(StrEnum):
@@ -57,6 +63,17 @@ class Service:
     def capacity_per_s(self) -> float:
         """Requests a second where every batch is full [1/s]."""
         return self.replicas * self.batch / self.period_s
+
+    def slower(self, factor: float) -> Service:
+        """The same where every batch takes so many times as long."""
+        return replace(
+            self,
+            period_s=factor * self.period_s,
+            latency_s=factor * self.latency_s,
+            host_in_s=factor * self.host_in_s,
+            host_out_s=factor * self.host_out_s,
+            parts_s={part: factor * seconds for part, seconds in self.parts_s.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +122,15 @@ class Decoding:
     def with_prompts(self, requests_per_s: float) -> float:
         """Tokens a second where that many prompts are read as well."""
         return requests_per_s * self.generated
+
+    def slower(self, factor: float) -> Decoding:
+        """The same where prompts and tokens take so many times as long."""
+        return replace(
+            self,
+            prefill=self.prefill.slower(factor),
+            token=self.token.slower(factor),
+            tokens_per_s=self.tokens_per_s / factor,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +185,8 @@ class InferenceReport(Displayable):
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float
+    confidence: float = EXPECTED  # that batches take no longer than `service` and `decoding` have it
+    slower: float = 1.0  # times there, over the expected ones, which `capacity_per_s` and `mapping` are of
     cost: ServiceCost | None = None  # where price and power of the machine are known
     requirements: tuple[RequirementCheck, ...] = ()
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.framework import INTERFACES, Framework
-from podsim.model.inference import Decoding, Load, Place, Served, Swept
+from podsim.model.inference import EXPECTED, Decoding, Load, Place, Served, Swept
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
+from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.planning.available_memory import at_default, lowered, lowering_note, refusal_note
 from podsim.planning.configuration import MOST_IPUS, powers
@@ -43,6 +44,7 @@ class ServingConstraints:
     replicas: int | None = None
     weights: Place = Place.RESIDENT
     load: Load = field(default_factory=Load)
+    confidence: float = EXPECTED  # of the times that a batch takes, under that load
     generated: int = 0
     cache: Place | None = None
     framework: Framework | None = None
@@ -50,13 +52,15 @@ class ServingConstraints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingChoice:
-    """A batch size on the replicas that hold it."""
+    """A batch size on the replicas that hold it; its times are `slower` than expected for the confidence in them."""
 
     mapping: Mapping
     memory: MemoryFit
     served: Served
     service: Service
+    expected: Service
     decoding: Decoding | None = None
+    slower: float = 1.0
 
 
 def check(constraints: ServingConstraints, case: ServingCase) -> None:
@@ -139,7 +143,7 @@ def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advi
                 continue  # a single stage has one batch under way in any case
             mapping, content = _resident_mapping(case, constraints, mapping, served)
             if content.fits:
-                return _timed(case, constraints, mapping, content, served)
+                return _confident(case, constraints, _timed(case, constraints, mapping, content, served))
             tried.append((mapping, content))
     raise _does_not_fit(case, constraints, batch, tried, advise=advise)
 
@@ -205,9 +209,8 @@ def _timed(
 ) -> ServingChoice:
     """What a batch takes; where tokens are generated, its prompt, which says the first, and the others (Eq. 89)."""
     if not constraints.generated:
-        return ServingChoice(
-            mapping=mapping, memory=content, served=served, service=predicting.service(case, mapping, served)
-        )
+        whole = predicting.service(case, mapping, served)
+        return ServingChoice(mapping=mapping, memory=content, served=served, service=whole, expected=whole)
     prefill = _service(case, workloads.prefill(case.workload), mapping, replace(served, streams_cache=False))
     decoding = _decoding(case, constraints, mapping, served, prefill)
     token, count = decoding.token, constraints.generated - 1
@@ -220,7 +223,23 @@ def _timed(
             for part in {**prefill.parts_s, **token.parts_s}
         },
     )
-    return ServingChoice(mapping=mapping, memory=content, served=served, service=whole, decoding=decoding)
+    return ServingChoice(
+        mapping=mapping, memory=content, served=served, service=whole, expected=whole, decoding=decoding
+    )
+
+
+def _confident(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> ServingChoice:
+    """The same with times that batches do not exceed with the confidence asked for."""
+    if constraints.confidence == EXPECTED:
+        return choice
+    capacity = predicting.capacity(case, choice.expected, NINETY_PERCENT)
+    slower = predicting.slower(capacity, constraints.confidence, NINETY_PERCENT)
+    return replace(
+        choice,
+        service=choice.expected.slower(slower),
+        decoding=choice.decoding.slower(slower) if choice.decoding else None,
+        slower=slower,
+    )
 
 
 def _decoding(
@@ -291,7 +310,7 @@ def lowering(case: ServingCase, constraints: ServingConstraints, choice: Serving
     workload = workloads.prefill(case.workload) if constraints.generated else case.workload
     fit = memory.fit(workload, _holding(usual, workload), case.machine.topology, choice.served)
     before = _timed(case, constraints, usual, fit, choice.served).service
-    longer = choice.service.period_s / before.period_s - 1
+    longer = choice.expected.period_s / before.period_s - 1
     yield lowering_note(choice.mapping, fit, longer, serves=True)
 
 

@@ -75,17 +75,9 @@ class QueuedService:
 
     def slower(self, factor: float) -> QueuedService:
         """The same where all takes so many times as long."""
-        service = self.service
         return replace(
             self,
-            service=replace(
-                service,
-                period_s=factor * service.period_s,
-                latency_s=factor * service.latency_s,
-                host_in_s=factor * service.host_in_s,
-                host_out_s=factor * service.host_out_s,
-                parts_s={part: factor * seconds for part, seconds in service.parts_s.items()},
-            ),
+            service=self.service.slower(factor),
             first_s=None if self.first_s is None else factor * self.first_s,
             token_s=None if self.token_s is None else factor * self.token_s,
         )

@@ -10,7 +10,7 @@ from podsim.engines.des import scheduler
 from podsim.lowering.lower import lower_evaluation
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
-from podsim.model.inference import Service
+from podsim.model.inference import EXPECTED, Service
 from podsim.model.parameters import PROGRAM, sensitivities
 from podsim.model.program import Flow, Part
 from podsim.model.quantity import Cause, Grade
@@ -127,6 +127,14 @@ def capacity(case: ServingCase, service: Service, level: float) -> Estimate:
     variances = {**doubt.variances, Cause.DISTANCE: 0.0}
     grade = intervals.worst(doubt.grade, Grade.EXTRAPOLATED)
     return intervals.lognormal(service.capacity_per_s, variances, grade, 1.0, level=level)
+
+
+def slower(capacity: Estimate, confidence: float, level: float) -> float:
+    """Service time that is not exceeded with that confidence, over the expected one (Eq. 32).
+
+    It is as uncertain as the capacity, whose interval is of that level.
+    """
+    return 1.0 if confidence == EXPECTED else intervals.below(capacity, confidence, level) / capacity.value
 
 
 def limited_by(service: Service) -> str:

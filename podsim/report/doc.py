@@ -20,7 +20,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label, a number with its unit, and up to two remarks on it; a row without a number is its remarks."""
+    """A label, a number with its unit, and up to two remarks on it; a row without a number is its remarks.
+
+    `typed` is what to type for another answer, which a screen shows and a document to hand over does not.
+    """
 
     label: str
     number: str
@@ -28,6 +31,7 @@ class Fact:
     remark: str = ""
     second: str = ""
     strong: bool = False
+    typed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +111,20 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence or two; `label` stands before it and later lines are indented below the text."""
+    """A sentence or two; `label` stands before it and later lines are indented below the text.
+
+    `typed` is what to type for another answer, which a screen shows and a document to hand over does not.
+    """
 
     text: str
     label: str = ""
     tone: Tone = Tone.PLAIN
+    typed: str = ""
+
+    @property
+    def on_screen(self) -> str:
+        """The text with what to type."""
+        return f"{self.text.removesuffix('.')}; {self.typed}" if self.typed else self.text
 
 
 @dataclass(frozen=True, slots=True)

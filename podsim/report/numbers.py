@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from podsim.model.currency import DOLLARS, Currency
@@ -11,6 +11,7 @@ from podsim.model.quantity import Estimate
 UNKNOWN = "–"
 COARSE_BEYOND = 8.0  # farther out, a time shows as few digits as tell its ends from it
 WHOLE_MULTIPLE = 1e-9  # relative distance from a whole number below which a multiple counts as one
+EXACT = 1e-9  # relative distance from the digits shown below which a number is as shown
 MOST_PLACES = 4  # more than the usual ones, to tell the ends of a narrow interval from its value
 
 MICRO = re.compile(r"(?<=\d )us\b")  # a unit behind a number
@@ -27,6 +28,7 @@ TIME: Ladder = (
 )
 STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))
 BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
+DECIMAL: Ladder = ((0.0, 1.0, ""),)  # digits are the same with any SI prefix
 COUNT: Ladder = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
 _SI: Ladder = (
     (1e15, 1e15, "P"),
@@ -240,6 +242,25 @@ def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
         whole[at] += 1
     texts = zip(fractions, whole, strict=True)
     return [percent(share if not unit else unit / 100 / 10**decimals, decimals) for share, unit in texts]
+
+
+def raised(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
+    """The smallest number no less than `value` that shows in full: a limit that is typed as shown holds."""
+    return _rounded(value, ladder, figures, math.ceil)
+
+
+def lowered(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
+    """The largest number no more than `value` that shows in full."""
+    return _rounded(value, ladder, figures, math.floor)
+
+
+def _rounded(value: float, ladder: Ladder, figures: int, whole: Callable[[float], int]) -> float:
+    """`value` to the last digit shown, upward or downward; one that shows in full but for rounding is kept."""
+    factor = scale(value, ladder).factor
+    step = 10.0 ** -_places(value / factor, figures)
+    count = value / factor / step
+    near = round(count)
+    return (near if math.isclose(count, near, rel_tol=EXACT) else whole(count)) * step * factor
 
 
 def money(usd: float | None, currency: Currency = DOLLARS, figures: int = 3) -> str:

@@ -87,9 +87,9 @@ def _block(block: Block, look: Look) -> list[str]:
         case Heading():
             return _paragraph(block.text, "", "bold", look)
         case Note():
-            return _paragraph(block.text, block.label, STYLES[block.tone], look)
+            return _paragraph(block.on_screen, block.label, STYLES[block.tone], look)
         case Facts():
-            return _facts(block.rows, look)
+            return _facts([_with_typed(row) for row in block.rows], look)
         case Bars():
             return _bars(block, look)
         case DocTable():
@@ -175,6 +175,11 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
         return _fact_lines([_one_remark(row) for row in rows], labels, values, (*widths[:2], room), look)
     stacked = [part for row in rows for part in _stacked(row)]
     return _fact_lines(stacked, [clean(row.label) for row in stacked], [""] * len(stacked), widths[:1], look)
+
+
+def _with_typed(row: Fact) -> Fact:
+    """The row with what to type as its last remark."""
+    return replace(row, second=" · ".join(filter(None, (row.second, row.typed)))) if row.typed else row
 
 
 def _one_remark(row: Fact) -> Fact:

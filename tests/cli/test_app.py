@@ -191,6 +191,12 @@ def test_an_interrupt_exits_130_quietly(capsys: pytest.CaptureFixture[str]) -> N
         ("--frob", "unknown-command", "--frob stands where a command should; flags follow the command"),
         ("predict bert --pdo 512", "unknown-flag", 'unknown flag --pdo; did you mean "--pod"?'),
         ("predict bert --nodes 4", "unknown-flag", "unknown flag --nodes"),
+        (
+            "plan bert --require cost<4",
+            "unknown-flag",
+            "unknown flag --require, which podsim infer and podsim predict have",
+        ),
+        ("predict bert --rate 3", "unknown-flag", "unknown flag --rate, which podsim infer and podsim plan have"),
         ("predict bert -z", "unknown-flag", "unknown flag -z"),
         ("predict", "missing-argument", "WORKLOAD is missing"),
         ("predict bert --pod", "missing-argument", "--pod wants a value"),

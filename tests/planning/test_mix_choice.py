@@ -1,15 +1,19 @@
 """The machine for a mix: the least of those that hold every job, and a machine weighed with its partitions."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import podsim
 from podsim.errors import InputError
 from podsim.model.mix import HOURS_A_MONTH, Job, Mix
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.run_cost import Owned
 from podsim.planning.ownership import purse
+from podsim.report.terminal import Look, render
 from podsim.scenario import Scenario
+from podsim.studies.plan import mix_report
 from podsim.studies.plan.candidates import PlanRequest
 from podsim.studies.plan.mix_choice import Sizing, _sized, best, plan
 from podsim.studies.plan.mix_result import MixCandidate, Pool, Timed
@@ -169,3 +173,14 @@ def test_power_of_a_mix_is_that_of_its_jobs(outcome, small):
     typical = replace(mine, known=known).candidate(small)
     assert typical.owned.draw.predicted is None
     assert typical.owned.draw.typical_w == 2000.0  # of the machine, and its server at its peak
+
+
+def test_with_priorities_the_cheaper_machine_shows_what_it_would_hold():
+    """The shipped month on POD128, with the lowest priority cut on POD64, which costs half."""
+    path = str(Path(__file__).parents[2] / "examples" / "mix.toml")
+    answer = podsim.plan_mix(path, machines="pod16,pod64,pod128")
+    assert (answer.chosen.topology, answer.cheaper.topology) == ("pod128", "pod64")
+    runs = {job.job: job for job in answer.cheaper.month.jobs}
+    assert list(runs) == ["BERT before a release", "resnet50", "BERT experiments"]
+    assert [job.short for job in runs.values()] == [False, False, True]
+    assert "What would fit on the cheaper IPU-POD64" in render(mix_report.document(answer), Look(width=100))

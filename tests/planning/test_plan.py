@@ -134,7 +134,7 @@ def test_where_no_price_is_known_the_quickest_is_chosen_and_the_screen_says_so(m
     assert plan.unranked
     assert plan.chosen is not None
     text = " ".join(render(view.document(plan), Look(100)).split())
-    assert "cannot be ranked by purchase price: none is known (--prices FILE states one)" in text
+    assert "cannot be ranked by purchase price: none is known; --prices FILE states one." in text
 
 
 def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> None:

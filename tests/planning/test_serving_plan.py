@@ -13,6 +13,7 @@ from podsim.planning.ownership import purse
 from podsim.planning.serving_case import serving_case
 from podsim.resolve import target
 from podsim.scenario import Scenario
+from podsim.studies.plan.misses_report import limit_text
 from podsim.studies.plan.serving_candidates import ServingRequest, evaluate
 from podsim.studies.plan.serving_choice import best, shortfall
 from podsim.studies.plan.serving_demands import stated
@@ -131,6 +132,25 @@ def test_a_latency_that_no_batch_meets_is_a_miss_with_the_limit_that_would_do():
     assert again.chosen is not None
 
 
+def test_the_limit_that_would_do_is_that_at_the_rate_demanded_and_holds_as_it_is_shown():
+    """At half its capacity, as before, a larger machine was the nearest, and a digit rounded down was still missed."""
+    plan = podsim.plan("resnet50", rate="1k/s", p99="100us", machines="bow-pod4,bow-pod16,m2000")
+    assert plan.closest.topology == "bow-pod4"
+    assert plan.closest.load_per_s == 1000.0
+    least = next(change.needed for change in plan.changes if change.what == "p99")
+    shown = limit_text("p99", least, plan.currency).replace(" ", "")
+    again = podsim.plan("resnet50", rate="1k/s", p99=shown, machines="bow-pod4").chosen
+    assert (again.topology, again.machines) == ("bow-pod4", 1)
+
+
+def test_a_budget_that_would_do_holds_as_it_is_shown():
+    plan = podsim.plan("resnet50", rate="1k/s", p99="10ms", budget="20k", machines="m2000")
+    shown = limit_text("budget", plan.changes[0].needed, plan.currency)
+    assert shown == "$51.7k"  # 51,650 USD, which the nearest digits would miss
+    again = podsim.plan("resnet50", rate="1k/s", p99="10ms", budget="51.7k", machines="m2000")
+    assert again.chosen is not None
+
+
 def test_tokens_a_second_are_a_rate_of_requests():
     flags = {"generate": 32, "prompt": 128, "ttft": "1s", "machines": "pod16"}
     tokens = podsim.plan("gpt2-medium", tokens_per_s=3200, **flags)
@@ -184,7 +204,7 @@ def test_a_workload_that_fits_no_machine_is_refused_with_each_reason():
     ("flags", "code", "text"),
     [
         ({"rate": 1.0}, "missing-argument", "--p99 is missing"),
-        ({"p99": "1s"}, "missing-argument", "how many requests"),
+        ({"p99": "1s"}, "missing-argument", "--rate is missing"),
         ({"rate": 1.0, "p99": "1s", "within": "5min"}, "conflicting-flags", "--within applies to training"),
         ({"rate": 1.0, "p99": "1s", "samples": 1e6, "global_batch": 64}, "conflicting-flags", "apply to training"),
         ({"rate": 1.0, "p99": "1s", "objective": "time"}, "conflicting-flags", "--objective time"),

@@ -13,6 +13,7 @@ import podsim
 from podsim.errors import Infeasible
 from podsim.model.inference import Load, Service
 from podsim.planning.serving_rate import LatencyLimits, QueuedService, largest, settled
+from podsim.report import numbers
 
 ONE = Service(batch=1, replicas=1, period_s=1e-3, latency_s=1e-3, host_in_s=0.0, host_out_s=0.0, parts_s={})
 CASES = [
@@ -39,19 +40,22 @@ def batch(size=1, replicas=1, latency_s=1e-3, **more):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_infer_meets_p99_just_below_the_rate_and_misses_it_just_above(workload, machine, flags):
-    """At expected service times, which are those of `podsim infer`, with arrivals of another seed."""
-    plan = podsim.plan(workload, rate=1.0, machines=[machine], confidence=0.5, **flags)
+    """The sustained rate as it is shown, at its confidence; the expected one at expected times, as infer has them."""
+    plan = podsim.plan(workload, rate=1.0, machines=[machine], **flags)
     chosen = plan.chosen
     asked = {name: value for name, value in flags.items() if name != "p99"}
     asked |= {"batch": chosen.batch.service.batch, "wait": chosen.batch.wait_s, "requests": 150_000, "seed": 7}
 
-    def p99_s(share):
+    def p99_s(rate_per_s, share, **confidence):
+        shown = share * float(numbers.significant(rate_per_s).replace(",", ""))
         try:
-            return podsim.infer(workload, topology=machine, rate=share * chosen.each_per_s, **asked).delays.p99_s
+            return podsim.infer(workload, topology=machine, rate=shown, **confidence, **asked).delays.p99_s
         except Infeasible as no:
             return math.inf if no.code == "too-many-requests" else math.nan
 
-    assert p99_s(0.95) <= plan.demand.limits.p99_s < p99_s(1.05)
+    limit_s, sure = plan.demand.limits.p99_s, {"confidence": plan.demand.confidence}
+    assert p99_s(chosen.holds_per_s, 0.95, **sure) <= limit_s < p99_s(chosen.holds_per_s, 1.05, **sure)
+    assert p99_s(chosen.expected_per_s, 0.95) <= limit_s < p99_s(chosen.expected_per_s, 1.05)
 
 
 @pytest.mark.parametrize(

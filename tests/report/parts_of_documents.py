@@ -16,7 +16,7 @@ def headings(doc):
 
 
 def notes(doc, label=None):
-    return [note.text for note in blocks(doc, Note) if label in (None, note.label)]
+    return [note.on_screen for note in blocks(doc, Note) if label in (None, note.label)]
 
 
 def tables(doc):

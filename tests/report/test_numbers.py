@@ -222,3 +222,16 @@ def test_microseconds_of_files_are_shown_with_their_letter(text, shown):
 )
 def test_a_stated_value_in_seconds_has_the_unit_that_reads_best(value, unit, shown):
     assert numbers.stated(value, unit) == shown
+
+
+@given(st.floats(1e-9, 1e12), st.sampled_from((numbers.TIME, numbers.DECIMAL)))
+def test_a_limit_rounded_to_the_safe_side_shows_in_full(value: float, ladder: numbers.Ladder) -> None:
+    above, below = numbers.raised(value, ladder), numbers.lowered(value, ladder)
+    assert below <= value * (1 + 1e-8)
+    assert above >= value * (1 - 1e-8)
+    assert above <= value * 1.0101
+    assert below >= value * 0.9899
+    for number in (above, below):
+        unit = numbers.scale(number, ladder)
+        shown = float(unit.number(number).replace(",", "")) * unit.factor
+        assert shown == pytest.approx(number, rel=1e-8)

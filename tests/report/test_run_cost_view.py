@@ -69,9 +69,10 @@ def test_what_nobody_knows_has_no_line_but_a_warning():
         MONEY, owned=Owned(capital=None, draw=None), capital_usd=None, energy_j=None, energy_usd=None, run_usd=None
     )
     assert [*facts(document(none))] == ["Cost per run", "Terms"]
-    assert view.UNKNOWN in notes(document(none))
-    assert view.UNKNOWN in notes(document(replace(MONEY, owned=Owned(capital=CAPITAL, draw=None))))
-    assert view.UNKNOWN not in notes(document(MONEY))
+    unknown = f"{view.UNKNOWN}; {view.GIVE_PRICES}"
+    assert unknown in notes(document(none))
+    assert unknown in notes(document(replace(MONEY, owned=Owned(capital=CAPITAL, draw=None))))
+    assert unknown not in notes(document(MONEY))
 
 
 def test_documents_behind_a_price_stand_once():
@@ -175,7 +176,7 @@ def test_old_prices_are_told_with_their_dates():
     assert list(view.old_prices([MONEY.owned, None])) == []
     old = replace(CAPITAL, old=("2020-07", "2021-07-01"))
     [note] = view.old_prices([replace(MONEY.owned, capital=old), MONEY.owned])
-    assert note.text == "Prices date from July 2020 to July 2021; use --prices FILE for current ones."
+    assert note.on_screen == "Prices date from July 2020 to July 2021; use --prices FILE for current ones."
     assert (
         "prices date from July 2020"
         in facts(document(replace(MONEY, owned=Owned(capital=old, draw=DRAW))))["Machine price"].remark

@@ -15,7 +15,8 @@ from podsim.report.doc import Block, Column, DocTable, Fact, Facts, Heading, Not
 
 TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
-UNKNOWN = "Price or power of this machine not known: give them with --prices FILE"
+UNKNOWN = "Price or power of this machine not known"
+GIVE_PRICES = "give them with --prices FILE"
 OF_TRAINING = "training only"
 LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
 
@@ -33,7 +34,7 @@ def summary(money: Money) -> Iterator[Fact]:
     """Cost and energy of a run, price and power of the machine, rent where a rate was given, each in a line."""
     currency = money.currency
     if money.run_usd is None:
-        yield Fact("Cost per run", "", remark=UNKNOWN)
+        yield Fact("Cost per run", "", remark=UNKNOWN, typed=GIVE_PRICES)
     else:
         parts = ", ".join(
             f"{name} {numbers.money(estimate.value, currency)}"
@@ -88,7 +89,7 @@ def old_prices(ownerships: Iterable[Owned | None]) -> Iterator[Note]:
     """A warning where prices behind an answer are old, with their months."""
     text = age(ownership.capital for ownership in ownerships if ownership)
     if text:
-        yield Note(f"{text[0].upper()}{text[1:]}; use --prices FILE for current ones.", "", Tone.WARNING)
+        yield Note(f"{text[0].upper()}{text[1:]}.", "", Tone.WARNING, "use --prices FILE for current ones.")
 
 
 def total_fact(total: TotalCost | None, terms: Terms, currency: Currency) -> Iterator[Fact]:
@@ -159,7 +160,7 @@ def _each(usd: float, currency: Currency) -> str:
 def served(cost: ServiceCost | None) -> Iterator[Fact]:
     """What a million requests and generated tokens cost, a line each."""
     if cost is None:
-        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN)
+        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN, typed=GIVE_PRICES)
         return
     currency = cost.currency
     old = age([cost.owned.capital]).removeprefix("prices date from ")
@@ -193,7 +194,7 @@ def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:
 def bases(ownership: Owned) -> Iterator[Note]:
     """Sources of price and power."""
     if ownership.capital is None or ownership.draw is None:
-        yield Note(UNKNOWN, "", Tone.WARNING)
+        yield Note(UNKNOWN, "", Tone.WARNING, GIVE_PRICES)
     if ownership.capital is not None:
         yield Note(_sourced(ownership.capital), "Price", Tone.QUIET)
     if ownership.draw is not None:

@@ -58,6 +58,7 @@ VERBS: Final = {
             ),
             a.WAIT._replace(group=LOAD),
             a.VARIATION._replace(group=LOAD),
+            a.SERVICE_CONFIDENCE._replace(group=LOAD),
             a.count(
                 "requests", "Requests that are simulated.", high=5_000_000, default=20_000, multiples=True, group=LOAD
             ),

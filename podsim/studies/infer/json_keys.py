@@ -10,7 +10,8 @@ INFERENCE: Final = JsonDocument(
         "InferenceReport": """
             workload row samples_per_row topology chip ipus sdk engine precision weights batch=service.batch mapping
             capacity_requests_per_s=capacity_per_s capacity_samples_per_s service load delays memory
-            decoding=generation batches=swept limited_by assumptions calibration interval cost requirements?
+            decoding=generation batches=swept limited_by assumptions calibration interval confidence
+            slower cost requirements?
         """,
         "Mapping": "replicas ipus_per_replica stages=len(stages)",
         "Service": "period_s latency_s host_in_s host_out_s parts_s",

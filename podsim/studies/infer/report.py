@@ -129,7 +129,7 @@ def _latency(report: InferenceReport) -> Iterator[Fact]:
     service, delays, load = report.service, report.delays, report.load
     every = f"one batch every {numbers.time(service.period_s)} per replica"
     yield Fact("Unloaded latency", *numbers.parted(numbers.time(service.latency_s)), every)
-    share = delays.requests_per_s / report.capacity_per_s.value
+    share = delays.requests_per_s / service.capacity_per_s
     filled = f"{numbers.percent(share)} of maximum; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
         filled += f" (partial batches keep the IPUs {numbers.percent(delays.busy)} busy)"
@@ -139,7 +139,15 @@ def _latency(report: InferenceReport) -> Iterator[Fact]:
     queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
     yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, queued)
     yield Fact("P50 latency", unit.number(delays.p50_s), unit.unit)
-    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, strong=True)
+    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
+
+
+def service_times(report: InferenceReport) -> str:
+    """Which service times latencies are simulated with."""
+    if report.slower == 1.0:
+        return "at expected service times"
+    sure = numbers.percent(report.confidence)
+    return f"at service times met with {sure} confidence, {numbers.percent(report.slower - 1, 1)} above the expected"
 
 
 def _bars(report: InferenceReport) -> Bars:

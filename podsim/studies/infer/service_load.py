@@ -61,7 +61,7 @@ def report(
         weights=constraints.weights,
         mapping=choice.mapping,
         service=choice.service,
-        capacity_per_s=predicting.capacity(case, choice.service, context.interval),
+        capacity_per_s=predicting.capacity(case, choice.expected, context.interval),
         load=load,
         delays=predicting.delays(choice.service, load),
         memory=choice.memory,
@@ -71,6 +71,8 @@ def report(
         assumptions=(*_assumed(case, constraints, choice, load), *context.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         interval=context.interval,
+        confidence=constraints.confidence,
+        slower=choice.slower,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.model.framework import NAMES
-from podsim.model.inference import Load, Place
+from podsim.model.inference import EXPECTED, Load, Place
 from podsim.model.requirement import OF_TOKENS, SERVED, read
 from podsim.model.sizes import sizes
 from podsim.planning.ownership import OwnershipKeywords, purse
@@ -43,6 +43,7 @@ def infer(
     clients: int | None = None,
     wait: str | float = "0 s",
     variation: float = 0.0,
+    confidence: float | None = None,
     requests: int = 20_000,
     generate: int = 0,
     prompt: int | None = None,
@@ -54,7 +55,10 @@ def infer(
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
     engine, terms, requirements = scenario.engine.engine, purse(**money), _requirements(require, generate)
     load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
-    constraints = _constraints(scenario, load, (generate, prompt), cache, batch, weights)
+    constraints = replace(
+        _constraints(scenario, load, (generate, prompt), cache, batch, weights),
+        confidence=EXPECTED if confidence is None else confidence,
+    )
     result = target(scenario)
     case, prompts = prompted(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
     evidence = convolutions.unmeasured(result.workload, result.machine.chip)
@@ -85,7 +89,8 @@ def _checked(each: Requirement, answer: InferenceReport) -> RequirementCheck:
     if each.quantity == "rate":
         return gate.of_estimate(each, answer.capacity_per_s, answer.interval)
     delays = answer.delays
-    load = f"at {delays.requests_per_s:,.0f} requests/s, simulated"
+    sure = "expected service times" if answer.slower == 1.0 else f"service times at {answer.confidence:.0%} confidence"
+    load = f"at {delays.requests_per_s:,.0f} requests/s, simulated at {sure}"
     if each.quantity == "tpot":
         assert answer.decoding is not None, "tokens are generated"
         return gate.of_number(each, answer.decoding.token.latency_s, "each token after the first")

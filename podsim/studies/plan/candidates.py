@@ -165,7 +165,7 @@ class CandidateEvaluator:
         request, (name, chips) = self.request, comparator_machines.counted(text, "--machines ")
         if request.demand.deadline is Deadline.WALL_CLOCK:
             raise InputError(
-                "it has no IPUs, and nothing times how a job starts on it: --deadline training compares it",
+                "how long a job takes to start on it is not known: --against compares its time to train",
                 code="no-ipus",
             )
         placed, count = comparator_machines.machine(name), f"--machines {name}:"
@@ -182,8 +182,12 @@ def one_model(request: PlanRequest) -> Workload:
 
 
 def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand) -> Candidate:
-    """A machine without IPUs as a candidate of that name, with the demands it misses."""
+    """A machine without IPUs as a candidate of that name, with the demands it misses.
+
+    How long a job starts on it is not known: where the wall clock is judged it misses the time if training alone does.
+    """
     time, within = answer.time_to_train_s, demand.within_s
+    is_judged = within is not None and demand.deadline is Deadline.TRAINING
     candidate = Candidate(
         topology=name,
         title=answer.topology_title,
@@ -194,7 +198,7 @@ def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand
         global_batch=answer.global_batch,
         time_to_train_s=time,
         sure_s=intervals.below(time, demand.confidence),
-        chance=None if within is None else intervals.chance(time, within),
+        chance=intervals.chance(time, within) if within is not None and is_judged else None,
         engine="law",
     )
     return _judged(_paid(candidate, spent), demand)

@@ -9,7 +9,7 @@ from podsim.report.views.grades_view import short_grade
 from podsim.report.views.published_runs_view import best_published
 from podsim.studies.plan.choice_order import worth
 from podsim.studies.plan.competitor_sizes import cheaper
-from podsim.studies.plan.result import Candidate, Objective, Plan
+from podsim.studies.plan.result import Candidate, Deadline, Objective, Plan
 
 BETTER = {
     Objective.CAPITAL: "a lower purchase price",
@@ -31,12 +31,16 @@ def notes(plan: Plan) -> Iterator[Note]:
     without = [item.machine for item in plan.against if item.nearest.capital_usd is None]
     if without:
         parts.append(f"no price known of {', '.join(without)}: compared on time")
+    if plan.demand.deadline is Deadline.WALL_CLOCK:
+        parts.append("start-up and compile times of these machines not known: compared on time to train alone")
     yield Note("; ".join(parts), "Against", Tone.QUIET)
     objective = plan.demand.objective
     better = cheaper(plan.against, plan.chosen, objective, worth) if plan.chosen else []
     if plan.chosen and better:
         cheap = ", ".join(candidate.topology for candidate in better)
         limits = "meets every demand with" if plan.demand.limited else "has"
+        if plan.demand.deadline is Deadline.WALL_CLOCK:
+            limits = "trains within every demand, before start-up and compile, with"
         yield Note(f"{cheap} {limits} {BETTER[objective]} than {plan.chosen.title}.", "", Tone.WARNING)
 
 

@@ -31,8 +31,11 @@ def missed(misses: Sequence[Miss], demand: Demand) -> str:
     )
 
 
-def changes(plan: Plan, *, verbose: bool) -> Iterator[Block]:
-    """What would make each near miss meet all demands; `verbose` adds what would not be enough."""
+def changes(plan: Plan, *, verbose: bool, typed: bool = True) -> Iterator[Block]:
+    """What would make each near miss meet all demands; `verbose` adds what would not be enough.
+
+    `typed` names flags, which a document to hand over does not.
+    """
     rows = [*plan.near]
     if plan.closest is not None and all(plan.closest.topology != candidate.topology for candidate in rows):
         rows.insert(0, plan.closest)
@@ -42,28 +45,45 @@ def changes(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     for row in rows:
         late = any(miss.demand == "time" for miss in row.misses)
         remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]
-        yield Note(_needed(row, remedies, plan.currency), row.title)
+        texts = _limits(row, plan.currency, typed=typed), _ways(remedies, typed=typed)
+        yield Note(_needed(*texts), row.title)
         short = [_short(remedy) for remedy in remedies if remedy.needed is None]
         if verbose and short:
             yield Note("; ".join(short), "Not enough")
 
 
-def _needed(candidate: Candidate, remedies: Sequence[Remedy], currency: Currency) -> str:
+def _limits(candidate: Candidate, currency: Currency, *, typed: bool) -> list[tuple[str, str]]:
+    """Each demand that is missed with the limit that would do."""
+    return [(miss.demand, _limit(miss, currency, typed=typed)) for miss in candidate.misses]
+
+
+def _ways(remedies: Sequence[Remedy], *, typed: bool) -> list[str]:
+    """Each change that is enough."""
+    return [_remedy(remedy, typed=typed) for remedy in remedies if remedy.needed is not None]
+
+
+def _needed(limits: Sequence[tuple[str, str]], others: Sequence[str]) -> str:
     """Every limit that has to move; for the time also each number that would do instead."""
-    limits = [(miss.demand, _limit(miss, currency)) for miss in candidate.misses]
     always = [text for demand, text in limits if demand != "time"]
-    ways = [text for demand, text in limits if demand == "time"]
-    ways += [_remedy(remedy) for remedy in remedies if remedy.needed is not None]
+    ways = [*(text for demand, text in limits if demand == "time"), *others]
     choice = [f"one of: {'; '.join(ways)}"] if len(ways) > 1 else ways
     return ", and ".join(filter(None, (", ".join(always), *choice)))
 
 
-def _limit(miss: Miss, currency: Currency) -> str:
+def _limit(miss: Miss, currency: Currency, *, typed: bool) -> str:
     """The limit at which a machine would meet a demand: "a budget of $1.08M instead of $1.00M"."""
     if miss.found is None:
-        return f"its {FIGURES[miss.demand]}, not published (--prices FILE states it)"
-    value, limit = (_spelled(miss.demand, amount, currency) for amount in (miss.found, miss.limit))
+        return f"its {FIGURES[miss.demand]}, not published{' (--prices FILE states it)' if typed else ''}"
+    value, limit = limit_text(miss.demand, miss.found, currency), _spelled(miss.demand, miss.limit, currency)
     return f"a {LIMITS[miss.demand]} of {value} instead of {limit}"
+
+
+def limit_text(demand: str, least: float, currency: Currency) -> str:
+    """A limit that is no lower than needed, so that it is enough where it is typed as it is shown."""
+    if demand == "budget":
+        return _spelled(demand, currency.usd(numbers.raised(currency.of(least))), currency)
+    needed = numbers.raised(least) if demand == "power" else numbers.raised(least, numbers.TIME)
+    return _spelled(demand, needed, currency)
 
 
 def _spelled(demand: str, value: float, currency: Currency) -> str:
@@ -72,13 +92,14 @@ def _spelled(demand: str, value: float, currency: Currency) -> str:
     return numbers.rate(value, "W") if demand == "power" else numbers.time(value)
 
 
-def _remedy(remedy: Remedy) -> str:
-    """A change that is enough, with what to type."""
+def _remedy(remedy: Remedy, *, typed: bool) -> str:
+    """A change that is enough, with the flag for it where it is `typed`."""
     assert remedy.needed is not None, "those that are not enough are listed apart"
     if remedy.path == "hosts":
         return f"{remedy.needed:,.0f} hosts instead of {remedy.present:,.0f}"
     if remedy.path == "compile":
-        return f"an executable in the cache, loaded in {numbers.time(remedy.needed, 2)} (--compile cached)"
+        flag = " (--compile cached)" if typed else ""
+        return f"an executable in the cache, loaded in {numbers.time(remedy.needed, 2)}{flag}"
     factor = remedy.needed / remedy.present
     what = LABELS.get(remedy.path, remedy.path)
     if what != remedy.path:

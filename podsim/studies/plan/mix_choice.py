@@ -272,6 +272,7 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
         inventory=own.owned if own else (),
         kept=each,
         split=split(sizing, each, new, chosen),
+        cheaper=_cheaper(candidates, chosen) if ranked and chosen else None,
     )
 
 
@@ -305,6 +306,17 @@ def _by_priority(candidate: MixCandidate) -> tuple[bool, tuple[float, ...], tupl
     """Machines that miss no demand first, then those that hold more runs of the jobs that go first."""
     shares = candidate.month.shares if candidate.month else ()
     return bool(candidate.misses), tuple(-share for share in shares) or (-math.inf,), _short(candidate)
+
+
+def _cheaper(candidates: Sequence[MixCandidate], chosen: MixCandidate) -> MixCandidate | None:
+    """Of the machines that cost less than the chosen one and hold part of the month, that with most by priority."""
+    limit = math.inf if chosen.capital_usd is None else chosen.capital_usd
+    less = [
+        candidate
+        for candidate in candidates
+        if candidate.month and candidate.month.pools and (candidate.capital_usd or math.inf) < limit
+    ]
+    return min(less, key=_by_priority, default=None)
 
 
 def _sized(name: str) -> Sized:

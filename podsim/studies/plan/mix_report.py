@@ -13,7 +13,7 @@ from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import short_grade
 from podsim.studies.plan import inventory_report, owned_machines
 from podsim.studies.plan.misses_report import missed
-from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixCandidate, MixPlan, Pool, Timed
+from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixCandidate, MixPlan, Month, Pool, Timed
 from podsim.studies.plan.report import (
     power,
     question_text,
@@ -167,10 +167,18 @@ def _split(plan: MixPlan) -> Iterator[tuple[Block, ...]]:
 def _month(plan: MixPlan) -> Iterator[Block]:
     """Which runs of the jobs fit on a machine that does not hold them all."""
     best = plan.chosen or plan.closest
-    if best is None or best.month is None:
-        return
-    partitions = {timed.job: f"{pool.partitions:,} × {pool.ipus:,}" for pool in best.month.pools for timed in pool.jobs}
-    yield Heading(f"What fits on {best.title} in a month, by priority")
+    if best is not None and best.month is not None:
+        yield from _fitting(best.month, f"What fits on {best.title} in a month, by priority")
+    elif plan.cheaper is not None and plan.cheaper.month is not None:
+        price = numbers.money(plan.cheaper.capital_usd, plan.currency)
+        title = f"What would fit on the cheaper {plan.cheaper.title} ({price}), by priority"
+        yield from _fitting(plan.cheaper.month, title)
+
+
+def _fitting(month: Month, title: str) -> Iterator[Block]:
+    """Runs of each job that fit, those of the first priority first."""
+    partitions = {timed.job: f"{pool.partitions:,} × {pool.ipus:,}" for pool in month.pools for timed in pool.jobs}
+    yield Heading(title)
     yield DocTable(
         (
             Column("Job", wraps=True),
@@ -189,7 +197,7 @@ def _month(plan: MixPlan) -> Iterator[Block]:
                 partitions.get(job.job, "–"),
                 _why_short(job),
             )
-            for job in best.month.jobs
+            for job in month.jobs
         ),
     )
 

@@ -143,7 +143,8 @@ class MixPlan(Displayable):
 
     `named` are the machines weighed, as the question has them. `inventory` are machines that are owned already, `kept`
     what each of them holds as it stands. `split` is there where keeping these and buying one for the rest meets every
-    demand and is cheaper than one machine for all jobs, or no one machine does.
+    demand and is cheaper than one machine for all jobs, or no one machine does. `cheaper` is there where jobs have
+    priorities: of the machines that cost less than the chosen one and do not hold all jobs, the one that holds most.
     """
 
     jobs: tuple[Job, ...]
@@ -162,3 +163,4 @@ class MixPlan(Displayable):
     inventory: tuple[OwnedMachines, ...] = ()
     kept: tuple[KeptMachines, ...] = ()
     split: MixSplit | None = None
+    cheaper: MixCandidate | None = None

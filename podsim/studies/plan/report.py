@@ -42,11 +42,11 @@ LEAST = {
     Objective.PRICE_PERFORMANCE: "the best price-performance",
 }
 LACKING = {
-    Objective.CAPITAL: "purchase price: none is known (--prices FILE states one)",
+    Objective.CAPITAL: "purchase price: none is known",
     Objective.TIME: "time",
-    Objective.COST: "cost: no price is known (--prices FILE states one)",
-    Objective.ENERGY: "energy: no power is known (--prices FILE states one)",
-    Objective.PRICE_PERFORMANCE: "price-performance: no price is known (--prices FILE states one)",
+    Objective.COST: "cost: no price is known",
+    Objective.ENERGY: "energy: no power is known",
+    Objective.PRICE_PERFORMANCE: "price-performance: no price is known",
 }
 
 
@@ -108,12 +108,16 @@ def verdict(plan: Plan) -> Iterator[Note]:
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
-        text = f"{better}; {name} has the least purchase price × time. --within, --budget or --max-power selects one."
-        only = f"{name} is the only candidate."
-        which = only if len(plan.candidates) == 1 else text
-        yield Note(f"No time, budget or power demanded: {which}", "", Tone.STRONG)
+        text, typed = (
+            f"{better}; {name} has the least purchase price × time.",
+            "--within, --budget or --max-power selects one.",
+        )
+        if len(plan.candidates) == 1:
+            text, typed = f"{name} is the only candidate.", ""
+        yield Note(f"No time, budget or power demanded: {text}", "", Tone.STRONG, typed)
     else:
-        yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG)
+        typed = "--prices FILE states one." if plan.unranked else ""
+        yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, typed)
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Why", Tone.WARNING)
@@ -283,6 +287,10 @@ def chance(share: float) -> str:
     return "< 1 %" if share < 0.01 else numbers.percent(share)
 
 
+def _chance(candidate: Candidate) -> str:
+    return numbers.UNKNOWN if candidate.chance is None else chance(candidate.chance)
+
+
 def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
     """Why not the neighbours, where that was asked, and other candidates; the short screen has one of the two."""
     best = plan.chosen or plan.closest
@@ -375,7 +383,8 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         if candidate.mapping
         else numbers.UNKNOWN
     )
-    likely = () if plan.demand.within_s is None or candidate.chance is None else (chance(candidate.chance),)
+    likely = () if plan.demand.within_s is None else (_chance(candidate),)
+    of_training_alone = plan.demand.deadline is Deadline.WALL_CLOCK and candidate.wall_clock is None
     kwh = numbers.UNKNOWN if candidate.energy_j is None else numbers.significant(candidate.energy_j / J_PER_KWH)
     return (
         candidate.topology,
@@ -383,7 +392,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         replicas,
         *_time(candidate, unit),
         *((short_grade(candidate.time_to_train_s),) if graded else ()),
-        unit.number(candidate.sure_s),
+        numbers.UNKNOWN if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),
         watts(candidate.power_w),

@@ -14,7 +14,7 @@ from podsim.planning import serving_mapping
 from podsim.planning.serving_case import activity, assumptions, prompted, serving_case
 from podsim.planning.serving_mapping import ServingConstraints
 from podsim.planning.serving_rate import FEW_SEEDS, SEEDS, QueuedService, largest, settled
-from podsim.predicting import convolutions, intervals, serving
+from podsim.predicting import convolutions, serving
 from podsim.resolve import assumed, target
 from podsim.studies.plan.candidates import SAME, misses, other_hosts
 from podsim.studies.plan.result import Demand, Miss
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 NINETY: Final = 0.9
 MOST_BATCH: Final = 65_536
-SHOWN_LOAD: Final = 0.5  # of the capacity, at which machines that miss a latency are shown; assumed
+SHOWN_LOAD: Final = 0.5  # of the capacity, up to which a machine that misses a latency is shown with the rate; assumed
 CHECKED: Final = (0.95, 1.05)  # of the largest rate: the first meets the latencies, the second does not
 
 
@@ -185,7 +185,7 @@ def _ladder() -> Iterator[int]:
 def _option(case: ServingCase, choice: ServingChoice, demand: ServingDemand) -> ServingOption:
     expected = QueuedService.of(choice.service, choice.decoding, demand.variation)
     capacity = serving.capacity(case, choice.service, NINETY)
-    slower = intervals.below(capacity, demand.confidence) / capacity.value
+    slower = serving.slower(capacity, demand.confidence, NINETY)
     return ServingOption(
         choice=choice,
         expected=expected,
@@ -237,7 +237,8 @@ def _candidate(
     demand, machine = request.demand, offer.case.machine
     active = max(1, math.ceil(demand.needed_per_s / each_per_s - 1e-9)) if each_per_s else 1
     machines = active + demand.spares
-    load = demand.rate_per_s / machines if each_per_s else SHOWN_LOAD * batch.service.capacity_per_s
+    half_per_s = SHOWN_LOAD * batch.service.capacity_per_s
+    load = demand.rate_per_s / machines if each_per_s else min(demand.needed_per_s, half_per_s)
     first, trials_of_it = request.scenario.seed, 1
     if expected_each_per_s is not None:  # settled: at the arrivals that it was settled with
         first, trials_of_it = first + FEW_SEEDS, SEEDS
@@ -263,6 +264,7 @@ def _candidate(
         grade=option.capacity_per_s.grade,
         each_per_s=each_per_s,
         expected_each_per_s=expected_each_per_s,
+        load_per_s=load,
         p99_s=steady.p99_s,
         ttft_s=steady.ttft_s,
         busy=steady.busy,

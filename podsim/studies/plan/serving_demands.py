@@ -116,7 +116,7 @@ def _rate(rate_per_s: float | None, tokens_per_s: float | None, generate: int) -
         return rate_per_s
     if tokens_per_s is None:
         raise InputError(
-            "how many requests come a second is not given",
+            "--rate is missing: requests per second",
             code="missing-argument",
             hint=f"{EXAMPLE}" if not generate else TOKENS_EXAMPLE,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.report import numbers
@@ -25,14 +26,15 @@ from podsim.report.handout import Handout, arranged, assumptions, titled
 from podsim.report.origins import Used, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.studies.plan import inventory_report
-from podsim.studies.plan.misses_report import exceeding
+from podsim.studies.plan.misses_report import exceeding, limit_text
 from podsim.studies.plan.report import MONEY, watts
 from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_choice import front
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from podsim.planning.serving_rate import LatencyLimits
     from podsim.studies.plan.result import Miss
     from podsim.studies.plan.serving_result import (
         ServingCandidate,
@@ -49,16 +51,17 @@ LEAST: Final = {
 }
 LIMITS: Final = {
     "p99": "P99 limit",
-    "ttft": "limit of the first token",
-    "tpot": "limit of each token",
+    "ttft": "first-token limit",
+    "tpot": "limit per token",
     "budget": "budget",
     "power": "power limit",
 }
 LARGE: Final = ("Sustains", "P99 latency", "Purchase price", "Power")
 """Facts in large type."""
+REQUESTS: Final = "150k"  # enough for a P99 that is the same for other arrivals
 FEWEST: Final = 2  # points of a chart
 PARTLY_FILLED: Final = 0.05  # by which IPUs are busier than the rate alone would have them
-MOST_ROWS: Final = 6  # fewer where the screen says what would have to change
+MOST_ROWS: Final = 5  # fewer where the screen says what would have to change
 
 
 def answer(plan: ServingPlan) -> str:
@@ -67,7 +70,8 @@ def answer(plan: ServingPlan) -> str:
     if candidate is None:
         return "no candidate"
     holds = f"up to {numbers.significant(candidate.holds_per_s)} requests/s"
-    line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {holds}, {_usd(plan, candidate)}"
+    rate = f"{holds}, " if candidate.each_per_s else ""
+    line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {rate}{_usd(plan, candidate)}"
     return line if plan.chosen else f"none; nearest candidate {line}; {missed(candidate.misses)}"
 
 
@@ -107,7 +111,7 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
     """
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_owned(plan)),
-        tuple(_best(plan)),
+        tuple(_best(plan, verbose=verbose)),
         tuple(_charts(plan)) if charts else (),
         tuple(_candidates(plan, verbose=verbose)),
         tuple(_changes(plan)) if verbose or plan.chosen is None else (),
@@ -183,13 +187,33 @@ def _others(plan: ServingPlan) -> str:
     return ", ".join(notes)
 
 
-def _best(plan: ServingPlan) -> Iterator[Block]:
+def _best(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return
     yield Facts(tuple(_facts(plan, candidate)))
+    if not verbose:  # else the bases have the trials in full
+        yield from _held(plan)
     yield from _at_same_price(plan)
     yield from run_cost_view.old_prices([candidate.owned])
+
+
+def _held(plan: ServingPlan) -> Iterator[Note]:
+    """What requests see just below and just above the rate that is sustained."""
+    if not plan.checks or plan.chosen is None:
+        return
+    shares = [numbers.percent(trial.rate_per_s / plan.chosen.each_per_s) for trial in plan.checks]
+    below, above = (_latencies(trial, plan.demand.limits) for trial in plan.checks)
+    yield Note(f"at {shares[0]} of the sustained rate {below}, at {shares[1]} {above}; simulated", "Check")
+
+
+def _latencies(trial: Trial, limits: LatencyLimits) -> str:
+    """Those latencies of a trial that have a limit."""
+    if trial.p99_s is None:
+        return "the queue grows without end"
+    first = () if trial.ttft_s is None or limits.ttft_s is None else (f"first token P99 {numbers.time(trial.ttft_s)}",)
+    whole = () if limits.p99_s is None else (f"P99 {numbers.time(trial.p99_s)}",)
+    return ", ".join((*whole, *first))
 
 
 def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
@@ -213,12 +237,14 @@ def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
 def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
     demand, service = plan.demand, candidate.batch.service
     if candidate.each_per_s:
-        room = candidate.holds_per_s / demand.rate_per_s - 1
         usual = candidate.expected_per_s
-        expected = "" if usual is None else f"expected {numbers.significant(usual)}; "
-        sure = f"{numbers.percent(demand.confidence)} confidence; {expected}room to grow {numbers.percent(room)}"
+        expected = "" if usual is None else f"; {numbers.significant(usual)} at expected service times"
+        confidence = f"at {numbers.percent(demand.confidence)} confidence{expected}"
+        room = f"; room to grow {numbers.percent(candidate.holds_per_s / demand.rate_per_s - 1)}"
+        sure = f"{confidence if candidate.slower > 1 else 'at expected service times'}{room if demand.headroom else ''}"
         yield Fact("Sustained rate", numbers.significant(candidate.holds_per_s), "requests/s", sure, strong=True)
-    at = f"at {numbers.significant(demand.rate_per_s)} requests/s" if candidate.each_per_s else "at half its capacity"
+    rate_per_s = demand.rate_per_s if candidate.each_per_s else candidate.load_per_s
+    at = f"at {numbers.significant(rate_per_s)} requests/s"
     yield Fact("P99 latency", *numbers.parted(numbers.time(candidate.p99_s)), f"{at}{_load(plan, candidate)}")
     if candidate.ttft_s is not None:
         yield Fact("First token P99", *numbers.parted(numbers.time(candidate.ttft_s)), at)
@@ -393,16 +419,17 @@ def _change(plan: ServingPlan, change: ServingChange) -> str:
     needed, present = change.needed, change.present
     if change.what == "service time":
         return f"batches that take {numbers.short(1 / needed)}× less time"
-    if change.what == "budget":
-        return f"a budget of {numbers.money(needed, plan.currency)}"
-    if change.what == "power":
-        return f"a power limit of {watts(needed)}"
-    spelled: Callable[[float], str] = {
-        "rate": lambda value: f"{numbers.significant(value)}/s",
-        "headroom": numbers.percent,
-        "spares": lambda value: f"{value:.0f}",
-    }.get(change.what, numbers.time)
-    return f"--{change.what} {spelled(needed).replace(' ', '')} instead of {spelled(present)}"
+    if change.what in ("budget", "power"):
+        return f"a {LIMITS[change.what]} of {limit_text(change.what, needed, plan.currency)}"
+    if change.what in LIMITS:
+        least = limit_text(change.what, needed, plan.currency)
+        return f"a {LIMITS[change.what]} of {least} instead of {numbers.time(present)}"
+    if change.what == "rate":
+        able = numbers.significant(numbers.lowered(needed))
+        return f"a rate of {able} requests/s instead of {numbers.significant(present)}"
+    if change.what == "headroom":
+        return f"room to grow of {math.floor(100 * needed):.0f} % instead of {numbers.percent(present)}"
+    return f"{numbers.counted(round(needed), 'spare machine')} instead of {present:.0f}"
 
 
 def _excluded(plan: ServingPlan) -> Iterator[Block]:
@@ -441,10 +468,13 @@ def _closing(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     if not verbose:
         rate = numbers.significant(plan.demand.rate_per_s / candidate.machines).replace(",", "")
         wait = f" --wait {1e3 * candidate.batch.wait_s:.3g}ms" if candidate.batch.wait_s else ""
+        wait += f" --confidence {plan.demand.confidence:g}" if candidate.slower > 1 else ""
+        wait += f" --variation {plan.demand.variation:g}" if plan.demand.variation else ""
         wait += f" --hosts {candidate.hosts}" if candidate.other_hosts else ""
         tokens = f" --generate {plan.demand.generate}" if plan.demand.generate else ""
         tokens += f" --prompt {plan.demand.prompt}" if plan.demand.prompt else ""
         infer = f"podsim infer {plan.workload} --topology {candidate.topology} --batch {candidate.batch.service.batch}"
-        yield Note(f"{infer}{wait}{tokens} --rate {rate}/s · -v lists all candidates", "Next", Tone.QUIET)
+        trial = f"--rate {rate}/s --requests {REQUESTS}"
+        yield Note(f"{infer}{wait}{tokens} {trial} · -v lists all candidates", "Next", Tone.QUIET)
     grade = f"{candidate.grade}: calibration uses no inference result"
     yield Note(" · ".join((grade, *([plan.calibration] if verbose else []), NOT_MLPERF)), "", Tone.QUIET)

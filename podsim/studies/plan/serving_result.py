@@ -61,8 +61,8 @@ class ServingCandidate:
     `holds_per_s` is the largest rate of all of them within the latencies, with the confidence asked for; spare machines
     are not counted. `expected_per_s` is the same at expected service times, of the machines to buy. `batch` is what a
     batch takes with that confidence, `slower` how many times the expected. `p99_s` and `ttft_s` are those at the rate
-    demanded, of all machines, or at half the capacity where no rate is held; `busy` and `filled` likewise. Money and
-    power are those of all machines.
+    demanded, of all machines; where no rate is held, at the one demanded or half the capacity of one, whichever is
+    less; `busy` and `filled` likewise. Money and power are those of all machines.
     """
 
     topology: str
@@ -80,6 +80,7 @@ class ServingCandidate:
     grade: Grade
     each_per_s: float  # the largest rate of one machine; 0 where none is held
     expected_each_per_s: float | None
+    load_per_s: float  # of one machine, at which latencies are shown
     p99_s: float
     ttft_s: float | None
     busy: float

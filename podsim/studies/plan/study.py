@@ -17,7 +17,7 @@ from podsim.studies.plan import candidates, demands, serving_choice, serving_dem
 from podsim.studies.plan import choice as planning
 from podsim.studies.plan import mix_choice as mix_planning
 from podsim.studies.plan.inventory_use import stock
-from podsim.studies.plan.result import Deadline, Objective
+from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_candidates import ServingRequest
 
 if TYPE_CHECKING:
@@ -91,12 +91,6 @@ def plan(
     run = workload_sequence.named(scenario.workload, planning.of_models(scenario.what_if.changes))
     run.check(scenario)
     run.check_global_batch(scenario.mapping.global_batch)
-    if against is not None and demand.deadline is Deadline.WALL_CLOCK:
-        raise InputError(
-            "--against compares times to train: nothing times how a job starts on machines without IPUs",
-            code="conflicting-flags",
-            hint="leave out --against, or --deadline wall-clock",
-        )
     request = candidates.PlanRequest(
         scenario=planning.by_formula(scenario),
         demand=demand,

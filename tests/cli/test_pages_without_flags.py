@@ -1,0 +1,35 @@
+"""A page of a plan is for a customer, who has no command line: only the command it was made with has flags."""
+
+import html
+import re
+
+import pytest
+
+from podsim.cli.app import main
+
+QUESTIONS = {
+    "nothing demanded": "plan resnet50 --machines pod64,bow-pod64",
+    "a wall clock beyond the time": "plan resnet50 --within 10min --machines bow-pod64",
+    "a wall clock judged": "plan resnet50 --within 10min --deadline wall-clock --machines bow-pod64",
+    "no price": "plan resnet50 --within 10min --machines dgx-h100:64",
+    "served": "plan resnet50 --rate 20k/s --p99 10ms --machines m2000",
+    "served by none": "plan resnet50 --rate 20k/s --p99 0.1ms --machines m2000",
+    "a month": "plan --workloads examples/mix.toml --machines bow-pod64",
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_page_of_a_plan_names_no_flag(name, tmp_path, capsys):
+    path = tmp_path / "plan.html"
+    assert main([*QUESTIONS[name].split(), "-q", "-o", str(path)]) in (0, 1)
+    text = re.sub(r"(?s)<style.*?</style>|<svg.*?</svg>", "", path.read_text(encoding="utf-8"))
+    lines = [html.unescape(line).strip() for line in re.sub(r"<[^>]+>", "\n", text).splitlines()]
+    flags = [line for line in lines if re.search(r"(?<![\w-])--?[a-z]", line)]
+    assert [line for line in flags if not line.startswith("podsim plan ")] == []
+
+
+def test_the_screen_still_names_them(capsys):
+    main(["plan", "resnet50", "--within", "10min", "--machines", "bow-pod64"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "to limit it: --deadline wall-clock" in text
+    assert "use --prices FILE for current ones." in text
