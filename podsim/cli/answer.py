@@ -8,8 +8,8 @@ from podsim.cli.console import is_redirected, look, put
 from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.answer_formats import Written
-from podsim.report.doc import NOT_MLPERF, Doc, Note, Tone
-from podsim.report.terminal import render
+from podsim.report.doc import NOT_MLPERF, Doc, Note
+from podsim.report.terminal import INDENT, Look, render
 from podsim.studies import documents, notebook
 
 
@@ -29,7 +29,7 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        text = render(_footed(evidence.with_changes(screen())), shape)
+        text = render(_footed(evidence.with_changes(screen()), shape), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 
 
@@ -43,15 +43,17 @@ def give_answer(output: OutputFlags, answer: object) -> None:
     )
 
 
-def _footed(doc: Doc) -> Doc:
+def _footed(doc: Doc, shape: Look) -> Doc:
     """The screen with digests of inputs and calibration as its last line, or at the end of it where both fit one."""
     note = evidence.note()
     if note is None:
         return doc
     *others, last = doc.groups or ((),)
     end = last[-1] if last else None
-    if end == Note(NOT_MLPERF, "", Tone.QUIET):
-        last, note = last[:-1], replace(note, text=f"{NOT_MLPERF} · {note.text}")
+    if isinstance(end, Note) and end.text.endswith(NOT_MLPERF):
+        joined = f"{end.text} · {note.text}"
+        if end.text == NOT_MLPERF or INDENT + len(joined) <= shape.width:
+            last, note = last[:-1], replace(note, text=joined)
     return Doc((*others, (*last, note)))
 
 

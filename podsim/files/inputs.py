@@ -92,6 +92,14 @@ def of(ledger: Ledger | None) -> Iterator[None]:
         _LEDGER.reset(token)
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """Read files that are no inputs of the answer: prices that its screen adds."""
+    ledger = current()
+    with of(ledger and ledger.copy()):
+        yield
+
+
 def current() -> Ledger | None:
     """What has been kept; None where nothing is recorded."""
     return _LEDGER.get()

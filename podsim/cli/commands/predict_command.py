@@ -42,6 +42,7 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.errors import InputError
+from podsim.files import inputs
 from podsim.model.prediction import Prediction
 from podsim.model.requirement import needs_money
 from podsim.report.doc import Doc
@@ -157,7 +158,7 @@ def _priced(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
     give(
         output,
-        screen=lambda: _screen(answer, output, _origins(answer, workload, machine) if output.verbose else ()),
+        screen=lambda: _screen(answer, machine, output, _origins(answer, workload, machine) if output.verbose else ()),
         written=documents.written(answer),
         line=lambda: (view.answer(answer), *map(requirements_view.line, answer.requirements)),
     )
@@ -169,10 +170,13 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
     )
 
 
-def _screen(answer: Prediction, output: OutputFlags, extra: Groups) -> Doc:
-    if answer.phases:
-        return phases.document(answer, verbose=output.verbose, extra=extra)
-    return view.document(answer, verbose=output.verbose, extra=extra)
+def _screen(answer: Prediction, machine: MachineFlags, output: OutputFlags, extra: Groups) -> Doc:
+    document = phases.document if answer.phases else view.document
+    if answer.money or not answer.timed:
+        return document(answer, verbose=output.verbose, extra=extra)
+    with inputs.aside():
+        priced = _priced(answer, machine)
+    return document(priced, verbose=output.verbose, extra=extra, costs_in_short=True)
 
 
 def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Groups:

@@ -57,6 +57,34 @@ def summary(money: Money) -> Iterator[Fact]:
     yield Fact("Terms", "", remark=terms(money.terms, currency))
 
 
+def in_short(money: Money) -> Iterator[Fact]:
+    """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
+    currency, terms, ownership = money.currency, money.terms, money.owned
+    if money.run_usd is None:
+        yield Fact("Cost per run", numbers.UNKNOWN, "", UNKNOWN, typed=GIVE_PRICES)
+    else:
+        cost = money.run_usd
+        of_terms = f"{interval(cost, currency)} at {numbers.percent(terms.use)} use over {_years(terms)}".lstrip()
+        yield Fact(
+            "Cost per run", numbers.money(cost.value, currency), "", _joined(of_terms, _priced_in(ownership.capital))
+        )
+    if money.energy_j is not None and ownership.draw is not None:
+        draw = ownership.draw
+        peak = " peak" if draw.predicted is None and draw.typical_w is None else ""
+        power = f"at {numbers.rate(draw.least_w, 'W')}{peak}, cooling included (PUE {numbers.short(terms.pue)})"
+        yield Fact("Energy per run", *energy(money.energy_j.value), power)
+
+
+def _priced_in(capital: Capital | None) -> str:
+    """The years of all prices: "prices of 2020–2021"; "" where none is dated."""
+    years = sorted({date[:4] for date in capital.dates}) if capital else []
+    return f"prices of {'–'.join(dict.fromkeys((years[0], years[-1])))}" if years else ""
+
+
+def _years(terms: Terms) -> str:
+    return f"{numbers.short(terms.years)} year{'' if terms.years == 1 else 's'}"
+
+
 def _joined(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
@@ -97,8 +125,7 @@ def total_fact(total: TotalCost | None, terms: Terms, currency: Currency) -> Ite
     if total is None:
         return
     energy_text, purchase = (numbers.money(part.value, currency) for part in (total.energy_usd, total.purchase_usd))
-    years = f"{numbers.short(terms.years)} year{'' if terms.years == 1 else 's'}"
-    remark = f"over {years}: purchase {purchase}, electricity {energy_text}"
+    remark = f"over {_years(terms)}: purchase {purchase}, electricity {energy_text}"
     yield Fact("Total cost", numbers.money(total.usd.value, currency), "", remark)
 
 
@@ -163,8 +190,7 @@ def served(cost: ServiceCost | None) -> Iterator[Fact]:
         yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN, typed=GIVE_PRICES)
         return
     currency = cost.currency
-    old = age([cost.owned.capital]).removeprefix("prices date from ")
-    parts = f"per million requests at this load{f'; prices of {old}' if old else ''}"
+    parts = _joined("per million requests at this load", _priced_in(cost.owned.capital))
     if cost.rented is not None:
         parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
     yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)

@@ -63,7 +63,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title}, inference on {where}, batch {report.service.batch:,}"),),
         tuple(requirements_view.blocks(report.requirements)),
-        (Facts(tuple(_facts(report))),),
+        (Facts(tuple(_facts(report, in_table=not verbose and _is_swept(report)))),),
         tuple(_sweep(report, verbose=verbose)),
     ]
     if verbose:
@@ -75,8 +75,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
         ]
     else:
         groups.append((*_lowering(report), *caveats_view.notes(report.assumptions)))
-    groups.append((Facts(tuple(_closing(report, verbose=verbose))),))
-    groups.append(tuple(_footer(report, verbose=verbose)))
+    groups.append((Facts(tuple(_closing(report, verbose=verbose))), *_footer(report, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -99,22 +98,28 @@ def _lowering(report: InferenceReport) -> Iterator[Note]:
     yield from (Note(str(note), "Memory") for note in lowered)
 
 
-def _facts(report: InferenceReport) -> Iterator[Fact]:
+def _is_swept(report: InferenceReport) -> bool:
+    """Whether the table of batch sizes has a row of the answer, with its latencies and its SRAM."""
+    return any(row.batch == report.service.batch and row.delays for row in report.swept)
+
+
+def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     service, most = report.service, report.capacity_per_s
     interval = numbers.spread(most.value, most.low, most.high, numbers.Scale(1.0, "")).interval
     ends = f"{numbers.level(report.interval)}: {interval}"
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
-    yield from _latency(report)
+    yield from _latency(report, in_table=in_table)
     parts, size = label(report.limited_by), report.mapping.ipus_per_replica
     yield Fact("Bottleneck", "", remark=parts)
     served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
     place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"
     yield Fact("Served on", "", remark=f"{served}, weights {place}, {arithmetic(report.precision)}")
     yield Fact("Request", "", remark=f"one {report.row}")
-    full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
-    yield Fact("Peak SRAM", numbers.fixed(report.memory.fraction * 100, 0), "%", full)
+    if not in_table:
+        full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
+        yield Fact("Peak SRAM", numbers.fixed(report.memory.fraction * 100, 0), "%", full)
     yield from _tokens(report)
     yield from run_cost_view.served(report.cost)
 
@@ -125,20 +130,21 @@ def arithmetic(precision: Precision) -> str:
     return f"FP{values} with FP{partials} partials" if partials else f"FP{values}"
 
 
-def _latency(report: InferenceReport) -> Iterator[Fact]:
+def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     service, delays, load = report.service, report.delays, report.load
     every = f"one batch every {numbers.time(service.period_s)} per replica"
     yield Fact("Unloaded latency", *numbers.parted(numbers.time(service.latency_s)), every)
     share = delays.requests_per_s / service.capacity_per_s
     filled = f"{numbers.percent(share)} of maximum; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
-        filled += f" (partial batches keep the IPUs {numbers.percent(delays.busy)} busy)"
+        filled += f", IPUs {numbers.percent(delays.busy)} busy"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
     yield Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
     unit = numbers.scale(delays.p99_s, numbers.TIME)
     queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
-    yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, queued)
-    yield Fact("P50 latency", unit.number(delays.p50_s), unit.unit)
+    if not in_table:
+        yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, queued)
+        yield Fact("P50 latency", unit.number(delays.p50_s), unit.unit)
     yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
 
 

@@ -126,7 +126,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
-    return f"{ranked(plan)}{f' of those that meet every demand: {demands}' if demands else ''}"
+    return f"{ranked(plan)}{f' with {demands}' if demands else ''}"
 
 
 def ranked(plan: Plan) -> str:

@@ -262,14 +262,14 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
 
 
 def _load(plan: ServingPlan, candidate: ServingCandidate) -> str:
-    """The rate demanded as a share of what is sustained, how full batches are, and how busy partial ones keep IPUs."""
+    """How full batches are, and the share of what is sustained; where partial batches keep IPUs busier, their use."""
     text = f"; mean batch {numbers.short(candidate.filled)} of {candidate.batch.service.batch:,}"
     if not candidate.holds_per_s:
         return text
     share = plan.demand.rate_per_s / candidate.holds_per_s
-    partial = f" (partial batches keep the IPUs {numbers.percent(candidate.busy)} busy)"
-    more = partial if plan.chosen and candidate.busy > share + PARTLY_FILLED else ""
-    return f", {numbers.percent(share)} of sustained{text}{more}"
+    if plan.chosen and candidate.busy > share + PARTLY_FILLED:
+        return f"{text}, IPUs {numbers.percent(candidate.busy)} busy"
+    return f", {numbers.percent(share)} of sustained{text}"
 
 
 def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:

@@ -70,12 +70,16 @@ def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handou
     return shown.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")
 
 
-def document(p: ComparatorPrediction, *, verbose: bool = False) -> Doc:
-    """The answer in short; `verbose` adds the step time breakdown, all intervals and assumptions."""
+def document(p: ComparatorPrediction, *, verbose: bool = False, costs_in_short: bool = False) -> Doc:
+    """The answer in short, and of its costs those of a run alone where that is wanted.
+
+    `verbose` adds the step time breakdown, all intervals and assumptions.
+    """
     where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
+    costs = (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(p.money) if p.money else ()
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {where}, target {p.target}"),),
-        (Facts((*_facts(p, verbose=verbose), *(run_cost_view.summary(p.money) if p.money else ()))),),
+        (Facts((*_facts(p, verbose=verbose), *costs)),),
     ]
     if verbose:
         groups += [

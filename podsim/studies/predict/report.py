@@ -35,7 +35,7 @@ from podsim.report.views import (
     wall_clock_view,
 )
 from podsim.report.views.lengths_view import aim, skewed
-from podsim.studies.predict.summary_report import closing, coarse, evidence, summary_facts
+from podsim.studies.predict.summary_report import coarse, evidence, next_step, summary_facts
 
 PARTS = {
     Part.COMPUTE: "compute",
@@ -94,22 +94,27 @@ def document(
     *,
     verbose: bool = False,
     extra: Iterable[tuple[Block, ...]] = (),
+    costs_in_short: bool = False,
 ) -> Doc:
-    """The answer in short; `verbose` adds breakdown, mappings, memory, assumptions and `extra`."""
+    """The answer in short, and of its costs those of a run alone where that is wanted.
+
+    `verbose` adds breakdown, mappings, memory, assumptions and `extra`.
+    """
+    facts = (*summary_facts(p, costs_in_short=costs_in_short), *_with_faults(p, verbose), evidence(p))
     groups: list[tuple[Block, ...]] = [
         (Heading(title(p)), *_faults(p, verbose)),
         tuple(requirements_view.blocks(p.requirements)),
-        (Facts((*summary_facts(p), *_with_faults(p, verbose))), *skewed(p)),
+        (Facts(facts), *skewed(p)),
     ]
     if verbose:
-        groups += [(Facts((evidence(p),)),), *_details(p), *extra]
+        groups += [*_details(p), *extra]
         groups.append(
             (Heading("Assumptions"), *(Note(str(note), "·") for note in p.assumptions)) if p.assumptions else ()
         )
+        groups.append(tuple(footer(p, verbose=True)))
     else:
-        groups += [tuple(_noisy(p)), tuple(caveats_view.notes(p.assumptions))]
-    last = () if verbose else (Facts(tuple(closing(p))),)
-    groups.append((*last, *footer(p, verbose=verbose)))
+        groups += filter(None, (tuple(_noisy(p)), tuple(caveats_view.notes(p.assumptions))))
+        groups[-1] = (*groups[-1], next_step(), *footer(p))
     return Doc(tuple(group for group in groups if group))
 
 

@@ -28,13 +28,22 @@ def splits(p: Prediction) -> str:
     return ", ".join(dict.fromkeys(each))
 
 
-def document(prediction: Prediction, *, verbose: bool = False, extra: Iterable[tuple[Block, ...]] = ()) -> Doc:
-    """The time of all phases and a row for each; `verbose` adds the mean step, assumptions and doubts, then `extra`."""
+def document(
+    prediction: Prediction,
+    *,
+    verbose: bool = False,
+    extra: Iterable[tuple[Block, ...]] = (),
+    costs_in_short: bool = False,
+) -> Doc:
+    """The time of all phases and a row for each, and of its costs those of a run alone where that is wanted.
+
+    `verbose` adds the mean step, assumptions and doubts, then `extra`.
+    """
     title = f"{prediction.workload_title}, {len(prediction.phases)} phases, on {prediction.topology_title}"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{title} ({prediction.ipus:,} × {prediction.chip})"),),
         tuple(requirements_view.blocks(prediction.requirements)),
-        (Facts(tuple(_facts(prediction))),),
+        (Facts(tuple(_facts(prediction, costs_in_short))),),
         (_phases(prediction),),
     ]
     if verbose:
@@ -55,14 +64,14 @@ def document(prediction: Prediction, *, verbose: bool = False, extra: Iterable[t
     return Doc(tuple(group for group in groups if group))
 
 
-def _facts(prediction: Prediction) -> Iterable[Fact]:
+def _facts(prediction: Prediction, costs_in_short: bool) -> Iterable[Fact]:
     yield summary.time_to_train(prediction)
     yield from wall_clock_view.facts(prediction)
     yield summary.throughput(prediction, f"mean of all phases, MFU {summary.mfu(prediction)}")
     yield summary.bottleneck(prediction)
     yield summary.overhead(prediction)
     if prediction.money:
-        yield from run_cost_view.summary(prediction.money)
+        yield from (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(prediction.money)
 
 
 def _phases(prediction: Prediction) -> DocTable:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.training import Schedule
 from podsim.report import numbers
-from podsim.report.doc import Fact, label
+from podsim.report.doc import Fact, Facts, label
 from podsim.report.views import (
     grades_view,
     lengths_view,
@@ -21,8 +21,8 @@ LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
 
-def summary_facts(p: Prediction) -> Iterator[Fact]:
-    """Time, throughput, bottleneck, mapping, memory, length and money."""
+def summary_facts(p: Prediction, *, costs_in_short: bool = False) -> Iterator[Fact]:
+    """Time, throughput, bottleneck, mapping, memory, length and money, of which `costs_in_short` has two lines."""
     if p.timed:
         yield time_to_train(p)
         yield from wall_clock_view.facts(p)
@@ -40,13 +40,12 @@ def summary_facts(p: Prediction) -> Iterator[Fact]:
     else:
         yield unknown_length_view.length(p)
     if p.money:
-        yield from run_cost_view.summary(p.money)
+        yield from (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(p.money)
 
 
-def closing(p: Prediction) -> Iterator[Fact]:
-    """The evidence in words, and the next command."""
-    yield evidence(p)
-    yield Fact("Next", "", remark=next_question_view.after_prediction())
+def next_step() -> Facts:
+    """The command to go on with."""
+    return Facts((Fact("Next", "", remark=next_question_view.after_prediction()),))
 
 
 def time_to_train(p: Prediction) -> Fact:

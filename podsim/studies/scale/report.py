@@ -126,13 +126,16 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
             *competitors_report.line(report, verbose=verbose),
             *cost_report.age(report),
             *(_next(report, verbose=verbose) if not report.against else ()),
+            *(() if verbose else _footer(report)),
         ),
     ]
-    groups += _in_full(report) if verbose else ()
-    checked = events_view.agreement(report.answered) if verbose else ""
-    quiet = f"{checked} · {report.answered[0].calibration} · {NOT_MLPERF}"
-    groups.append((Note(quiet.lstrip(" ·"), "", Tone.QUIET),))
+    groups += (*_in_full(report), tuple(_footer(report, events_view.agreement(report.answered)))) if verbose else ()
     return Doc(tuple(group for group in groups if group))
+
+
+def _footer(report: ScaleReport, checked: str = "") -> Iterator[Note]:
+    """What answers are calibrated on, after how the event simulation agrees with them."""
+    yield Note(" · ".join(filter(None, (checked, report.answered[0].calibration, NOT_MLPERF))), "", Tone.QUIET)
 
 
 def _in_full(report: ScaleReport) -> Iterator[Section]:
