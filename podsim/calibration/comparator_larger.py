@@ -8,9 +8,9 @@ from podsim.calibration.comparator_arrays import Priors
 from podsim.calibration.comparator_fit import fit, time_s
 from podsim.errors import InputError
 from podsim.model.comparator import ComparatorChip, ComparatorResult, Larger, LargerPoint, Laws
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
-from podsim.model.validation import ErrorSummary
 from podsim.model.workload import Workload
 from podsim.predicting.comparator_law import ComparatorCase, fit_variance, predict
 from podsim.predicting.uncertainty import PER_DOUBLING

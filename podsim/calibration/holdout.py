@@ -14,6 +14,7 @@ from podsim.calibration.overheads import apart, outside_error, overheads
 from podsim.calibration.residual_spread import model_error
 from podsim.errors import MissingParameter
 from podsim.model.calibration import ParameterSet
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.parameters import FreeParameters
 from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
@@ -25,7 +26,6 @@ from podsim.model.validation import (
     TIME,
     TIME_OWN_SAMPLES,
     TIME_PREDICTED_SAMPLES,
-    ErrorSummary,
     FitReport,
     HeldIntervals,
     HoldOuts,

@@ -25,7 +25,7 @@ def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: Outp
 
 
 def _screen(answer: ComparatorPrediction, output: OutputFlags) -> Doc:
-    """The screen, with what a run costs where the question is not about money."""
+    """The screen, with cost and energy of a run where the question is not about money."""
     if answer.money:
         return view.document(answer, verbose=output.verbose)
     with inputs.aside():

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podsim.cli.exit import ExitCode
-from podsim.cli.likely_command import likely_command
 from podsim.errors import Infeasible, InputError, PodsimError, meant
 from podsim.report.terminal import Look
 from podsim.report.version import version
@@ -73,6 +72,8 @@ def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
 
 def usage(error: "CycloptsError") -> InputError:
     """A command line that does not parse, as an error of our own; its hint is what was probably meant, or the help."""
+    from podsim.cli.likely_command import likely_command
+
     kind = type(error).__name__
     likely = likely_command(error.root_input_tokens or ())
     hint = likely or f"{' '.join(['podsim', *(error.command_chain or ())])} --help"

@@ -43,6 +43,7 @@ from podsim.model.workload import Workload
 from podsim.workloads import families as builders
 
 if TYPE_CHECKING:
+    from podsim.files.comparator_machines import Placed
     from podsim.model.fabric import GenericFabric
 
 _BUILT: Final = TABLES.add("workloads", Table[str, Workload](32))
@@ -135,9 +136,7 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
             return parts
     if at_ranks := stated_machines.parts(name, changes, chip):
         return at_ranks
-    from podsim.files import comparator_machines
-
-    others = comparator_machines.machines()
+    others = without_ipus()
     if (placed := others.get(name.partition(":")[0])) is not None:
         raise InputError(
             f"{placed.machine.title} has no IPUs: its scaling law gives the time to train only",
@@ -146,6 +145,13 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
         )
     known = (*names("topologies"), *names("fabrics"), *others)
     raise find.unknown_name("topologies", name, known, also=member_names())
+
+
+def without_ipus() -> "dict[str, Placed]":
+    """Machines whose chips are no IPUs, by name; most questions name none, so that what reads them is not loaded."""
+    from podsim.files import comparator_machines
+
+    return comparator_machines.machines()
 
 
 def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import catalog, comparator_machines, find
+from podsim.files import catalog, find
 from podsim.files.file_faults import Fault, unknown
 from podsim.files.load import Loaded
 from podsim.files.read import Document, document, read
@@ -51,7 +51,7 @@ def _names() -> list[str]:
     """Machines of shipped lists, topologies and machines without IPUs."""
     shipped = prices()
     listed = (*(price.machine for price in shipped.prices), *(power.machine for power in shipped.powers))
-    return list(dict.fromkeys((*catalog.names("topologies"), *comparator_machines.machines(), *listed)))
+    return list(dict.fromkeys((*catalog.names("topologies"), *catalog.without_ipus(), *listed)))
 
 
 def _is_machine(name: str) -> bool:

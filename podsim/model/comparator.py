@@ -6,12 +6,12 @@ from typing import Annotated
 
 from podsim.model.calibration import SamplesFactor
 from podsim.model.displayable import Displayable
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.note import AnswerNote
 from podsim.model.prediction import Run
 from podsim.model.quantity import Bytes, Count, Estimate, Hertz, Key, NotNegative, Positive, Seconds, Watts, Whole
 from podsim.model.run_cost import Money
 from podsim.model.training import Division
-from podsim.model.validation import ErrorSummary
 
 MOST_HELD_OUT = 0.10  # the held-out error of the judged chip that still passes
 JUDGED = "a100"

@@ -1,7 +1,5 @@
 """A workload that answers requests: how it is served, under what load, with what delay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -64,7 +62,7 @@ class Service:
         """Requests a second where every batch is full [1/s]."""
         return self.replicas * self.batch / self.period_s
 
-    def slower(self, factor: float) -> Service:
+    def slower(self, factor: float) -> "Service":
         """The same where every batch takes so many times as long."""
         return replace(
             self,
@@ -123,7 +121,7 @@ class Decoding:
         """Tokens a second where that many prompts are read as well."""
         return requests_per_s * self.generated
 
-    def slower(self, factor: float) -> Decoding:
+    def slower(self, factor: float) -> "Decoding":
         """The same where prompts and tokens take so many times as long."""
         return replace(
             self,

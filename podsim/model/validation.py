@@ -6,6 +6,7 @@ from typing import Annotated
 
 from podsim.model.calibration import FittedParameter
 from podsim.model.displayable import Displayable
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.quantity import NINETY_PERCENT, Count, Key, Seconds
 
 STEP = "step_s"
@@ -24,17 +25,6 @@ class ValidationPoint:
     error: float
     held_out_error: float | None
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorSummary:
-    """Errors of one quantity over its points, as fractions; `worst` keeps its sign."""
-
-    count: int
-    mean_abs: float
-    mean_signed: float
-    worst: float
-    held_out: "ErrorSummary | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

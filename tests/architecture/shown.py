@@ -17,11 +17,12 @@ import podsim
 from podsim.calibration.microbenchmarks.bench import from_cycles
 from podsim.errors import Infeasible
 from podsim.files import catalog
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.published import PublishedReport
-from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, ErrorSummary, Validation, ValidationPoint
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.numbers import with_micro
 from podsim.report.views.validation_view import three

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.cli.likely_command import COUNTS, OTHER_NAMES, PLACES, likely_command
 
 WORDS = json.loads(files("podsim.cli").joinpath("words.json").read_text())

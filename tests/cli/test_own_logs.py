@@ -11,7 +11,8 @@ import pytest
 from podsim.calibration import own_logs_fit
 from podsim.cli.command_line import main
 from podsim.files import catalog
-from podsim.model.validation import ErrorSummary, FitReport
+from podsim.model.error_summary import ErrorSummary
+from podsim.model.validation import FitReport
 
 ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("log_writer_of_calibrate", ROOT / "tests/calibrate/log_writer.py")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 
 QUESTIONS = {
     "nothing demanded": "plan resnet50 --machines pod64,bow-pod64",

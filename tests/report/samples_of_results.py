@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from podsim.model.calibration import FittedParameter
 from podsim.model.chip import Precision
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -11,7 +12,7 @@ from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, R
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.training import Division, Recompute, Schedule, SoftwareConfiguration, StatePlace
-from podsim.model.validation import ErrorSummary, FitReport, Validation, ValidationPoint
+from podsim.model.validation import FitReport, Validation, ValidationPoint
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator
 
 CONFIGURATION = SoftwareConfiguration(

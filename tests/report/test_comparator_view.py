@@ -18,12 +18,12 @@ from podsim.model.comparator import (
     Larger,
     LargerPoint,
 )
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
 from podsim.model.run_cost import Owned
 from podsim.model.training import Division
-from podsim.model.validation import ErrorSummary
 from podsim.studies.predict import comparator_report as view
 
 ANSWER = ComparatorPrediction(

@@ -7,7 +7,7 @@ import help_pages
 import pytest
 
 from podsim.cli import parser
-from podsim.cli.app import main
+from podsim.cli.command_line import main
 from podsim.cli.help import page, page_of
 from podsim.studies import commands
 
@@ -49,7 +49,7 @@ def test_help_that_is_read_is_what_the_parser_prints(path, columns, monkeypatch,
 
 def test_help_of_a_command_loads_no_parser():
     code = (
-        "import sys; from podsim.cli.app import main; main(['predict', '--help']); "
+        "import sys; from podsim.cli.command_line import main; main(['predict', '--help']); "
         "print([name for name in ('cyclopts', 'rich', 'numpy', 'podsim.model.prediction') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,6 +1,7 @@
 """The screen of results left out of everything that is learned."""
 
-from podsim.model.validation import GROUPINGS, POOLED, ErrorSummary, HeldIntervals, HoldOuts
+from podsim.model.error_summary import ErrorSummary
+from podsim.model.validation import GROUPINGS, POOLED, HeldIntervals, HoldOuts
 from podsim.report.terminal import Look, render
 from podsim.studies.validate import hold_outs_report as view
 

@@ -56,14 +56,16 @@ def test_what_is_demanded_stays_at_every_width(plans, width):
     assert "Misses" in next(line for line in screen(plans[1], width).splitlines() if "Sustained req/s" in line)
 
 
-def test_the_load_is_a_share_of_what_is_sustained_and_partial_batches_are_apart(plans):
+def test_the_load_is_a_share_of_what_is_sustained_or_how_busy_partial_batches_keep_ipus(plans):
     chosen = plans[0].chosen
     text = " ".join(screen(plans[0]).split())
     share = f"{100 * 20e3 / chosen.holds_per_s:.0f} %"
-    assert f"at 20,000 requests/s, {share} of sustained; mean batch" in text
-    assert f"(partial batches keep the IPUs {100 * chosen.busy:.0f} % busy)" in text
+    mean = f"mean batch {chosen.filled:.0f} of {chosen.batch.service.batch}"
+    assert f"at 20,000 requests/s; {mean}, IPUs {100 * chosen.busy:.0f} % busy" in text
     full = replace(plans[0], chosen=replace(chosen, busy=20e3 / chosen.holds_per_s))
-    assert "partial batches" not in " ".join(screen(full).split())
+    text = " ".join(screen(full).split())
+    assert f"at 20,000 requests/s, {share} of sustained; {mean}" in text
+    assert "busy" not in text
 
 
 def test_a_machine_over_the_budget_says_so_on_a_narrow_screen(plans):

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from podsim.model.checks import verdict
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.validation import (
     HELD_OUT_BARS,
     STEP,
     TIME,
     TIME_PREDICTED_SAMPLES,
-    ErrorSummary,
     Validation,
     ValidationPoint,
 )

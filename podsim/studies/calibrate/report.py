@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from podsim.model.calibration import FittedParameter
-from podsim.model.validation import ErrorSummary, FitReport
+from podsim.model.error_summary import ErrorSummary
+from podsim.model.validation import FitReport
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.views.validation_view import three

@@ -193,12 +193,12 @@ def _best(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
         return
     yield Facts(tuple(_facts(plan, candidate)))
     if not verbose:  # else the bases have the trials in full
-        yield from _held(plan)
+        yield from _check(plan)
     yield from _at_same_price(plan)
     yield from run_cost_view.old_prices([candidate.owned])
 
 
-def _held(plan: ServingPlan) -> Iterator[Note]:
+def _check(plan: ServingPlan) -> Iterator[Note]:
     """What requests see just below and just above the rate that is sustained."""
     if not plan.checks or plan.chosen is None:
         return

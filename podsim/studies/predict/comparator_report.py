@@ -15,8 +15,8 @@ from podsim.model.comparator import (
     ComparatorSummary,
     Larger,
 )
+from podsim.model.error_summary import ErrorSummary
 from podsim.model.run_cost import Owned
-from podsim.model.validation import ErrorSummary
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
