@@ -179,7 +179,11 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
 
 def _with_typed(row: Fact) -> Fact:
     """The row with what to type as its last remark."""
-    return replace(row, second=" · ".join(filter(None, (row.second, row.typed)))) if row.typed else row
+    if not row.typed:
+        return row
+    if row.second:
+        return replace(row, second=f"{row.second} · {row.typed}")
+    return replace(row, remark=" · ".join(filter(None, (row.remark, row.typed))))
 
 
 def _one_remark(row: Fact) -> Fact:

@@ -186,8 +186,13 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
     assert result["rent"]["break_even_hours"] > 0
     assert "Cost per run" in page.read_text(encoding="utf-8")
     assert main([*question, "-o", str(page)]) == 0
-    assert "Cost per run" not in capsys.readouterr().out
+    screen = capsys.readouterr().out
+    assert "Cost per run" in screen
+    assert "Energy per run" in screen
+    assert "Machine price" not in screen
     assert "Cost per run" in page.read_text(encoding="utf-8")
+    assert main([*question, "--json"]) == 0
+    assert "money" not in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("date", ["2021-13-45", "2021-02-30", "2021-00", "July 2021", "2021-7-1", "20210701"])
