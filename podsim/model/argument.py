@@ -358,7 +358,8 @@ def _switch(argument: Argument, value: object) -> bool:
 def _items(argument: Argument, value: object) -> tuple[object, ...]:
     """The items of a list; a text, bytes or a mapping is none."""
     if isinstance(value, str | bytes | bytearray | memoryview | Mapping) or not isinstance(value, Iterable):
-        advice = f': write ["{short(value)}"]' if isinstance(value, str) else ""
+        items = [f'"{part.strip()}"' for part in short(value).split(",")] if isinstance(value, str) else []
+        advice = f": write [{', '.join(items)}]" if items else ""
         raise _other(argument, value, advice)
     try:
         result = tuple(islice(value, MOST_ITEMS + 1))

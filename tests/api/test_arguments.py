@@ -169,6 +169,7 @@ BAD = [
     ("scale", {"pods": "16..4"}, "neither a size above 0 nor a range that grows"),
     ("compare", {"prefetch": 1.5}, "prefetch must be a whole number, not 1.5"),
     ("compare", {"machines": "pod16"}, 'machines must be a list of texts, not "pod16": write ["pod16"]'),
+    ("compare", {"machines": "pod16,pod64"}, 'not "pod16,pod64": write ["pod16", "pod64"]'),
     ("priced", {"answer": 3}, "answer must be a Prediction or ComparatorPrediction, not 3"),
     ("purse", {"years": math.inf}, "years must be above 0 and at most 100, not inf"),
 ]
