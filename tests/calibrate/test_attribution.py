@@ -1,4 +1,4 @@
-"""`podsim diff` attributes: each changed input is put back on its own, what is left is named interaction."""
+"""`podsim diff` attributes: each changed input is reverted on its own, what is left is named interaction."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_plan_says_what_moves_the_recommendation(tmp_path):
     causes = by_input(difference)
     assert [*causes] == ["--budget", "--within"]
     assert causes["--budget"].effects == (1, 1)
-    assert causes["--within"].why == "put back, the recommendation is none, closest IPU-POD128"
+    assert causes["--within"].why == "without this change, the recommendation is none, closest IPU-POD128"
     assert [figure.unit for figure in difference.headline] == ["s", "USD"]
 
 

@@ -115,7 +115,7 @@ def _shown_sides(view: View, pair: Pair, on_progress: Callable[[int, int], None]
     ]
     try:
         difference = notebook.screen(answer_of(pair), verbose=False)
-    except PodsimError as error:  # a machine without IPUs has no inputs to put back
+    except PodsimError as error:  # a machine without IPUs has no inputs to revert
         difference = Doc(((Note(error.message),),))
     labels = [
         f"{side.upper()}: {answer.workload_title} on {answer.topology_title}"

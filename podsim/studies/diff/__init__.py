@@ -13,7 +13,7 @@ COMMANDS: Final = (
         KEEP,
         16,
         about="Compare two answers saved with --json: what changed, and which inputs caused it.\n\n"
-        "Inputs of the later one are put back one at a time and predicted again.",
+        "Inputs of the later one are reverted one at a time and the answer predicted again.",
         saves=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What moved between two saved answers, and which input did it: one input at a time is put back and predicted again."""
+"""What changed between two saved answers, and which input did it: one input at a time is reverted."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _notes(old: Saved, new: Saved) -> Iterator[AnswerNote]:
 
 
 class Replay:
-    """The new answer asked for again, as it was or with one input put back."""
+    """The new answer asked for again, as it was or with one input reverted."""
 
     def __init__(
         self, old: Saved, new: Saved, ask: Ask, headline: Sequence[Headline], changed: Sequence[ChangedInput]
@@ -149,7 +149,7 @@ class Replay:
                 flags[name] = value
         body, _ = self._ask(self._new.what, flags, parameters)
         choice = headlines.chosen(self._new.what, body)
-        why = f"put back, the recommendation is {choice}" if choice != self._choice else ""
+        why = f"without this change, the recommendation is {choice}" if choice != self._choice else ""
         return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), why
 
     def _values(self, body: Mapping[str, Any]) -> tuple[float, ...]:
@@ -161,7 +161,7 @@ class Replay:
 def _attributed(
     changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[AnswerNote]
 ) -> list[InputChange]:
-    """Causes with what each does on its own, where it can be put back."""
+    """Causes with what each does on its own, where it can be reverted."""
     try:
         doubts = replay.begin()
     except PodsimError as no:
@@ -176,7 +176,7 @@ def _attributed(
             try:
                 effects, why = replay.effects(item)
             except PodsimError as no:
-                why = f"cannot be put back alone: {no.message}"
+                why = f"cannot be reverted alone: {no.message}"
         changes.append(InputChange(what=cause.what, old=cause.old, new=cause.new, effects=effects, why=why))
     return changes
 

@@ -1,4 +1,4 @@
-"""Inputs of two saved answers that differ: each `--set`, each fault, each flag on its own, and how it is put back."""
+"""Inputs of two saved answers that differ: each `--set`, each fault, each flag on its own, and how it is reverted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOGETHER: Final = (
     ("length of the run", ("samples", "tokens", "law", "target_loss", "epochs")),
     ("mapping flags", ("preset", "replicas", "ipus_per_replica", "micro_batch")),
 )
-"""Flags that say one thing in several ways: where several of a group differ, all are put back together."""
+"""Flags that say one thing in several ways: where several of a group differ, all are reverted together."""
 EACH: Final = {"set": "--set", "fault": "--fault"}
 """Repeated flags, of which each item is an input of its own."""
 POSITIONAL: Final = ("workload", "name")
@@ -30,7 +30,7 @@ class ChangedInput:
     """An input that differs: what it is called, both states as texts, and the flags of the old state.
 
     `flags` are put in place of the new ones, None where the old answer has no such flag; `parameter` is a fitted
-    number. `why` says why neither can be put back.
+    number. `why` says why neither can be reverted.
     """
 
     what: str
@@ -71,8 +71,8 @@ def _flags(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
         several = [name for name in group if name in names]
         if len(several) > 1:
             names = [name for name in names if name not in several]
-            put_back = {name: before.get(name) for name in several}
-            yield ChangedInput(what, _stated(before, several), _stated(after, several), flags=put_back)
+            reverted = {name: before.get(name) for name in several}
+            yield ChangedInput(what, _stated(before, several), _stated(after, several), flags=reverted)
     for name in names:
         was, now = before.get(name), after.get(name)
         if name in EACH and all(_is_texts(item) for item in (was, now)):

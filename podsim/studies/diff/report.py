@@ -1,4 +1,4 @@
-"""What moved between two saved answers, as a document."""
+"""What changed between two saved answers, as a document."""
 
 from collections.abc import Iterator, Sequence
 
@@ -57,15 +57,15 @@ def _headline(difference: Difference) -> Iterator[Block]:
     rows = [
         (
             figure.name,
-            _scale(figure).text(figure.old, 4),
-            _scale(figure).text(figure.new, 4),
+            _amount(figure.old, figure, 4),
+            _amount(figure.new, figure, 4),
             _moved_by(figure.change),
         )
         for figure in difference.headline
     ]
     was, now = difference.chosen
     if was or now:
-        rows.insert(0, ("recommendation", was, now, "" if was == now else "another"))
+        rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
     yield Heading(_NOUNS.get(difference.what, f"figures of the {difference.what} that changed"))
     yield DocTable(columns, tuple(rows))
 
@@ -80,18 +80,17 @@ def _effect_bars(difference: Difference) -> Iterator[Block]:
         return
     effects += [("interaction", difference.interaction[0])] if difference.remainder else []
     most = max(abs(value) for _, value in effects) or 1.0
-    yield Heading(f"Effect of each input on {figure.name}, from {_scale(figure).text(figure.old, 3)}")
+    yield Heading(f"Effect of each input on {figure.name}, from {_amount(figure.old, figure)}")
     yield Bars(
         tuple(Bar(what, abs(value) / most, "", _signed(value, figure), "", falls=value < 0) for what, value in effects)
     )
 
 
-def _scale(figure: Headline) -> numbers.Scale:
-    """The unit in which a figure reads best."""
+def _amount(value: float, figure: Headline, figures: int = 3) -> str:
+    """A time in the unit in which the figure reads best, or money."""
     if figure.unit == "USD":
-        amount = numbers.scale((figure.old, figure.new), numbers.COUNT)
-        return numbers.Scale(amount.factor, f"{amount.unit} {figure.unit}".strip())
-    return numbers.scale((figure.old, figure.new), numbers.TIME)
+        return f"{'−' if value < 0 else ''}{numbers.money(abs(value), figures=figures)}"
+    return numbers.scale((figure.old, figure.new), numbers.TIME).text(value, figures)
 
 
 def _moved(moved: Sequence[Moved], *, verbose: bool) -> Iterator[Block]:
@@ -118,7 +117,7 @@ def _causes(difference: Difference) -> Iterator[Block]:
     rows = [
         (
             cause.what,
-            f"{_text(cause.old)} → {_text(cause.new)}",
+            f"{_value(cause.old)} → {_value(cause.new)}",
             *_effects(cause, difference.headline),
             *([cause.why] if len(columns) > 2 + len(difference.headline) else []),
         )
@@ -133,6 +132,11 @@ def _causes(difference: Difference) -> Iterator[Block]:
         yield Note(_HOW, "", Tone.QUIET)
 
 
+def _value(text: str) -> str:
+    """The value of an input, or that an answer has none."""
+    return "not given" if text == numbers.UNKNOWN else _text(text)
+
+
 def _effects(cause: InputChange, headline: Sequence[Headline]) -> tuple[str, ...]:
     """What an input adds to each headline figure, in its unit and as a share of what it is without."""
     pairs = zip(cause.effects, headline, strict=False)
@@ -144,7 +148,7 @@ def _signed(value: float, figure: Headline) -> str:
     """A change of a figure in the unit of the figure; what would be rounding is 0."""
     if abs(value) < LEAST_FACTOR * abs(figure.new):
         return "0"
-    text = _scale(figure).text(value, 3)
+    text = _amount(value, figure)
     return text if text.startswith(("−", numbers.UNKNOWN)) else f"+{text}"
 
 
