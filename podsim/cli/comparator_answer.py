@@ -28,6 +28,6 @@ def _screen(answer: ComparatorPrediction, output: OutputFlags) -> Doc:
     """The screen, with cost and energy of a run where the question is not about money."""
     if answer.money:
         return view.document(answer, verbose=output.verbose)
-    with inputs.aside():
+    with inputs.not_recorded():
         priced = podsim.priced(answer)
     return view.document(priced, verbose=output.verbose, costs_in_short=True)

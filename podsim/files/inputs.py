@@ -93,8 +93,8 @@ def of(ledger: Ledger | None) -> Iterator[None]:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
-    """Read files that are no inputs of the answer: prices that its screen adds."""
+def not_recorded() -> Iterator[None]:
+    """Read files without counting them as inputs of the answer: prices that its screen adds."""
     ledger = current()
     with of(ledger and ledger.copy()):
         yield

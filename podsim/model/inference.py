@@ -183,8 +183,8 @@ class InferenceReport(Displayable):
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float
-    confidence: float = EXPECTED  # that batches take no longer than `service` and `decoding` have it
-    slower: float = 1.0  # times there, over the expected ones, which `capacity_per_s` and `mapping` are of
+    confidence: float = EXPECTED  # that batches take no longer than in `service` and `decoding`
+    slower: float = 1.0  # times in these over the expected ones; `capacity_per_s` is of expected times
     cost: ServiceCost | None = None  # where price and power of the machine are known
     requirements: tuple[RequirementCheck, ...] = ()
 

@@ -143,7 +143,7 @@ def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advi
                 continue  # a single stage has one batch under way in any case
             mapping, content = _resident_mapping(case, constraints, mapping, served)
             if content.fits:
-                return _confident(case, constraints, _timed(case, constraints, mapping, content, served))
+                return _at_confidence(case, constraints, _timed(case, constraints, mapping, content, served))
             tried.append((mapping, content))
     raise _does_not_fit(case, constraints, batch, tried, advise=advise)
 
@@ -228,7 +228,7 @@ def _timed(
     )
 
 
-def _confident(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> ServingChoice:
+def _at_confidence(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> ServingChoice:
     """The same with times that batches do not exceed with the confidence asked for."""
     if constraints.confidence == EXPECTED:
         return choice

@@ -22,7 +22,7 @@ class Heading:
 class Fact:
     """A label, a number with its unit, and up to two remarks on it; a row without a number is its remarks.
 
-    `typed` is what to type for another answer, which a screen shows and a document to hand over does not.
+    `hint` is what to type for another answer, which a screen shows and a document to hand over does not.
     """
 
     label: str
@@ -31,7 +31,7 @@ class Fact:
     remark: str = ""
     second: str = ""
     strong: bool = False
-    typed: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +113,18 @@ class Tone(StrEnum):
 class Note:
     """A sentence or two; `label` stands before it and later lines are indented below the text.
 
-    `typed` is what to type for another answer, which a screen shows and a document to hand over does not.
+    `hint` is what to type for another answer, which a screen shows and a document to hand over does not.
     """
 
     text: str
     label: str = ""
     tone: Tone = Tone.PLAIN
-    typed: str = ""
+    hint: str = ""
 
     @property
     def on_screen(self) -> str:
         """The text with what to type."""
-        return f"{self.text.removesuffix('.')}; {self.typed}" if self.typed else self.text
+        return f"{self.text.removesuffix('.')}; {self.hint}" if self.hint else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,12 +244,12 @@ def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
     return [percent(share if not unit else unit / 100 / 10**decimals, decimals) for share, unit in texts]
 
 
-def raised(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
+def round_up(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
     """The smallest number no less than `value` that shows in full: a limit that is typed as shown holds."""
     return _rounded(value, ladder, figures, math.ceil)
 
 
-def lowered(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
+def round_down(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
     """The largest number no more than `value` that shows in full."""
     return _rounded(value, ladder, figures, math.floor)
 

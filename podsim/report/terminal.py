@@ -89,7 +89,7 @@ def _block(block: Block, look: Look) -> list[str]:
         case Note():
             return _paragraph(block.on_screen, block.label, STYLES[block.tone], look)
         case Facts():
-            return _facts([_with_typed(row) for row in block.rows], look)
+            return _facts([_with_hint(row) for row in block.rows], look)
         case Bars():
             return _bars(block, look)
         case DocTable():
@@ -177,13 +177,13 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
     return _fact_lines(stacked, [clean(row.label) for row in stacked], [""] * len(stacked), widths[:1], look)
 
 
-def _with_typed(row: Fact) -> Fact:
+def _with_hint(row: Fact) -> Fact:
     """The row with what to type as its last remark."""
-    if not row.typed:
+    if not row.hint:
         return row
     if row.second:
-        return replace(row, second=f"{row.second} · {row.typed}")
-    return replace(row, remark=" · ".join(filter(None, (row.remark, row.typed))))
+        return replace(row, second=f"{row.second} · {row.hint}")
+    return replace(row, remark=" · ".join(filter(None, (row.remark, row.hint))))
 
 
 def _one_remark(row: Fact) -> Fact:

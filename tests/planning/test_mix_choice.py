@@ -15,8 +15,8 @@ from podsim.report.terminal import Look, render
 from podsim.scenario import Scenario
 from podsim.studies.plan import mix_report
 from podsim.studies.plan.candidates import PlanRequest
-from podsim.studies.plan.mix_choice import Sizing, _sized, best, plan
-from podsim.studies.plan.mix_result import MixCandidate, Pool, Timed
+from podsim.studies.plan.mix_choice import Sizing, _cheaper, _sized, best, plan
+from podsim.studies.plan.mix_result import JobRuns, MixCandidate, Month, Pool, Timed
 from podsim.studies.plan.result import Demand, Miss, Objective
 
 
@@ -184,3 +184,17 @@ def test_with_priorities_the_cheaper_machine_shows_what_it_would_hold():
     assert list(runs) == ["BERT before a release", "resnet50", "BERT experiments"]
     assert [job.short for job in runs.values()] == [False, False, True]
     assert "What would fit on the cheaper IPU-POD64" in render(mix_report.document(answer), Look(width=100))
+
+
+def test_a_machine_is_cheaper_only_where_both_prices_are_known():
+    """One that is free is cheaper; one without a price, or than one without a price, is not."""
+    runs = JobRuns(job="a", priority=1, runs=1.0, runs_per_month=2.0, quick=True)
+
+    def partly(name, usd):
+        of_one = candidate(name, usd=usd)
+        return replace(of_one, month=Month(jobs=(runs,), pools=of_one.pools))
+
+    chosen, others = candidate("chosen", usd=2.0), [partly("unknown", None), partly("dear", 3.0)]
+    assert _cheaper(others, chosen) is None
+    assert _cheaper([*others, partly("free", 0.0)], chosen).topology == "free"
+    assert _cheaper([partly("known", 1.0)], candidate("chosen", usd=None)) is None

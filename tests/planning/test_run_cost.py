@@ -1,6 +1,7 @@
 """Prices of machines, costs of runs, and whether to own or rent: closed forms and published prices."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -193,6 +194,12 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
     assert "Cost per run" in page.read_text(encoding="utf-8")
     assert main([*question, "--json"]) == 0
     assert "money" not in json.loads(capsys.readouterr().out)
+
+
+def test_an_answer_of_a_machine_that_is_not_there_is_refused_with_a_near_name() -> None:
+    answer = podsim.predict("bert", topology="dgx-a100", chips=64)
+    with pytest.raises(InputError, match="dgx-a10"):
+        podsim.priced(replace(answer, topology="dgx-a10"))
 
 
 @pytest.mark.parametrize("date", ["2021-13-45", "2021-02-30", "2021-00", "July 2021", "2021-7-1", "20210701"])

@@ -226,7 +226,7 @@ def test_a_stated_value_in_seconds_has_the_unit_that_reads_best(value, unit, sho
 
 @given(st.floats(1e-9, 1e12), st.sampled_from((numbers.TIME, numbers.DECIMAL)))
 def test_a_limit_rounded_to_the_safe_side_shows_in_full(value: float, ladder: numbers.Ladder) -> None:
-    above, below = numbers.raised(value, ladder), numbers.lowered(value, ladder)
+    above, below = numbers.round_up(value, ladder), numbers.round_down(value, ladder)
     assert below <= value * (1 + 1e-8)
     assert above >= value * (1 - 1e-8)
     assert above <= value * 1.0101

@@ -174,7 +174,7 @@ def _screen(answer: Prediction, machine: MachineFlags, output: OutputFlags, extr
     document = phases.document if answer.phases else view.document
     if answer.money or not answer.timed:
         return document(answer, verbose=output.verbose, extra=extra)
-    with inputs.aside():
+    with inputs.not_recorded():
         priced = _priced(answer, machine)
     return document(priced, verbose=output.verbose, extra=extra, costs_in_short=True)
 

@@ -34,7 +34,7 @@ def summary(money: Money) -> Iterator[Fact]:
     """Cost and energy of a run, price and power of the machine, rent where a rate was given, each in a line."""
     currency = money.currency
     if money.run_usd is None:
-        yield Fact("Cost per run", "", remark=UNKNOWN, typed=GIVE_PRICES)
+        yield Fact("Cost per run", "", remark=UNKNOWN, hint=GIVE_PRICES)
     else:
         parts = ", ".join(
             f"{name} {numbers.money(estimate.value, currency)}"
@@ -57,11 +57,16 @@ def summary(money: Money) -> Iterator[Fact]:
     yield Fact("Terms", "", remark=terms(money.terms, currency))
 
 
-def in_short(money: Money) -> Iterator[Fact]:
+def facts(money: Money, *, in_short: bool) -> Iterator[Fact]:
+    """Cost of a run: all that is known of it, or its cost and energy alone."""
+    return _in_short(money) if in_short else summary(money)
+
+
+def _in_short(money: Money) -> Iterator[Fact]:
     """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
     currency, terms, ownership = money.currency, money.terms, money.owned
     if money.run_usd is None:
-        yield Fact("Cost per run", numbers.UNKNOWN, "", UNKNOWN, typed=GIVE_PRICES)
+        yield Fact("Cost per run", numbers.UNKNOWN, "", UNKNOWN, hint=GIVE_PRICES)
     else:
         cost = money.run_usd
         of_terms = f"{interval(cost, currency)} at {numbers.percent(terms.use)} use over {_years(terms)}".lstrip()
@@ -187,7 +192,7 @@ def _each(usd: float, currency: Currency) -> str:
 def served(cost: ServiceCost | None) -> Iterator[Fact]:
     """What a million requests and generated tokens cost, a line each."""
     if cost is None:
-        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN, typed=GIVE_PRICES)
+        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN, hint=GIVE_PRICES)
         return
     currency = cost.currency
     parts = _joined("per million requests at this load", _priced_in(cost.owned.capital))

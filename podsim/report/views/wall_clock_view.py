@@ -25,7 +25,7 @@ def is_longer(clock: WallClock, time_to_train_s: Estimate) -> bool:
     return clock.total_s is not None and clock.total_s.value >= (1 + MATTERS) * time_to_train_s.value
 
 
-def fact(clock: WallClock, time_to_train_s: Estimate, level: float, typed: str = "") -> Iterator[Fact]:
+def fact(clock: WallClock, time_to_train_s: Estimate, level: float, hint: str = "") -> Iterator[Fact]:
     """The wall clock with its interval of that level and what it has beside training; nothing where it is not known."""
     if clock.total_s is None:
         return
@@ -42,9 +42,7 @@ def fact(clock: WallClock, time_to_train_s: Estimate, level: float, typed: str =
         for at, (name, seconds) in enumerate(largest)
         if at == 0 or seconds >= least_s
     )
-    yield Fact(
-        "Wall clock", total.number, total.unit, f"{numbers.level(level)}: {total.interval}; {parts}", typed=typed
-    )
+    yield Fact("Wall clock", total.number, total.unit, f"{numbers.level(level)}: {total.interval}; {parts}", hint=hint)
 
 
 def blocks(p: Prediction) -> Iterator[Block]:

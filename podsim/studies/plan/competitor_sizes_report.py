@@ -40,7 +40,7 @@ def notes(plan: Plan) -> Iterator[Note]:
         cheap = ", ".join(candidate.topology for candidate in better)
         limits = "meets every demand with" if plan.demand.limited else "has"
         if plan.demand.deadline is Deadline.WALL_CLOCK:
-            limits = "trains within every demand, before start-up and compile, with"
+            limits = "meets every demand, start-up and compile not counted, with"
         yield Note(f"{cheap} {limits} {BETTER[objective]} than {plan.chosen.title}.", "", Tone.WARNING)
 
 

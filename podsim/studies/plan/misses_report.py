@@ -31,10 +31,10 @@ def missed(misses: Sequence[Miss], demand: Demand) -> str:
     )
 
 
-def changes(plan: Plan, *, verbose: bool, typed: bool = True) -> Iterator[Block]:
+def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[Block]:
     """What would make each near miss meet all demands; `verbose` adds what would not be enough.
 
-    `typed` names flags, which a document to hand over does not.
+    `with_flags` names the flags of a change, which a document to hand over does not.
     """
     rows = [*plan.near]
     if plan.closest is not None and all(plan.closest.topology != candidate.topology for candidate in rows):
@@ -45,21 +45,21 @@ def changes(plan: Plan, *, verbose: bool, typed: bool = True) -> Iterator[Block]
     for row in rows:
         late = any(miss.demand == "time" for miss in row.misses)
         remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]
-        texts = _limits(row, plan.currency, typed=typed), _ways(remedies, typed=typed)
+        texts = _limits(row, plan.currency, with_flags=with_flags), _ways(remedies, with_flags=with_flags)
         yield Note(_needed(*texts), row.title)
         short = [_short(remedy) for remedy in remedies if remedy.needed is None]
         if verbose and short:
             yield Note("; ".join(short), "Not enough")
 
 
-def _limits(candidate: Candidate, currency: Currency, *, typed: bool) -> list[tuple[str, str]]:
+def _limits(candidate: Candidate, currency: Currency, *, with_flags: bool) -> list[tuple[str, str]]:
     """Each demand that is missed with the limit that would do."""
-    return [(miss.demand, _limit(miss, currency, typed=typed)) for miss in candidate.misses]
+    return [(miss.demand, _limit(miss, currency, with_flags=with_flags)) for miss in candidate.misses]
 
 
-def _ways(remedies: Sequence[Remedy], *, typed: bool) -> list[str]:
+def _ways(remedies: Sequence[Remedy], *, with_flags: bool) -> list[str]:
     """Each change that is enough."""
-    return [_remedy(remedy, typed=typed) for remedy in remedies if remedy.needed is not None]
+    return [_remedy(remedy, with_flags=with_flags) for remedy in remedies if remedy.needed is not None]
 
 
 def _needed(limits: Sequence[tuple[str, str]], others: Sequence[str]) -> str:
@@ -70,10 +70,10 @@ def _needed(limits: Sequence[tuple[str, str]], others: Sequence[str]) -> str:
     return ", and ".join(filter(None, (", ".join(always), *choice)))
 
 
-def _limit(miss: Miss, currency: Currency, *, typed: bool) -> str:
+def _limit(miss: Miss, currency: Currency, *, with_flags: bool) -> str:
     """The limit at which a machine would meet a demand: "a budget of $1.08M instead of $1.00M"."""
     if miss.found is None:
-        return f"its {FIGURES[miss.demand]}, not published{' (--prices FILE states it)' if typed else ''}"
+        return f"its {FIGURES[miss.demand]}, not published{' (--prices FILE states it)' if with_flags else ''}"
     value, limit = limit_text(miss.demand, miss.found, currency), _spelled(miss.demand, miss.limit, currency)
     return f"a {LIMITS[miss.demand]} of {value} instead of {limit}"
 
@@ -81,8 +81,8 @@ def _limit(miss: Miss, currency: Currency, *, typed: bool) -> str:
 def limit_text(demand: str, least: float, currency: Currency) -> str:
     """A limit that is no lower than needed, so that it is enough where it is typed as it is shown."""
     if demand == "budget":
-        return _spelled(demand, currency.usd(numbers.raised(currency.of(least))), currency)
-    needed = numbers.raised(least) if demand == "power" else numbers.raised(least, numbers.TIME)
+        return _spelled(demand, currency.usd(numbers.round_up(currency.of(least))), currency)
+    needed = numbers.round_up(least) if demand == "power" else numbers.round_up(least, numbers.TIME)
     return _spelled(demand, needed, currency)
 
 
@@ -92,13 +92,13 @@ def _spelled(demand: str, value: float, currency: Currency) -> str:
     return numbers.rate(value, "W") if demand == "power" else numbers.time(value)
 
 
-def _remedy(remedy: Remedy, *, typed: bool) -> str:
-    """A change that is enough, with the flag for it where it is `typed`."""
+def _remedy(remedy: Remedy, *, with_flags: bool) -> str:
+    """A change that is enough, `with_flags` with the flag for it."""
     assert remedy.needed is not None, "those that are not enough are listed apart"
     if remedy.path == "hosts":
         return f"{remedy.needed:,.0f} hosts instead of {remedy.present:,.0f}"
     if remedy.path == "compile":
-        flag = " (--compile cached)" if typed else ""
+        flag = " (--compile cached)" if with_flags else ""
         return f"an executable in the cache, loaded in {numbers.time(remedy.needed, 2)}{flag}"
     factor = remedy.needed / remedy.present
     what = LABELS.get(remedy.path, remedy.path)

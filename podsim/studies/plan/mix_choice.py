@@ -309,12 +309,20 @@ def _by_priority(candidate: MixCandidate) -> tuple[bool, tuple[float, ...], tupl
 
 
 def _cheaper(candidates: Sequence[MixCandidate], chosen: MixCandidate) -> MixCandidate | None:
-    """Of the machines that cost less than the chosen one and hold part of the month, that with most by priority."""
-    limit = math.inf if chosen.capital_usd is None else chosen.capital_usd
+    """Of the machines that cost less than the chosen one and hold part of the month, that with most by priority.
+
+    None where there is none, or where no price of the chosen one is known.
+    """
+    limit_usd = chosen.capital_usd
+    if limit_usd is None:
+        return None
     less = [
         candidate
         for candidate in candidates
-        if candidate.month and candidate.month.pools and (candidate.capital_usd or math.inf) < limit
+        if candidate.month
+        and candidate.month.pools
+        and candidate.capital_usd is not None
+        and candidate.capital_usd < limit_usd
     ]
     return min(less, key=_by_priority, default=None)
 

@@ -168,14 +168,14 @@ def _month(plan: MixPlan) -> Iterator[Block]:
     """Which runs of the jobs fit on a machine that does not hold them all."""
     best = plan.chosen or plan.closest
     if best is not None and best.month is not None:
-        yield from _fitting(best.month, f"What fits on {best.title} in a month, by priority")
+        yield from _runs_that_fit(best.month, f"What fits on {best.title} in a month, by priority")
     elif plan.cheaper is not None and plan.cheaper.month is not None:
         price = numbers.money(plan.cheaper.capital_usd, plan.currency)
         title = f"What would fit on the cheaper {plan.cheaper.title} ({price}), by priority"
-        yield from _fitting(plan.cheaper.month, title)
+        yield from _runs_that_fit(plan.cheaper.month, title)
 
 
-def _fitting(month: Month, title: str) -> Iterator[Block]:
+def _runs_that_fit(month: Month, title: str) -> Iterator[Block]:
     """Runs of each job that fit, those of the first priority first."""
     partitions = {timed.job: f"{pool.partitions:,} × {pool.ipus:,}" for pool in month.pools for timed in pool.jobs}
     yield Heading(title)

@@ -108,7 +108,7 @@ def _table(plan: Plan, best: Candidate | None) -> Section:
 def _reasons(plan: Plan, best: Candidate | None) -> Iterator[Section]:
     """What would have to change, and where a step of the recommended machine goes."""
     if plan.chosen is None:
-        yield from sections([tuple(misses_report.changes(plan, verbose=True, typed=False))])
+        yield from sections([tuple(misses_report.changes(plan, verbose=True, with_flags=False))])
     if best is not None and best.timeline is not None:
         coarse = numbers.is_coarse(best.time_to_train_s)
         yield titled(f"Where a step goes on {best.title}", step_waterfall(best.timeline.breakdown_s, coarse=coarse))
@@ -150,7 +150,7 @@ def _beyond_training(plan: Plan, best: Candidate | None) -> str:
 def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
     yield tuple(view.candidate_blocks(plan, verbose=True))
     if plan.chosen is not None:
-        yield tuple(misses_report.changes(plan, verbose=True, typed=False))
+        yield tuple(misses_report.changes(plan, verbose=True, with_flags=False))
     yield titled("Sources of price and power", *view.price_sources(plan), *view.searched(plan))
     yield tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ()
     yield tuple(competitor_sizes_report.table(plan))

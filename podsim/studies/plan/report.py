@@ -108,16 +108,14 @@ def verdict(plan: Plan) -> Iterator[Note]:
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
-        text, typed = (
-            f"{better}; {name} has the least purchase price × time.",
-            "--within, --budget or --max-power selects one.",
-        )
+        text = f"{better}; {name} has the least purchase price × time."
+        hint = "--within, --budget or --max-power selects one."
         if len(plan.candidates) == 1:
-            text, typed = f"{name} is the only candidate.", ""
-        yield Note(f"No time, budget or power demanded: {text}", "", Tone.STRONG, typed)
+            text, hint = f"{name} is the only candidate.", ""
+        yield Note(f"No time, budget or power demanded: {text}", "", Tone.STRONG, hint)
     else:
-        typed = "--prices FILE states one." if plan.unranked else ""
-        yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, typed)
+        hint = "--prices FILE states one." if plan.unranked else ""
+        yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, hint)
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Why", Tone.WARNING)

@@ -210,7 +210,7 @@ def _check(plan: ServingPlan) -> Iterator[Note]:
 def _latencies(trial: Trial, limits: LatencyLimits) -> str:
     """Those latencies of a trial that have a limit."""
     if trial.p99_s is None:
-        return "the queue grows without end"
+        return "the queue grows without bound"
     first = () if trial.ttft_s is None or limits.ttft_s is None else (f"first token P99 {numbers.time(trial.ttft_s)}",)
     whole = () if limits.p99_s is None else (f"P99 {numbers.time(trial.p99_s)}",)
     return ", ".join((*whole, *first))
@@ -425,7 +425,7 @@ def _change(plan: ServingPlan, change: ServingChange) -> str:
         least = limit_text(change.what, needed, plan.currency)
         return f"a {LIMITS[change.what]} of {least} instead of {numbers.time(present)}"
     if change.what == "rate":
-        able = numbers.significant(numbers.lowered(needed))
+        able = numbers.significant(numbers.round_down(needed))
         return f"a rate of {able} requests/s instead of {numbers.significant(present)}"
     if change.what == "headroom":
         return f"room to grow of {math.floor(100 * needed):.0f} % instead of {numbers.percent(present)}"

@@ -76,7 +76,7 @@ def document(p: ComparatorPrediction, *, verbose: bool = False, costs_in_short: 
     `verbose` adds the step time breakdown, all intervals and assumptions.
     """
     where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
-    costs = (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(p.money) if p.money else ()
+    costs = run_cost_view.facts(p.money, in_short=costs_in_short) if p.money else ()
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {where}, target {p.target}"),),
         (Facts((*_facts(p, verbose=verbose), *costs)),),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar, Unpack
 
 from podsim.errors import MissingParameter
-from podsim.files import catalog
+from podsim.files import catalog, find
 from podsim.files.changes import parse
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -51,8 +51,10 @@ def priced(
     """
     terms = known or _purse(**flags)
     if not isinstance(answer, Prediction):
-        machine = catalog.without_ipus()[answer.topology].machine
-        return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(machine, answer.chips)))
+        machines = catalog.without_ipus()
+        if (placed := machines.get(answer.topology)) is None:
+            raise find.unknown_name("topologies", answer.topology, tuple(machines))
+        return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(placed.machine, answer.chips)))
     return on_machine(answer, catalog.topology(topology or answer.topology, changes, chip=chip).value, changes, terms)
 
 

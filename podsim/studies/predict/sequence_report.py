@@ -71,7 +71,7 @@ def _facts(prediction: Prediction, costs_in_short: bool) -> Iterable[Fact]:
     yield summary.bottleneck(prediction)
     yield summary.overhead(prediction)
     if prediction.money:
-        yield from (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(prediction.money)
+        yield from run_cost_view.facts(prediction.money, in_short=costs_in_short)
 
 
 def _phases(prediction: Prediction) -> DocTable:

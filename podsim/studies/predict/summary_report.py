@@ -40,7 +40,7 @@ def summary_facts(p: Prediction, *, costs_in_short: bool = False) -> Iterator[Fa
     else:
         yield unknown_length_view.length(p)
     if p.money:
-        yield from (run_cost_view.in_short if costs_in_short else run_cost_view.summary)(p.money)
+        yield from run_cost_view.facts(p.money, in_short=costs_in_short)
 
 
 def next_step() -> Facts:
