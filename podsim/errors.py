@@ -49,7 +49,7 @@ class Infeasible(PodsimError):
     code = "does-not-fit"
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "…"?` where something known is near, else nothing."""
     from difflib import get_close_matches  # most questions are spelled right
 

@@ -19,7 +19,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
 from podsim.predicting import convolutions, release_estimate
 from podsim.predicting.assemble import TrainingCase
-from podsim.topology.machine_network import Fabric, build, shared
+from podsim.topology.machine_network import Fabric, build, shared_fabric
 from podsim.workloads import presets
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Target:
     @cached_property
     def fabric(self) -> Fabric:
         """The links of the machine; InputError where its parts are not connected."""
-        return shared(self.machine.topology)
+        return shared_fabric(self.machine.topology)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +73,8 @@ class Case:
         """What is assumed of machine, evidence and software, whatever the mapping."""
         machine = self.question.machine
         calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
-        evidence = convolutions.unmeasured(self.question.workload, machine.chip, calibrated)
-        return (*_of_machine(machine), *evidence, *assumed(self.scenario, machine))
+        evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated)
+        return (*_of_machine(machine), *evidence, *assumption_notes(self.scenario, machine))
 
     @property
     def alone(self) -> Case:
@@ -123,13 +123,13 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     model, changed, unstated = read, document.changed, frozenset[str]()
     if model is None:
         file = catalog.workload(scenario.workload, changes)
-        model, changed, unstated = file.value, changed | file.changed, file.assumed
-    model, preset = presets.named(model, scenario.mapping.preset, document.value)
+        model, changed, unstated = file.value, changed | file.changed, file.assumed_paths
+    model, preset = presets.with_preset(model, scenario.mapping.preset, document.value)
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     release = scenario.software.sdk or (preset.sdk if preset else release_estimate.newest(parameters))
     grown = _maturity(release, model.name, parameters)
-    before = release_estimate.applied(parameters, grown)
+    before = release_estimate.apply_maturity(parameters, grown)
     after = apply_to_parameters(before, changes)
     fitted = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
     hosts = _hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset, unstated)
@@ -141,7 +141,7 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
         hosts_basis=hosts.basis,
         maturity=grown,
         parameters_file=own.name if own else "",
-        assumed=document.assumed,
+        assumed=document.assumed_paths,
         changed=(*sorted(changed), *fitted),
         frameworks=frameworks_file.costs(),
     )
@@ -184,7 +184,7 @@ def question(scenario: Scenario, target: Target, length: Length) -> TrainingCase
         division=preset.division if preset and preset.division else Division(scenario.length.division),
         samples=length.samples,
         by_law=length.by_law,
-        given_length=scenario.length.stated or _own(scenario.workload),
+        given_length=scenario.length.is_given or _own(scenario.workload),
         folded=engine.fidelity == "folded",
         seed=scenario.seed,
         interval=scenario.interval,
@@ -196,7 +196,7 @@ def _own(workload: str) -> bool:
     return find.is_path(workload) and bool(find.own_name(Path(workload)))
 
 
-def assumed(scenario: Scenario, machine: Machine) -> list[AnswerNote]:
+def assumption_notes(scenario: Scenario, machine: Machine) -> list[AnswerNote]:
     """What of the machine and its software no flag states and was assumed."""
     notes, chip, chips = [], machine.chip.name, tuple(machine.parameters.chips)
     if scenario.machine.chip is None:

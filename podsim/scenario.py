@@ -10,11 +10,12 @@ from typing import Any, Final, Literal, Self, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlencode
 
 from podsim.errors import InputError
-from podsim.model.argument import Argument, ArgumentKind, shown
+from podsim.model.argument import Argument, ArgumentKind, value_text
 from podsim.model.arguments import FLAGS
 from podsim.model.displayable import cut
-from podsim.model.keywords import refused, unknown, values
+from podsim.model.keywords import refused_values, unknown_keywords, values
 
+CALL: Final = 'Scenario.of("bert", pod=64)'
 HINT: Final = "workload=bert&pod=512"
 
 
@@ -54,7 +55,7 @@ class RunLength:
     division: str = "closed"
 
     @property
-    def stated(self) -> bool:
+    def is_given(self) -> bool:
         """Whether a flag is about the length."""
         return any(value is not None for value in (self.samples, self.tokens, self.law, self.target_loss, self.epochs))
 
@@ -144,20 +145,29 @@ class Scenario:
     interval: float = 0.9
     seed: int = 0
 
+    def __new__(cls, *flags: object, **parts: object) -> Self:  # noqa: ARG004  (the fields, which __init__ takes)
+        """Refuse flags by place, which are those of `of`; InputError, code `bad-value`."""
+        if flags:
+            raise InputError("Scenario() takes its parts by name", code="bad-value", hint=CALL)
+        return object.__new__(cls)
+
     def __repr__(self) -> str:
         """The call that makes it: the flags that are not at their default."""
         flags = [repr(value) if name == "workload" else f"{name}={value!r}" for name, value in self.flags().items()]
         return cut(f"Scenario.of({', '.join(flags)})")
 
     @classmethod
-    def of(cls, workload: str, **flags: Unpack[ScenarioFlags]) -> Self:
+    def of(cls, workload: str | None = None, **flags: Unpack[ScenarioFlags]) -> Self:
         """The scenario that the flags of a command line or of a verb describe.
 
-        Raises InputError, code `unknown-argument` or `bad-value`, naming every flag that is unknown or out of range.
+        Raises InputError, code `unknown-argument` or `bad-value`, naming every flag that is unknown or out of range;
+        code `missing-argument` without a workload.
         """
+        if workload is None:
+            raise InputError("Scenario.of() needs a workload", code="missing-argument", hint=CALL)
         given: dict[str, object] = {"workload": workload, **flags}
         if strangers := [name for name in given if name not in FLAGS]:
-            raise unknown("Scenario.of()", strangers, FLAGS)
+            raise unknown_keywords("Scenario.of()", strangers, FLAGS)
         return cls.of_checked(values(FLAGS, given))
 
     @classmethod
@@ -165,7 +175,7 @@ class Scenario:
         """The scenario of flags that `podsim.model.keywords.values` has checked."""
         tables: dict[str, dict[str, Any]] = {part: {} for part in ("", *PARTS)}
         for name, value in flags.items():
-            tables[PART_OF[name]][name] = spelled(value) if name == "changes" else value
+            tables[PART_OF[name]][name] = change_texts(value) if name == "changes" else value
         return cls(**tables[""], **{part: kind(**tables[part]) for part, kind in PARTS.items()})
 
     def flags(self) -> dict[str, Any]:
@@ -189,7 +199,7 @@ class Scenario:
         except ValueError as error:
             raise InputError(f"not a query string: {error}", code="bad-value", hint=HINT) from None
         if strangers := [name for name, _ in pairs if name not in FLAGS]:
-            raise unknown("the query", strangers, FLAGS)
+            raise unknown_keywords("the query", strangers, FLAGS)
         given: dict[str, list[str]] = {}
         for name, text in pairs:
             given.setdefault(name, []).append(text)
@@ -201,13 +211,13 @@ class Scenario:
             except ValueError as error:
                 faults.append((FLAGS[name], str(error)))
         if faults:
-            raise refused(faults)
+            raise refused_values(faults)
         if "workload" not in table:
             raise InputError("the query names no workload", code="missing-argument", hint=HINT)
         return cls.of(**table)
 
 
-def spelled(changes: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
+def change_texts(changes: Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
     """Changes as `--set` takes them: a text "PATH=VALUE" each."""
     if isinstance(changes, Mapping):
         return tuple(f"{path}={text}" for path, text in changes.items())
@@ -228,9 +238,9 @@ def of_texts(argument: Argument, texts: Sequence[str]) -> Any:  # noqa: ANN401  
     if len(texts) > 1:
         raise ValueError("is there twice")
     if argument.kind is not ArgumentKind.SWITCH:
-        return argument.parsed(texts[0])
+        return argument.parse(texts[0])
     if texts[0] not in TRUTHS:
-        raise ValueError(f"must be {' or '.join(TRUTHS)}, not {shown(texts[0])}")
+        raise ValueError(f"must be {' or '.join(TRUTHS)}, not {value_text(texts[0])}")
     return TRUTHS[texts[0]]
 
 

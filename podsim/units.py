@@ -39,7 +39,7 @@ BASES: Final = (
     "J",
     "s",
 )
-FIXED: Final = {
+FIXED_UNITS: Final = {
     "min": (60.0, "s"),
     "h": (3600.0, "s"),
     "d": (86400.0, "s"),
@@ -207,7 +207,7 @@ def dollars(text: str) -> float:
 def per_second(text: str) -> float:
     """Requests a second of a rate such as "500/s" or "30k/min"; ValueError for any other text [1/s]."""
     try:
-        number, spelled = parted(text)
+        number, spelled = split_unit(text)
     except ValueError:
         number, spelled = math.nan, ""
     prefix, slash, time = spelled.partition("/")
@@ -227,15 +227,15 @@ def spell(value: float, unit: str) -> str:
     return f"{value!r} {unit}"
 
 
-def counted(value: float, figures: int = 3) -> str:
+def count_text(value: float, figures: int = 3) -> str:
     """A count with a prefix, "31.6 G": texts of answers, which no screen writes in its own way."""
     size = next((size for size in ("P", "T", "G", "M") if abs(value) >= PREFIXES[size]), "")
-    if not size and abs(value) >= 10**figures:
-        return f"{value:,.0f}"
+    if abs(value / PREFIXES[size]) >= 10**figures:
+        return f"{value / PREFIXES[size]:,.0f} {size}".rstrip()
     return f"{value / PREFIXES[size]:.{figures}g} {size}".rstrip()
 
 
-def parted(text: str) -> tuple[float, str]:
+def split_unit(text: str) -> tuple[float, str]:
     """The number of a text and whatever follows it, "100 Gbit/s" as 100.0 and "Gbit/s"; ValueError where none does."""
     return _split(text, "")
 
@@ -265,7 +265,7 @@ def _compound(text: str) -> float | None:
 def _per_part(unit: str) -> float:
     """Seconds of a unit within a time of several, where m is minutes; 0 for what is none."""
     own = _in_words(unit)
-    return {"m": 60.0, "s": 1.0}.get(own) or FIXED.get(own, (0.0, ""))[0]
+    return {"m": 60.0, "s": 1.0}.get(own) or FIXED_UNITS.get(own, (0.0, ""))[0]
 
 
 def _in_words(spelled: str) -> str:
@@ -276,8 +276,8 @@ def _in_words(spelled: str) -> str:
 
 def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
     own = _in_words(spelled)
-    if own in FIXED:
-        return FIXED[own]
+    if own in FIXED_UNITS:
+        return FIXED_UNITS[own]
     if own == "m" and unit == "s":
         number = text.replace(spelled, "").strip()
         raise ValueError(f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant')

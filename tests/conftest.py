@@ -123,7 +123,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> MicrobenchmarkReport:
 def published(tmp_path_factory: pytest.TempPathFactory) -> PublishedReport:
     """What `podsim validate --published` says now; what it reads is no part of what a test asks."""
     from podsim.files import inputs
-    from podsim.studies.validate.study import published as ask
+    from podsim.studies.validate.study import validate_published as ask
 
     def found() -> PublishedReport:
         with inputs.recording():

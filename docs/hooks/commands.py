@@ -12,7 +12,7 @@ from transcripts import width
 
 from podsim.cli.command_line import main
 from podsim.cli.exit import MEANINGS
-from podsim.model.argument import REQUIRED, Argument
+from podsim.model.argument import NO_DEFAULT, Argument
 from podsim.studies import arguments, commands, load, verbs
 
 LISTED = re.compile(r"^  ([a-z][\w-]*)  ")
@@ -72,6 +72,6 @@ def _function(name: str) -> str:
 
 
 def _row(argument: Argument) -> str:
-    need = "" if argument.default is not REQUIRED else ", required"
+    need = "" if argument.default is not NO_DEFAULT else ", required"
     text = (argument.help or "").replace("|", "\\|")
-    return f"| `{argument.name}` | {argument.stated.replace('|', '/')}{need} | {text} |"
+    return f"| `{argument.name}` | {argument.description.replace('|', '/')}{need} | {text} |"

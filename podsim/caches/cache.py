@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from podsim.caches import cache_folder
-from podsim.caches.packing import pack, reader, spelled
+from podsim.caches.packing import content_key, pack, reader
 from podsim.caches.tables import TABLES, Table
 
 T = TypeVar("T")
@@ -30,7 +30,9 @@ MOST_IN_MEMORY: Final = 4096
 """Results of one shelf that stay in memory."""
 _COMPUTED_BY: Final = ("engines", "lowering", "model", "physics", "predicting", "tiles")
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LOG: Final = logging.getLogger(__name__)
 
@@ -51,7 +53,7 @@ def user_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 def shelf(about: object) -> "Shelf":
     """The results about something (a chip, a precision, fitted numbers): one shelf a content in this process."""
-    folder, content = user_folder(), spelled(about)
+    folder, content = user_folder(), content_key(about)
     return _SHELVES.remember((folder, content), lambda: Shelf(folder, content))
 
 
@@ -72,7 +74,7 @@ class Shelf:
         its content cannot be told.
         """
         digest = self._digest.copy()
-        digest.update(f"{kind.__qualname__} {spelled(inputs)}".encode())
+        digest.update(f"{kind.__qualname__} {content_key(inputs)}".encode())
         key = digest.hexdigest()
         known: T | None = self._known.get(key)
         if known is not None:
@@ -92,7 +94,7 @@ class Shelf:
             if raw is None:
                 return None
             plain: Any = kind
-            value: T = reader(plain)(json.loads(_checked(raw, key)))
+            value: T = reader(plain)(json.loads(_verify(raw, key)))
         except Exception as error:  # noqa: BLE001  (garbage may break a decoder in any way; it is only a miss)
             self._tell("is not read", error)
             return None
@@ -133,7 +135,7 @@ def _version() -> str:
 def _contents(path: Path) -> bytes | None:
     """What a file holds, None where there is none; ValueError for what is no file, and so might never end."""
     try:
-        descriptor = os.open(path, _READ)
+        descriptor = os.open(path, _READ_FLAGS)
     except FileNotFoundError:
         return None
     with open(descriptor, "rb") as file:  # noqa: PTH123  (a descriptor opened so that a pipe does not block)
@@ -147,7 +149,7 @@ def _checksum(key: str, body: bytes) -> bytes:
     return blake2b(body, digest_size=16, key=key.encode()).hexdigest().encode()
 
 
-def _checked(raw: bytes, key: str) -> bytes:
+def _verify(raw: bytes, key: str) -> bytes:
     checksum, _, body = raw.partition(b"\n")
     if checksum != _checksum(key, body):
         raise ValueError(f"{key} is damaged")
@@ -156,7 +158,7 @@ def _checked(raw: bytes, key: str) -> bytes:
 
 def _replace(folder: Path, key: str, raw: bytes) -> None:
     """Put the whole file in its place at once; readers see the old one or the new one. OSError where it cannot be."""
-    beside = f"{folder}{os.sep}{cache_folder.unfinished(key)}"
+    beside = f"{folder}{os.sep}{cache_folder.temporary_name(key)}"
     try:
         descriptor = os.open(beside, _WRITE, 0o644)
     except FileNotFoundError:

@@ -33,7 +33,7 @@ def marker_of(version: str) -> bytes:
     ).encode()
 
 
-def unfinished(key: str) -> str:
+def temporary_name(key: str) -> str:
     """A name that no other process uses for a result that is being written."""
     return f".{key}.{os.urandom(8).hex()}"
 
@@ -73,7 +73,7 @@ def _remove(folder: Path) -> None:
     """Remove one version's folder where everything in it is podsim's own; OSError where that is refused."""
     descriptor = os.open(folder, _FOLDER)
     try:
-        if not _marked(descriptor, folder.name):
+        if not _has_marker(descriptor, folder.name):
             return
         with os.scandir(descriptor) as entries:
             result = [(entry.name, entry.is_file(follow_symlinks=False)) for entry in entries]
@@ -86,7 +86,7 @@ def _remove(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _marked(folder: int, version: str) -> bool:
+def _has_marker(folder: int, version: str) -> bool:
     """Whether the folder holds the marker that podsim wrote for it."""
     try:
         descriptor = os.open(MARKER, _NO_LINK, dir_fd=folder)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Switch the cycle collector off while many objects are made that are kept and form no cycles.
 
     Each collection would visit every object made so far. Objects are still freed with their last reference.

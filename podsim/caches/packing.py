@@ -11,19 +11,19 @@ T = TypeVar("T")
 Reader = Callable[[Any], Any]
 
 
-def spelled(value: Any) -> str:
+def content_key(value: Any) -> str:
     """One text for one content, whoever spells it; TypeError for what may hide content."""
     if isinstance(value, Enum):
         return f"{type(value).__qualname__}.{value.name}"
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
     if is_dataclass(value) and not isinstance(value, type):
-        inside = ",".join(spelled(getattr(value, name)) for name in _names(type(value)))
+        inside = ",".join(content_key(getattr(value, name)) for name in _names(type(value)))
         return f"{type(value).__qualname__}({inside})"
     if isinstance(value, tuple | list):
-        return f"[{','.join(map(spelled, value))}]"
+        return f"[{','.join(map(content_key, value))}]"
     if isinstance(value, Mapping):
-        return f"{{{','.join(sorted(f'{spelled(key)}:{spelled(item)}' for key, item in value.items()))}}}"
+        return f"{{{','.join(sorted(f'{content_key(key)}:{content_key(item)}' for key, item in value.items()))}}}"
     raise TypeError(f"the content of a {type(value).__qualname__} cannot be told")
 
 

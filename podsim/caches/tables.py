@@ -85,7 +85,7 @@ def fresh_number() -> int:
     return next(_FRESH)
 
 
-class Numbered:
+class ByNumber:
     """A frozen dataclass of much content, told apart by its number: sooner than by comparing all of it."""
 
     @cached_property

@@ -26,7 +26,7 @@ EVALUATED_ERROR = 3.0  # log error of the samples that an evaluation is worth
 EVALUATION_NOISE = 0.5  # log error of a logged evaluation
 COSTS = ("fixed", "network", "doubling")
 PARTS = ("rate", *COSTS)
-SHARED = ("evaluation", "evaluated")
+SHARED_TERMS = ("evaluation", "evaluated")
 OVERHEADS = "overheads of "  # before the name of a round: the factor on everything but work
 
 
@@ -91,7 +91,7 @@ class Arrays:
                 np.array([index for (_, kind), index in at.items() if kind in order], int),
                 np.array([index for (_, kind), index in at.items() if kind.startswith(OVERHEADS)], int),
             ),
-            shared=np.array([at["", kind] for kind in (*COSTS, *SHARED)]),
+            shared=np.array([at["", kind] for kind in (*COSTS, *SHARED_TERMS)]),
             priors=np.log(expected),
             chips=np.array([row.chips for row in rows], float),
             crossed=np.array([row.chips > priors.machines[row.chip] for row in rows], float),

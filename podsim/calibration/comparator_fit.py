@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from podsim.calibration.comparator_arrays import COSTS, OVERHEADS, PARTS, SHARED, Arrays, Priors
+from podsim.calibration.comparator_arrays import COSTS, OVERHEADS, PARTS, SHARED_TERMS, Arrays, Priors
 from podsim.model.comparator import ComparatorResult, ExcludedResult, ScalingLaw
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Division
@@ -173,7 +173,7 @@ def _names(rows: Sequence[ComparatorResult]) -> list[tuple[str, str]]:
         rounds = sorted({row.round for row in rows if row.chip == chip})[:-1]
         names += [(chip, kind) for kind in PARTS]
         names += [(chip, of + name) for of in ("", OVERHEADS) for name in rounds]
-    return [*names, *(("", kind) for kind in (*COSTS, *SHARED))]
+    return [*names, *(("", kind) for kind in (*COSTS, *SHARED_TERMS))]
 
 
 def time_s(fit: LawFit, law: ScalingLaw, row: ComparatorResult, samples: float, count: float) -> float:

@@ -15,7 +15,7 @@ from podsim.calibration.convergence_factors import LEAST_SPREAD
 from podsim.convergence.samples import reference, to_converge
 from podsim.model.calibration import SamplesFactor
 from podsim.model.comparator import (
-    JUDGED,
+    CHIP_OF_BARS,
     ComparatorChip,
     ComparatorPoint,
     ComparatorReport,
@@ -47,11 +47,11 @@ def calibrate(
     `workloads` are those that podsim knows by name; samples are predicted for them alone.
     """
     machines = {name: min(machine.multiple for machine in chip.machines) for name, chip in chips.items()}
-    laws, points = fitted(rows, workloads, machines, on_progress)
+    laws, points = fit_laws(rows, workloads, machines, on_progress)
     summaries = tuple(_summaries(points))
-    judged = error_summary([point.held_out_error for point in points if point.chip == JUDGED])
+    judged = error_summary([point.held_out_error for point in points if point.chip == CHIP_OF_BARS])
     assert judged, "the judged chip has several sizes"
-    small, _ = fitted([row for row in rows if row.chips <= FEW], workloads, machines)
+    small, _ = fit_laws([row for row in rows if row.chips <= FEW], workloads, machines)
     larger = judged_larger(rows, small, workloads, chips)
     report = ComparatorReport(
         points=tuple(points), left_out=tuple(left_out), summaries=summaries, judged=judged, larger=larger
@@ -59,7 +59,7 @@ def calibrate(
     return laws, report
 
 
-def fitted(
+def fit_laws(
     rows: Sequence[ComparatorResult],
     workloads: Mapping[str, Workload],
     machines: Mapping[str, int],
@@ -74,7 +74,7 @@ def fitted(
         known = workloads.get(name)
         bench = _Bench(mine, known, Priors(weights=known.parameters if known else 0.0, machines=machines))
         result = []
-        for group in _grouped(mine, lambda row: (row.chip, row.chips)).values():
+        for group in _by_group(mine, lambda row: (row.chip, row.chips)).values():
             result += bench.points(group)
             done += 1
             if on_progress:
@@ -86,7 +86,7 @@ def fitted(
     return Laws(workload=laws, results=len(rows)), points
 
 
-def _grouped(
+def _by_group(
     rows: Iterable[ComparatorResult], key: Callable[[ComparatorResult], tuple[str, int]]
 ) -> dict[tuple[str, int], list[ComparatorResult]]:
     results = defaultdict(list)
@@ -167,16 +167,16 @@ def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, d
 
 def _laws(bench: _Bench, points: Sequence[ComparatorPoint]) -> Iterable[tuple[str, ScalingLaw]]:
     """The law of every chip with its held-out error; that of all chips where it has too few sizes."""
-    everyone, beyond = _rms(points), _unexplained(bench, points)
+    everyone, beyond = _rms(points), _unexplained_error(bench, points)
     for chip in sorted({row.chip for row in bench.rows}):
         mine = [point for point in points if point.chip == chip and point.held_out_error is not None]
         sizes = len({point.chips for point in mine})
         own = sizes >= LEAST_HELD_OUT
-        error, model = (_rms(mine), _unexplained(bench, mine)) if own else (everyone, beyond)
+        error, model = (_rms(mine), _unexplained_error(bench, mine)) if own else (everyone, beyond)
         yield chip, replace(bench.law(chip), error=error, model_error=model, held_out=sizes if own else 0)
 
 
-def _unexplained(bench: _Bench, points: Iterable[ComparatorPoint]) -> float:
+def _unexplained_error(bench: _Bench, points: Iterable[ComparatorPoint]) -> float:
     """The part of held-out errors that the covariance of the fit does not explain, as the root of a mean square."""
     squares = [
         math.log1p(point.held_out_error) ** 2 - bench.variances[point.id]

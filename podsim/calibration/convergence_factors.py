@@ -54,11 +54,11 @@ def own_factors(known: Factors, own: Sequence[OtherCase]) -> Factors:
         by_division = result.setdefault(point.workload, {}).setdefault(point.optimizer, {})
         measured = point.samples_to_converge * point.normalisation / curve.mean
         prior = by_division.get(str(point.division))
-        by_division[str(point.division)] = narrowed(prior, measured, curve.seed_spread, point.runs)
+        by_division[str(point.division)] = narrow(prior, measured, curve.seed_spread, point.runs)
     return result
 
 
-def narrowed(prior: SamplesFactor | None, measured: float, seed_spread: float, runs: int) -> SamplesFactor:
+def narrow(prior: SamplesFactor | None, measured: float, seed_spread: float, runs: int) -> SamplesFactor:
     """A factor after so many runs that measured one: the product of two lognormal densities (Eq. 105).
 
     A run-to-run spread of 0 leaves the spread of the prior: nothing says how far the mean of such runs may be off.

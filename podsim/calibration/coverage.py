@@ -87,7 +87,7 @@ def _row(quantity: str, level: float, points: Sequence[CoveredPoint]) -> Coverag
         quantity=quantity,
         level=level,
         count=len(points),
-        held=sum(point.held for point in points),
+        held=sum(point.is_covered for point in points),
         mean_width=math.exp(sum_in_order(math.log(width) for width in widths) / len(widths)),
         widest_between_sizes=max((p.high / p.low for p in points if p.between_sizes), default=None),
     )

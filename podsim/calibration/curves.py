@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from podsim.calibration.holdout import summary
 from podsim.convergence import curve_errors
-from podsim.convergence.curve_errors import Missed
+from podsim.convergence.curve_errors import LeftOutPoint
 from podsim.model.training import Convergence
 from podsim.model.validation import CurveSummary
 
 LEAST_POINTS = 3  # of a curve that one is left out of
-PLACES: tuple[tuple[str, Callable[[Convergence], Iterator[Missed]]], ...] = (
+PLACES: tuple[tuple[str, Callable[[Convergence], Iterator[LeftOutPoint]]], ...] = (
     ("between", curve_errors.interior),
     ("above", curve_errors.above),
     ("below", curve_errors.below),
 )
 
 
-def used(curves: Mapping[str, Convergence]) -> tuple[CurveSummary, ...]:
+def summaries(curves: Mapping[str, Convergence]) -> tuple[CurveSummary, ...]:
     """The curves that predictions use, by workload."""
     return tuple(row for name, curve in sorted(curves.items()) for row in _rows(name, "as used", [curve]))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 STRONG = 0.85  # correlation above which two parameters are said to be hard to tell apart
-UNINFORMED = 0.8  # share of its prior error above which a parameter has learned little
+UNINFORMED_SHARE = 0.8  # share of its prior error above which a parameter has learned little
 LEAST_MAPPINGS = 2  # one step time can be met in any number of ways
 PRECISE = 1e-6  # relative change of parameters at which the solver stops
 DECIMALS = 7  # of a fitted log: below them the libraries of linear algebra differ
@@ -47,7 +47,7 @@ class Fit:
         weak = [
             f"{free.name}: barely informed by these points, its error is {100 * self.fitted[free.name].error:.0f} %"
             for free in self.free.parameters
-            if self.fitted[free.name].error > UNINFORMED * free.prior_error
+            if self.fitted[free.name].error > UNINFORMED_SHARE * free.prior_error
         ]
         bound = [
             f"{free.name}: at its bound"
@@ -113,7 +113,7 @@ def fit(
 
     def residuals(logs: "np.ndarray") -> "np.ndarray":
         values = [math.exp(log) for log in logs.tolist()]  # np.exp and np.log differ between processors and versions
-        predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(fitted(free, values)))])
+        predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(free_parameters(free, values)))])
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = (
@@ -166,14 +166,14 @@ def _solution(
     names = free.names
     return Fit(
         free=free,
-        fitted=fitted(free, [math.exp(log) for log in logs.tolist()], errors.tolist()),
+        fitted=free_parameters(free, [math.exp(log) for log in logs.tolist()], errors.tolist()),
         correlation={a: {b: float(related[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)},
         mappings=mappings,
         evaluations=evaluations,
     )
 
 
-def fitted(
+def free_parameters(
     free: FreeParameters, values: Sequence[float], errors: Sequence[float] | None = None
 ) -> dict[str, FittedParameter]:
     """The free parameters with these values, in their order; certain where no errors are given."""
@@ -192,7 +192,7 @@ def fitted(
     }
 
 
-def rounded(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
+def round_values(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
     """Fitted values to so many digits, as they are written."""
 
     def short(value: float) -> float:

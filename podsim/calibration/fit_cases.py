@@ -1,5 +1,6 @@
 """Published results made ready to be predicted: workload, machine, published mapping."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -84,9 +85,9 @@ def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -
         return presets.preset(workload, point.preset, topology)
     named = [item for item in workload.presets if item.name == point.preset]
     alike = [item for item in named if item.ipus_per_replica == point.ipus_per_replica] or named
-    base = next((item for item in alike if item.topology == topology.name), alike[0] if alike else None)
-    if base is None:
+    if not alike:
         return presets.preset(workload, point.preset, topology)  # which says what presets there are
+    base = min(alike, key=lambda item: (item.topology != topology.name, size_ratio(item, topology)))
     same = base.topology == topology.name
     return replace(
         base,
@@ -97,6 +98,11 @@ def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -
         accumulation=point.accumulation,
         hosts=base.hosts if same else presets.usual_hosts(workload, topology, None).servers,
     )
+
+
+def size_ratio(preset: Preset, topology: Topology) -> float:
+    """How far the IPUs of a published mapping are from those of a machine, as a log without sign."""
+    return abs(math.log(preset.replicas * preset.ipus_per_replica / topology.ipus))
 
 
 class StepTimes:

@@ -30,8 +30,8 @@ Progress = Callable[[int, int], None]
 def convergence(ready: Sequence[fit_cases.OtherCase]) -> tuple[CurveSummary, ...]:
     """Reference points left out of the curves of these cases, and of those of all rounds."""
     own = {case.workload.name: case.workload.curve for case in ready}
-    rounds = reference_points.curves(reference_points.shipped())
-    return (*curves.used(own), *curves.of_rounds(rounds))
+    rounds = reference_points.curves(reference_points.published_points())
+    return (*curves.summaries(own), *curves.of_rounds(rounds))
 
 
 def cases() -> tuple[fit_cases.OtherCase, ...]:
@@ -72,7 +72,7 @@ def fit_frameworks(
 def comparator_fit(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
     """The laws of machines without IPUs fitted to their published results, and how far they are off."""
     chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}
-    kept, left_out = sort_out(comparator_results.shipped(), chips)
+    kept, left_out = sort_out(comparator_results.published_results(), chips)
     known = {row.workload for row in kept} & set(catalog.names("workloads"))
     workloads = {name: catalog.workload(name).value for name in sorted(known)}
     return comparator_holdout.calibrate(kept, left_out, workloads, chips, on_progress)

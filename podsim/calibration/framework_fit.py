@@ -88,10 +88,10 @@ class FrameworkFit(Displayable):
     def by_framework(self) -> dict[Framework, FrameworkGroup]:
         """The groups of each framework as one."""
         names = dict.fromkeys(group.framework for group in self.groups)
-        return {name: _joined([group for group in self.groups if group.framework is name]) for name in names}
+        return {name: _join([group for group in self.groups if group.framework is name]) for name in names}
 
 
-def _joined(groups: Sequence[FrameworkGroup]) -> FrameworkGroup:
+def _join(groups: Sequence[FrameworkGroup]) -> FrameworkGroup:
     def every(kind: str) -> tuple[Any, ...]:
         return tuple(item for group in groups for item in getattr(group, kind))
 

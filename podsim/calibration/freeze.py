@@ -18,13 +18,13 @@ def again(
     """The same questions with the answers of now."""
     predictions = []
     for done, row in enumerate(rows, start=1):
-        predictions.append(answered(row, predict(row)))
+        predictions.append(freeze(row, predict(row)))
         if on_progress:
             on_progress(done, len(rows))
     return tuple(predictions)
 
 
-def answered(row: FrozenPrediction, answer: Prediction) -> FrozenPrediction:
+def freeze(row: FrozenPrediction, answer: Prediction) -> FrozenPrediction:
     """The row with what is predicted, to four digits."""
     mapping = answer.mapping
     return replace(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from podsim.calibration import convergence_factors
 from podsim.calibration.coverage import estimates, published_s
-from podsim.calibration.fit import LEAST_MAPPINGS, Fit, best, blank, rounded
+from podsim.calibration.fit import LEAST_MAPPINGS, Fit, best, blank, round_values
 from podsim.calibration.fit_cases import GROUP_OF, OtherCase, StepTimes, groups, steps_s
 from podsim.calibration.overheads import apart, outside_error, overheads
 from podsim.calibration.residual_spread import model_error
@@ -20,7 +20,7 @@ from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import (
     GROUPINGS,
-    POOLED,
+    POOLED_GROUP,
     POOLED_GROUPINGS,
     STEP,
     TIME,
@@ -40,12 +40,12 @@ from podsim.predicting.run import run
 Progress = Callable[[int, int], None]
 
 
-def learned(cases: Sequence[OtherCase], fit: Fit, step_error: float) -> ParameterSet:
+def fit_all(cases: Sequence[OtherCase], fit: Fit, step_error: float) -> ParameterSet:
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
     fitted = replace(blank(fit.fitted), correlation=fit.correlation)
     outside = overheads(cases, fitted)
-    return rounded(
+    return round_values(
         replace(
             fitted,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in fit.correlation.items()},
@@ -92,7 +92,7 @@ def held_out(
                 code="too-few-points",
                 hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
             )
-        result[name] = learned(rest, best(rest, free, start, times), 0.0)
+        result[name] = fit_all(rest, best(rest, free, start, times), 0.0)
         on_fit()
     return result
 
@@ -136,7 +136,7 @@ def calibrate(
         errors[kind] = _left_out(cases, kind, without)
     own = [error for group in errors.get("machine", {}).values() for error in group]
     step_error = math.sqrt(sum_in_order(math.log1p(error) ** 2 for error in own) / len(own)) if own else 0.0
-    parameters = learned(cases, fit, step_error)
+    parameters = fit_all(cases, fit, step_error)
     return parameters, _report(cases, fit, parameters, by, errors.get(by, {}))
 
 
@@ -145,7 +145,7 @@ def _report(
 ) -> FitReport:
     names = list(fit.fitted)
     pairs = [(a, b, fit.correlation[a][b]) for i, a in enumerate(names) for b in names[i + 1 :]]
-    left_out = summed(errors) if errors else None
+    left_out = summarize(errors) if errors else None
     return FitReport(
         parameters=parameters.fitted,
         correlations=tuple(sorted(pairs, key=lambda pair: -abs(pair[2]))),
@@ -169,7 +169,7 @@ def _left_out(cases: Sequence[OtherCase], by: str, without: Mapping[str, Paramet
     return {name: _step_errors(own, without[name]) for name, own in groups(cases, by).items()}
 
 
-def summed(errors: Mapping[str, Sequence[float]]) -> ValidationHeldOut:
+def summarize(errors: Mapping[str, Sequence[float]]) -> ValidationHeldOut:
     """Errors of all groups and of each."""
     overall = summary([error for group in errors.values() for error in group])
     return ValidationHeldOut(overall=overall, groups={name: summary(group) for name, group in errors.items()})
@@ -206,8 +206,10 @@ def validate(
             quantity: summary([p.error for p in points], [p.held_out_error or 0.0 for p in points])
             for quantity, points in by_quantity.items()
         },
-        held_out={by: summed(_left_out(cases, by, parameters)) for by, parameters in without.items()},
-        intervals=_covered({by: _intervals(_unseen(cases, by, parameters)) for by, parameters in without.items()}),
+        held_out={by: summarize(_left_out(cases, by, parameters)) for by, parameters in without.items()},
+        intervals=_coverage_by_group(
+            {by: _intervals(_held_out_cases(cases, by, parameters)) for by, parameters in without.items()}
+        ),
     )
 
 
@@ -223,18 +225,19 @@ def hold_outs(cases: Sequence[OtherCase], free: FreeParameters, on_progress: Pro
     intervals: dict[str, dict[str, list[Interval]]] = {}
     for by in GROUPINGS:
         without = held_out(cases, by, free, None, times, count)
-        intervals[by] = _intervals(_unseen(cases, by, without))
+        intervals[by] = _intervals(_held_out_cases(cases, by, without))
         errors[by] = {
             NAMES[quantity]: summary([interval.error for interval in each]) for quantity, each in intervals[by].items()
         }
         forms[by] = {name: parameters.form for name, parameters in without.items()}
     renamed = {
-        by: {NAMES[quantity]: item for quantity, item in each.items()} for by, each in _covered(intervals).items()
+        by: {NAMES[quantity]: item for quantity, item in each.items()}
+        for by, each in _coverage_by_group(intervals).items()
     }
     return HoldOuts(hold_outs=errors, forms=forms, intervals=renamed)
 
 
-def _unseen(
+def _held_out_cases(
     cases: Sequence[OtherCase], by: str, without: Mapping[str, ParameterSet]
 ) -> Iterator[tuple[OtherCase, ParameterSet]]:
     """Every case that was left out, with what was learned without it."""
@@ -243,14 +246,16 @@ def _unseen(
             yield case, without[name]
 
 
-def _covered(intervals: Mapping[str, Mapping[str, Sequence["Interval"]]]) -> dict[str, dict[str, HeldIntervals]]:
+def _coverage_by_group(
+    intervals: Mapping[str, Mapping[str, Sequence["Interval"]]],
+) -> dict[str, dict[str, HeldIntervals]]:
     """How often intervals hold, by what was left out and pooled over what is extrapolated."""
     together = {
         quantity: [interval for by in POOLED_GROUPINGS for interval in intervals[by][quantity]] for quantity in NAMES
     }
     return {
-        by: {quantity: covered(each) for quantity, each in quantities.items()}
-        for by, quantities in {**intervals, POOLED: together}.items()
+        by: {quantity: coverage(each) for quantity, each in quantities.items()}
+        for by, quantities in {**intervals, POOLED_GROUP: together}.items()
     }
 
 
@@ -286,7 +291,7 @@ def _intervals(each: Iterable[tuple[OtherCase, ParameterSet]]) -> dict[str, list
     return intervals
 
 
-def covered(intervals: Sequence[Interval]) -> HeldIntervals:
+def coverage(intervals: Sequence[Interval]) -> HeldIntervals:
     """How many of the intervals hold what was measured, and how wide they are."""
     widths = [interval.width for interval in intervals]
     return HeldIntervals(

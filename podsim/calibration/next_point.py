@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from podsim.calibration.convergence_factors import narrowed
+from podsim.calibration.convergence_factors import narrow
 
 if TYPE_CHECKING:
-    from podsim.model.calibration import Outside, ParameterSet, SamplesFactor
+    from podsim.model.calibration import Outside, OwnConfiguration, ParameterSet, SamplesFactor
     from podsim.model.parameters import FreeParameters
+
+NEXT: Final = "measured next"
+"""Name of the configuration of a point that may be measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextPoint:
     """Runs that may be made: a workload on so many IPUs of a chip, `slopes` of the log of its step by parameter.
 
-    `converged` is there where they go on to the target.
+    `converged` is there where they go on to the target, `configuration` has what they tell of it by itself.
     """
 
     workload: str
@@ -29,6 +32,7 @@ class NextPoint:
     runs: int
     slopes: Mapping[str, float]
     converged: ConvergedRuns | None = None
+    configuration: OwnConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,7 @@ def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters)
         chips=tuple(dict.fromkeys((*parameters.chips, point.chip))),
         samples=_samples(parameters, point),
         outside=_outside(parameters.outside, point),
+        own=_own(parameters, point),
     )
 
 
@@ -89,8 +94,15 @@ def _samples(parameters: ParameterSet, point: NextPoint) -> Mapping[str, Mapping
     by_optimizer = known.get(point.workload, {})
     by_division = by_optimizer.get(runs.optimizer, {})
     prior = by_division.get(runs.division)
-    after = narrowed(prior, 1.0 if prior is None else prior.factor, runs.seed_spread, point.runs)
+    after = narrow(prior, 1.0 if prior is None else prior.factor, runs.seed_spread, point.runs)
     return {**known, point.workload: {**by_optimizer, runs.optimizer: {**by_division, runs.division: after}}}
+
+
+def _own(parameters: ParameterSet, point: NextPoint) -> Mapping[str, OwnConfiguration] | None:
+    """Configurations with own runs, that of the point among them."""
+    if point.configuration is None:
+        return parameters.own
+    return {NEXT: point.configuration, **(parameters.own or {})}
 
 
 def _outside(outside: Outside, point: NextPoint) -> Outside:

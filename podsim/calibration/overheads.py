@@ -21,15 +21,15 @@ SCATTER = 0.25  # prior of how far a mechanism lies from the trend in one releas
 SCATTER_POINTS = 2.0  # releases and mechanisms that the prior of the scatter counts for
 SUBMISSION = 0.3  # log by which submissions under one release differ
 LEAST_CALL_S = 0.05  # a call is not taken for shorter, whatever the forward program was predicted to take
-Seen = Mapping[str, Mapping[str, Sequence[float]]]
+Observations = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def overheads(cases: Sequence[OtherCase], parameters: ParameterSet) -> Outside:
     """Every mechanism in every release that logs show, and the trend between releases; nothing without cases."""
-    return of_seen(gathered(cases, parameters)) if cases else Outside()
+    return of_seen(observations(cases, parameters)) if cases else Outside()
 
 
-def gathered(cases: Iterable[OtherCase], parameters: ParameterSet) -> dict[str, dict[str, list[float]]]:
+def observations(cases: Iterable[OtherCase], parameters: ParameterSet) -> dict[str, dict[str, list[float]]]:
     """Seconds of every case by mechanism and release."""
     table: dict[str, dict[str, list[float]]] = {name: {} for name in MECHANISMS}
     for case in cases:
@@ -55,7 +55,7 @@ def parts_s(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     return {name: seconds for name, seconds in table.items() if seconds > 0}
 
 
-def of_seen(seen: Seen) -> Outside:
+def of_seen(seen: Observations) -> Outside:
     """Least squares on logs: a level for each mechanism and one gain a quarter, with priors (Eq. 29).
 
     What a release shows of a mechanism is drawn to the trend by as much as its submissions differ.
@@ -79,7 +79,7 @@ def of_seen(seen: Seen) -> Outside:
     return Outside(
         seconds={
             name: {
-                sdk: _digits(math.exp(fmean(result) - (1 - _kept(len(result))) * missed[name, sdk]))
+                sdk: _digits(math.exp(fmean(result) - (1 - _retention(len(result))) * missed[name, sdk]))
                 for text, sdk, result in sorted(details)
                 if text == name
             }
@@ -119,7 +119,7 @@ def logs(seconds: Iterable[float]) -> list[float]:
     return [math.log(second) for second in seconds]
 
 
-def _kept(count: int) -> float:
+def _retention(count: int) -> float:
     """The share of its distance from the trend that a release with so many submissions keeps."""
     return SCATTER**2 / (SCATTER**2 + SUBMISSION**2 / count)
 

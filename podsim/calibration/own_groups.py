@@ -25,7 +25,7 @@ from podsim.model.workload import Workload
 
 
 @dataclass(slots=True)
-class Grouped:
+class PointGroups:
     """Points made, and what was said on the way; `unknown` are the mappings to choose from."""
 
     points: list[OwnPoint] = field(default_factory=list)
@@ -41,9 +41,9 @@ class Catalog:
     topology: Callable[[str], Topology]
 
 
-def group(tree: LogTree, options: LogOptions, catalog: Catalog) -> Grouped:
+def group(tree: LogTree, options: LogOptions, catalog: Catalog) -> PointGroups:
     """The points of a tree of logs, in the order of their first runs."""
-    groups = Grouped()
+    groups = PointGroups()
     by_split: dict[Split, list[LogRun]] = {}
     for run in tree.runs:
         split = _split(run, tree, options)
@@ -54,7 +54,7 @@ def group(tree: LogTree, options: LogOptions, catalog: Catalog) -> Grouped:
     for split, runs in by_split.items():
         for some in _by_folder(runs):
             _add(groups, split, some, options, catalog)
-    groups.remarks += _mixed(tree.runs)
+    groups.remarks += _mixture_remarks(tree.runs)
     return groups
 
 
@@ -90,7 +90,7 @@ def _by_folder(runs: Sequence[LogRun]) -> list[list[LogRun]]:
     return [*several, *([alone] if alone else [])]
 
 
-def _mixed(runs: Iterable[LogRun]) -> list[Remark]:
+def _mixture_remarks(runs: Iterable[LogRun]) -> list[Remark]:
     platforms: dict[str, set[str]] = {}
     for run in runs:
         if run.platform:
@@ -102,7 +102,7 @@ def _mixed(runs: Iterable[LogRun]) -> list[Remark]:
     ]
 
 
-def _add(groups: Grouped, split: Split, runs: Sequence[LogRun], options: LogOptions, catalog: Catalog) -> None:
+def _add(groups: PointGroups, split: Split, runs: Sequence[LogRun], options: LogOptions, catalog: Catalog) -> None:
     """One more point, or a remark why not."""
     where = own_points.locator([run.file for run in runs])
     try:
@@ -116,20 +116,20 @@ def _add(groups: Grouped, split: Split, runs: Sequence[LogRun], options: LogOpti
         groups.unknown += [text for text in error.known if text not in groups.unknown]
         return
     usable = _figures(groups, runs, workload, split.global_batch)
-    if not any(item.run.reached for item in usable):
+    if not any(item.run.reached_target for item in usable):
         if usable:
             groups.remarks.append(Remark(file=where, line=0, text="left out: no run reached its target"))
         return
     clock = own_points.clock(usable)
     taken = {point.point.id for point in groups.points}
     base = f"{split.workload}/{split.topology}/own-{preset.division}"
-    id_ = next(name for name in _numbered(base) if name not in taken)
+    id_ = next(name for name in _numbered_names(base) if name not in taken)
     point = own_points.point(id_, split.workload, preset, usable, split.sdk or preset.sdk, clock)
     groups.points.append(_own(point, preset, workload, usable, clock.factor))
     groups.remarks += own_points.remarks(usable, where, clock)
 
 
-def _figures(groups: Grouped, runs: Sequence[LogRun], workload: Workload, global_batch: int) -> list[Figures]:
+def _figures(groups: PointGroups, runs: Sequence[LogRun], workload: Workload, global_batch: int) -> list[Figures]:
     usable = []
     for run in runs:
         item = figures(run, workload, global_batch)
@@ -140,7 +140,7 @@ def _figures(groups: Grouped, runs: Sequence[LogRun], workload: Workload, global
     return usable
 
 
-def _numbered(base: str) -> Iterable[str]:
+def _numbered_names(base: str) -> Iterable[str]:
     yield base
     number = 2
     while True:
@@ -155,10 +155,10 @@ def _own(
     published = any(item == preset for item in workload.presets)
     first = runs[0].run
     return OwnPoint(
-        point=own_points.shortened(point) if published else point,
+        point=own_points.without_default_mapping(point) if published else point,
         mapping=preset,
         published=published,
-        reached=sum(run.run.reached for run in runs),
+        reached=sum(run.run.reached_target for run in runs),
         init_s=round(sorted(run.run.init_s for run in runs)[len(runs) // 2], 3),
         platform=first.platform,
         learning_rate=first.learning_rate,
@@ -167,7 +167,7 @@ def _own(
             OwnRun(
                 file=run.run.file,
                 seed=run.run.seed,
-                reached=run.run.reached,
+                reached=run.run.reached_target,
                 step_s=round(run.step_s, 6),
                 time_s=round(run.run.clock_s / factor, 3),
                 samples=run.samples,

@@ -1,4 +1,4 @@
-"""Own points beside the published ones, or alone: the fit, and how they err before and after it."""
+"""Own points with the published ones, or alone: the fit, and how they err before and after it."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from podsim.calibration import convergence_factors, own_groups
+from podsim.calibration import convergence_factors, own_groups, own_residual
+from podsim.calibration.coverage import estimates
 from podsim.calibration.fit_cases import OtherCase, preset_of, steps_s
 from podsim.calibration.holdout import Progress, calibrate
 from podsim.calibration.own_groups import Catalog
@@ -16,11 +17,11 @@ from podsim.files.catalog import points_of
 from podsim.files.mllog import tree
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.mllog import Remark
-from podsim.model.own_logs import OwnError, OwnPoint, OwnRun, ParameterAtBound, RunPrediction
+from podsim.model.own_logs import OwnError, OwnInterval, OwnPoint, OwnRun, ParameterAtBound, RunPrediction
 from podsim.model.parameters import FreeParameters
-from podsim.model.quantity import Estimate
+from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
-from podsim.model.validation import STEP, TIME, FitReport
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, FitReport
 from podsim.predicting import intervals
 from podsim.predicting.assemble import question_pace, step, step_doubt
 from podsim.predicting.run import RunPace
@@ -31,7 +32,7 @@ HINT_MAPPING = "say which: --preset NAME, repeatable, or --ipus-per-replica N, o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class OwnLogs:
     """What was read: files and runs in them, points, remarks."""
 
     files: int
@@ -40,11 +41,11 @@ class Read:
     remarks: tuple[Remark, ...]
 
 
-def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool) -> Read:
+def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool) -> OwnLogs:
     """The points of the logs below `path`, or of a file or folder of points; InputError where there are none."""
     if from_points:
         points = tuple(_as_given(point, catalog) for point in points_of(path))
-        return Read(files=0, runs=sum(item.point.runs for item in points), points=points, remarks=())
+        return OwnLogs(files=0, runs=sum(item.point.runs for item in points), points=points, remarks=())
     result = tree.read(path)
     grouped = own_groups.group(result, options, catalog)
     remarks = (*result.remarks, *grouped.remarks)
@@ -52,16 +53,16 @@ def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool
         context = [f"{remark.where}  {remark.text}" for remark in remarks][:MOST_SHOWN]
         more = len(remarks) - len(context)
         raise InputError(
-            f"no calibration point can be made of {counted(result.files, 'file')}",
+            f"no calibration point can be made of {count(result.files, 'file')}",
             code="no-own-points",
             context=[*context, *([f"and {more} more"] if more > 0 else []), *grouped.unknown],
             hint=HINT_MAPPING if grouped.unknown else "docs/how-to/own-logs.md says what a log needs",
         )
     used = sum(item.point.runs for item in grouped.points)
-    return Read(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)
+    return OwnLogs(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)
 
 
-def counted(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
     """A count with its noun."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
@@ -81,7 +82,7 @@ def _as_given(point: CalibrationPoint, catalog: Catalog) -> OwnPoint:
     )
 
 
-def fitted(
+def fit(
     own: Sequence[OtherCase],
     published: Sequence[OtherCase],
     before: ParameterSet,
@@ -95,6 +96,7 @@ def fitted(
     parameters, report = calibrate([*published, *own], free, on_progress=on_progress)
     submitted = convergence_factors.samples_factors(published)
     parameters = replace(parameters, samples=convergence_factors.own_factors(submitted, own))
+    parameters = replace(parameters, own=own_residual.own_configurations(own, parameters, submitted))
     numbers = [number for item in parameters.fitted.values() for number in (item.value, item.error)]
     if not all(map(math.isfinite, numbers)):
         raise Infeasible(
@@ -141,7 +143,7 @@ class PredictedCase:
         return intervals.given_samples(self.pace, samples, self.doubt, outside_error=self.outside_error)
 
 
-def predicted(case: OtherCase, parameters: ParameterSet) -> PredictedCase:
+def predict_case(case: OtherCase, parameters: ParameterSet) -> PredictedCase:
     """A case as `parameters` predict it, with the intervals that `podsim predict` gives."""
     question = case.question(parameters)
     timeline = step(question, case.mapping)
@@ -167,7 +169,7 @@ def of_runs(
 ) -> Iterator[RunPrediction]:
     """Every run of every point against what both sets of parameters predict of it; `own` has a case for each point."""
     for item, case in zip(points, own, strict=True):
-        was, now = predicted(case, before), predicted(case, after)
+        was, now = predict_case(case, before), predict_case(case, after)
         for each in item.each or (_all_runs(item),):
             quantities = {
                 STEP: (each.step_s, was.step, now.step),
@@ -185,6 +187,20 @@ def of_runs(
                     fitted=fitted_now,
                     inside=fitted_now.low <= measured_s <= fitted_now.high,
                 )
+
+
+def intervals_of(own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet) -> Iterator[OwnInterval]:
+    """What both sets of parameters predict of the configuration of each own point, a new score of it included."""
+    for case in own:
+        known = [dict(_estimates(case, parameters)) for parameters in (before, after)]
+        for quantity in (STEP, TIME_PREDICTED_SAMPLES):
+            was, now = (each[quantity] for each in known)
+            yield OwnInterval(id=case.point.id, quantity=quantity, before=was, after=now)
+
+
+def _estimates(case: OtherCase, parameters: ParameterSet) -> Iterator[tuple[str, Estimate]]:
+    for quantity, _, estimate in estimates(case, parameters, (NINETY_PERCENT,)):
+        yield quantity, estimate
 
 
 def _all_runs(item: OwnPoint) -> OwnRun:
@@ -216,5 +232,5 @@ def _errors(own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet)
 
 def _answers(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     """Step time, and time to train with the runs' own samples [s]."""
-    answer = predicted(case, parameters)
+    answer = predict_case(case, parameters)
     return {STEP: answer.step.value, TIME: answer.time(case.point.samples_to_converge).value}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from podsim.calibration.fit_cases import size_ratio
 from podsim.model.fabric import Topology
 from podsim.model.mllog import LogRun, SystemFile
 from podsim.model.training import Preset
@@ -95,7 +96,7 @@ def mapping(split: Split, workload: Workload, topology: Topology, options: LogOp
     message = f"no published mapping of {workload.name} on {topology.name} has global batch {split.global_batch:,}"
     if split.accumulation:
         message += f" and accumulation {split.accumulation:,}"
-    raise UnknownMapping(message, _listed(workload, topology.name, workload.presets))
+    raise UnknownMapping(message, _preset_names(workload, topology.name, workload.presets))
 
 
 def _global_batch(item: Preset, workload: Workload) -> float:
@@ -134,13 +135,17 @@ def _only(items: Sequence[Preset], split: Split, workload: Workload) -> Preset:
         message = (
             f"global batch {split.global_batch:,} on {split.topology} was run in {len(kinds)} ways: --preset {names}"
         )
-        raise UnknownMapping(message, _listed(workload, split.topology, items))
+        raise UnknownMapping(message, _preset_names(workload, split.topology, items))
     return items[0]
 
 
 def _own(items: Sequence[Preset], split: Split, workload: Workload, topology: Topology) -> Preset:
-    """A mapping that is not published, with the newest configuration of the presets that are left."""
-    base = max(items, key=lambda item: (tuple(map(int, re.findall(r"\d+", item.sdk))), item.name))
+    """A mapping that is not published, with the newest configuration of the presets left, that of the nearest size."""
+
+    def order(item: Preset) -> tuple[tuple[int, ...], str, float]:
+        return tuple(map(int, re.findall(r"\d+", item.sdk))), item.name, -size_ratio(item, topology)
+
+    base = max(items, key=order)
     replicas = max(1, topology.ipus // base.ipus_per_replica)
     accumulation = split.accumulation or base.accumulation
     micro = split.global_batch / (replicas * accumulation * workload.samples_per_row)
@@ -148,7 +153,7 @@ def _own(items: Sequence[Preset], split: Split, workload: Workload, topology: To
         raise UnknownMapping(
             f"a global batch of {split.global_batch:,} on {replicas} replicas of {base.ipus_per_replica} IPUs with "
             f"accumulation {accumulation} is {micro:.3g} rows a micro-batch",
-            _listed(workload, topology.name, workload.presets),
+            _preset_names(workload, topology.name, workload.presets),
         )
     return replace(
         base,
@@ -160,7 +165,7 @@ def _own(items: Sequence[Preset], split: Split, workload: Workload, topology: To
     )
 
 
-def _listed(workload: Workload, topology: str, items: Sequence[Preset]) -> list[str]:
+def _preset_names(workload: Workload, topology: str, items: Sequence[Preset]) -> list[str]:
     """Presets of a machine, or of all where it has none, as a person chooses among them."""
     here = [item for item in items if item.topology == topology] or items
     return [

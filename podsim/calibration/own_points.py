@@ -13,7 +13,7 @@ from podsim.model.training import Division, Preset
 SOURCE = "own-logs"
 TAIL = 0.005  # share of a run after its last event from which it is worth a word
 ALIKE = 0.01  # relative spread below which ratios of a group count as one
-MIXED = 0.05  # relative spread of step times above which a group is hardly one system
+MIXTURE_SPREAD = 0.05  # relative spread of step times above which a group is hardly one system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,10 @@ def clock(runs: Sequence[Figures]) -> Clock:
     return Clock(remark=f"run_stop comes {share} and is not the same share in all runs: a slow end, kept in minutes")
 
 
-def scored(runs: Sequence[Figures]) -> list[Figures]:
+def scoring_runs(runs: Sequence[Figures]) -> list[Figures]:
     """The runs that count: fastest and slowest dropped, one that missed the target being the slowest; all of two."""
-    ordered = sorted(runs, key=lambda figures: (not figures.run.reached, figures.run.clock_s))
-    return ordered[1:-1] if len(ordered) > 2 else [figures for figures in ordered if figures.run.reached]
+    ordered = sorted(runs, key=lambda figures: (not figures.run.reached_target, figures.run.clock_s))
+    return ordered[1:-1] if len(ordered) > 2 else [figures for figures in ordered if figures.run.reached_target]
 
 
 def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk: str, clock: Clock) -> CalibrationPoint:
@@ -58,8 +58,10 @@ def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk:
 
     `preset` is the mapping that was used; its name says whose configuration was followed.
     """
-    counted = [figures for figures in scored(runs) if figures.run.reached] or [run for run in runs if run.run.reached]
-    reached = [run for run in runs if run.run.reached]
+    counted = [figures for figures in scoring_runs(runs) if figures.run.reached_target] or [
+        run for run in runs if run.run.reached_target
+    ]
+    reached = [run for run in runs if run.run.reached_target]
     minutes = fmean(figures.run.clock_s for figures in counted) / 60
     return CalibrationPoint(
         id=id_,
@@ -118,8 +120,8 @@ def locator(files: Sequence[str]) -> str:
 def remarks(runs: Sequence[Figures], where: str, clock: Clock) -> list[Remark]:
     """What to know of a group of runs before trusting its point."""
     texts = [clock.remark] if clock.remark else []
-    steps = [run.step_s for run in runs if run.run.reached]
-    if _spread(steps) > MIXED:
+    steps = [run.step_s for run in runs if run.run.reached_target]
+    if _spread(steps) > MIXTURE_SPREAD:
         low, high = min(steps), max(steps)
         texts.append(f"step times from {low:.4g} to {high:.4g} s: are these runs of one system and one release?")
     if 1 <= len(steps) < 3:
@@ -135,11 +137,11 @@ def _throughput(runs: Sequence[Figures]) -> list[str]:
     """Where the log's own throughput and the times of its blocks disagree."""
     for run in runs:
         logged, timed = run.run.throughput_samples_per_s, run.samples / (run.steps * run.step_s)
-        if logged and abs(math.log(logged / timed)) > MIXED:
+        if logged and abs(math.log(logged / timed)) > MIXTURE_SPREAD:
             return [f"logs say {logged:.4g} samples/s, their blocks {timed:.4g}: the blocks count"]
     return []
 
 
-def shortened(point: CalibrationPoint) -> CalibrationPoint:
+def without_default_mapping(point: CalibrationPoint) -> CalibrationPoint:
     """Without its mapping, where that is the preset's own."""
     return replace(point, replicas=None, ipus_per_replica=None, micro_batch=None, accumulation=None)

@@ -46,7 +46,7 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
     coarse = run.blocks or run.epochs
     if run.unpaired and (missing_s := _missing_s(run, coarse)):
         return f"lacks a block of training, whose start or end cannot be read ({missing_s:.3g} s), left out"
-    trained = _trained(run, workload, global_batch, pieces)
+    trained = _samples(run, workload, global_batch, pieces)
     if isinstance(trained, str):
         return trained
     samples, notes = trained
@@ -111,7 +111,7 @@ def _evaluating(run: LogRun, trained_s: float, benchmark: Benchmark) -> dict[str
     }
 
 
-def _trained(
+def _samples(
     run: LogRun, workload: Workload, global_batch: int, pieces: Sequence[LogSpan]
 ) -> tuple[float, tuple[str, ...]] | str:
     """Samples the run trained on and what was assumed for it, or why they are not known."""

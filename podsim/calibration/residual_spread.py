@@ -39,7 +39,7 @@ def left_out(cases: Sequence[OtherCase], parameters: ParameterSet, free: FreePar
     import numpy as np
 
     names = list(parameters.fitted)
-    residual, slopes = _linear(cases, parameters, names)
+    residual, slopes = linear_residuals(cases, parameters, names)
     error = np.array([parameters.fitted[name].error for name in names])
     related = [[1.0 if a == b else parameters.correlation.get(a, {}).get(b, 0.0) for b in names] for a in names]
     informed = np.linalg.inv(np.array(related) * np.outer(error, error))
@@ -57,10 +57,10 @@ def left_out(cases: Sequence[OtherCase], parameters: ParameterSet, free: FreePar
     return tuple(result[at] for at in range(len(cases)))
 
 
-def _linear(
+def linear_residuals(
     cases: Sequence[OtherCase], parameters: ParameterSet, names: Sequence[str]
 ) -> tuple[list[float], list[list[float]]]:
-    """Log residuals, and the log change of each step time with each parameter."""
+    """Logs of predicted over measured steps, and their change with the log of each parameter in `names`."""
     known: dict[tuple[str | int, ...], tuple[float, list[float]]] = {}
     for case in cases:
         if case.shape not in known:

@@ -76,7 +76,7 @@ def fit(rows: Sequence[StartRow], workload: Callable[[str], Workload]) -> StartF
     loads = [row.seconds for row in kept if row.what == "load"]
     if not loads:
         raise MissingParameter("no row says how long a program takes to load", hint="calibration/compile-times.csv")
-    form, operator = chosen(compiles)
+    form, operator = best_form(compiles)
     times = StartTimes(
         operator=operator,
         weights=proportion(weights, "bytes"),
@@ -93,7 +93,7 @@ def fit(rows: Sequence[StartRow], workload: Callable[[str], Workload]) -> StartF
     )
 
 
-def chosen(measured: Sequence[MeasuredTime]) -> tuple[str, UnitTime]:
+def best_form(measured: Sequence[MeasuredTime]) -> tuple[str, UnitTime]:
     """The form with the least scatter on these rows, and its proportion."""
     fits = {name: proportion(measured, name) for name in FORMS}
     form = min(FORMS, key=lambda name: fits[name].scatter)
@@ -126,7 +126,7 @@ def _held_out(
 ) -> Iterable[HeldOutTime]:
     """Every row with the fit of all, and with that of the rows of other groups, whose form is chosen among them."""
     for name in dict.fromkeys(group(each.row) for each in measured):
-        own_form, unit = chosen([each for each in measured if group(each.row) != name])
+        own_form, unit = best_form([each for each in measured if group(each.row) != name])
         wide = factor(unit, NINETY_PERCENT)
         for each in measured:
             if group(each.row) == name:

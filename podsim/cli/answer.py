@@ -7,7 +7,7 @@ from dataclasses import replace
 from podsim.cli.console import is_redirected, look, put
 from podsim.cli.options import OutputFlags
 from podsim.report import evidence
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import NOT_MLPERF, Doc, Note
 from podsim.report.terminal import INDENT, Look, render
 from podsim.studies import documents, notebook
@@ -17,7 +17,7 @@ def give(
     output: OutputFlags,
     *,
     screen: Callable[[], Doc],
-    written: Written,
+    written: AnswerDocument,
     line: Callable[[], str | tuple[str, ...]],
 ) -> None:
     """Write the JSON document, the answer line (a list has one for each name) or the screen to stdout."""
@@ -29,7 +29,7 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        text = render(_footed(evidence.with_changes(screen()), shape), shape)
+        text = render(_with_footer(evidence.with_changes(screen()), shape), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 
 
@@ -38,12 +38,12 @@ def give_answer(output: OutputFlags, answer: object) -> None:
     give(
         output,
         screen=lambda: notebook.screen(answer, verbose=output.verbose),
-        written=documents.written(answer),
+        written=documents.answer_document(answer),
         line=lambda: notebook.line(answer),
     )
 
 
-def _footed(doc: Doc, shape: Look) -> Doc:
+def _with_footer(doc: Doc, shape: Look) -> Doc:
     """The screen with digests of inputs and calibration as its last line, or at the end of it where both fit one."""
     note = evidence.note()
     if note is None:

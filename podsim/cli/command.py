@@ -27,7 +27,7 @@ from podsim.cli.options import (
 )
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind
 from podsim.model.verb import Command
 from podsim.report import fields_document
 from podsim.studies import arguments, commands, documents, notebook
@@ -60,7 +60,7 @@ def build(folder: str, command: Command) -> Run:
     """A function for cyclopts with the flags of the verb, of the output, and, with a page, of where it is written."""
     declared = [argument for argument in arguments(command.name).values() if argument.kind not in NOT_TYPED]
     names = {FLAG_NAMES.get(argument.name, argument.name): argument for argument in declared}
-    ahead = [name for name, argument in names.items() if argument.default is REQUIRED and not argument.named]
+    ahead = [name for name, argument in names.items() if argument.default is NO_DEFAULT and not argument.named]
     rest = [name for name, argument in names.items() if argument.rest]
 
     def call(*positional: Any, **flags: Any) -> int:  # noqa: ANN401  (as the verb declares them)
@@ -98,7 +98,7 @@ def build(folder: str, command: Command) -> Run:
 
 def _variable(verb: str, name: str, argument: Argument) -> Variable:
     """A parameter of the command: arguments that every call gives come without a name."""
-    required = argument.default is REQUIRED
+    required = argument.default is NO_DEFAULT
     kind: Any = TYPES.get(argument.kind, str)
     if argument.kind is ArgumentKind.CHOICE and not argument.metavar:
         kind = Literal[argument.choices]
@@ -138,7 +138,7 @@ def _give(
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        written=documents.written(answer),
+        written=documents.answer_document(answer),
         line=lambda: view.answer(answer),
     )
     if command.saves:
@@ -146,9 +146,9 @@ def _give(
             report,
             output,
             report=lambda: notebook.page(answer, question),
-            written=documents.written(answer),
+            written=documents.answer_document(answer),
         )
-    return ExitCode.NO if getattr(answer, "refused", False) else ExitCode.ANSWERED
+    return ExitCode.NO if getattr(answer, "is_refused", False) else ExitCode.ANSWERED
 
 
 def _view(folder: str) -> ModuleType:

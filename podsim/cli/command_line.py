@@ -10,7 +10,7 @@ from podsim.cli.console import JSON, color_wanted, json_wanted, kept_error, late
 from podsim.cli.error_text import bug, exit_code, screen
 from podsim.cli.exit import ExitCode
 from podsim.cli.help import page, page_of
-from podsim.cli.signals import ended
+from podsim.cli.signals import interrupt_of
 from podsim.errors import InputError, PodsimError
 from podsim.report.error_json import document
 from podsim.report.version import version
@@ -30,13 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(words)
         if error := kept_error():
-            code = _refused(error, words)
+            code = _report_error(error, words)
     except PodsimError as error:
-        code = _refused(error, words)
+        code = _report_error(error, words)
     except MemoryError:
         code = None
     except KeyboardInterrupt as error:
-        end = ended(error)
+        end = interrupt_of(error)
         with suppress(PodsimError):  # a terminal that was closed takes no message
             put(f"{end.message}\n", sys.stderr)
         code = end.code
@@ -46,11 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         put("\n".join(lines) + bug(words, shape), sys.stderr)
         code = ExitCode.BUG
     if code is None:  # not in its own block: what the traceback holds is free again only here
-        code = _refused(OUT_OF_MEMORY, words)
+        code = _report_error(OUT_OF_MEMORY, words)
     return int(code)
 
 
-def _refused(error: PodsimError, words: list[str]) -> ExitCode:
+def _report_error(error: PodsimError, words: list[str]) -> ExitCode:
     text = document(error) if json_wanted(words) else screen(error, look(sys.stderr, color_wanted(words)))
     put(text, sys.stderr)
     return exit_code(error)

@@ -66,14 +66,14 @@ def install(words: Sequence[str]) -> str:
     """
     shell = _shell(words)
     try:
-        path = _written(shell)
+        path = _install(shell)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError of a user without a home
         why = getattr(error, "strerror", None) or error
         raise InputError(f"completion for {shell} cannot be written: {why}", code="cannot-write") from None
     return f"wrote {path}: completion works in the next {shell} session\n"
 
 
-def _written(shell: Shell) -> Path:
+def _install(shell: Shell) -> Path:
     """The script, written where cyclopts knows that the shell looks, and named in its startup file if need be."""
     from cyclopts.completion.install import add_to_rc_file, get_default_completion_path
 

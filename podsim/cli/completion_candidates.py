@@ -79,21 +79,21 @@ def _values(kind: object) -> Sequence[str]:
 def names(kind: str) -> Sequence[str]:
     """Names of files of a kind, with what stands in them where they hold several; none is read in full."""
     if kind == "samplers":
-        return sorted(path.stem for path in (find.shipped("calibration") / "samplers").glob("*.toml"))
+        return sorted(path.stem for path in (find.data_folder("calibration") / "samplers").glob("*.toml"))
     if kind == "comparators":
-        return _listed("comparators/*.toml", "machine", "name")
+        return _texts("comparators/*.toml", "machine", "name")
     if kind == "topologies":
-        pods = [f"{prefix}{1 << power}" for prefix in _listed("family.toml", "family", "prefix") for power in POWERS]
-        return [*dict.fromkeys((*find.names("topologies"), *pods, *_listed("comparators/*.toml", "machine", "name")))]
+        pods = [f"{prefix}{1 << power}" for prefix in _texts("family.toml", "family", "prefix") for power in POWERS]
+        return [*dict.fromkeys((*find.names("topologies"), *pods, *_texts("comparators/*.toml", "machine", "name")))]
     if kind == "workloads":
         phases = (path.stem for path in find.folders("workloads")[-1].glob("phases/*.toml"))
         return [*find.names("workloads"), *sorted(phases)]
     return find.names("chips")
 
 
-def _listed(pattern: str, array: str, key: str) -> list[str]:
+def _texts(pattern: str, array: str, key: str) -> list[str]:
     """A text of each table in an array of the shipped files, without a look at anything else in them."""
-    texts = [_text(path) for path in sorted(find.shipped("topologies").glob(pattern))]
+    texts = [_text(path) for path in sorted(find.data_folder("topologies").glob(pattern))]
     return [str(table[key]) for text in texts for table in tomllib.loads(text)[array]]
 
 

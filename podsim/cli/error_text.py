@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from podsim.cli.exit import ExitCode
-from podsim.errors import Infeasible, InputError, PodsimError, meant
+from podsim.errors import Infeasible, InputError, PodsimError, did_you_mean
 from podsim.report.terminal import Look
 from podsim.report.version import version
 from podsim.studies import arguments, commands, verbs
@@ -28,7 +28,7 @@ USAGE_CODES = {
 }
 
 SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
-UNKNOWN = re.compile(r'unknown flag "?(?P<word>--[a-z0-9-]+)')
+UNKNOWN_FLAG = re.compile(r'unknown flag "?(?P<word>--[a-z0-9-]+)')
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 
 
@@ -48,17 +48,17 @@ def screen(error: PodsimError, look: Look) -> str:
     lines = [paint("no:", YELLOW) + f" {error.code}" if no else paint("error:", RED) + f" {error.code}"]
     space = [""] if error.context else []
     cross, bar, end = clean("×"), clean("│"), clean("╰")
-    lines += [*space, *_wrapped(clean(error.message), f"  {paint(cross, YELLOW if no else RED)} ", "    ", look.width)]
+    lines += [*space, *_wrap(clean(error.message), f"  {paint(cross, YELLOW if no else RED)} ", "    ", look.width)]
     for line in error.context:
-        lines += _wrapped(clean(line), f"  {bar} ", f"  {bar}   ", look.width)
+        lines += _wrap(clean(line), f"  {bar} ", f"  {bar}   ", look.width)
     if error.context and not no and error.code not in MIDWAY:
         lines.append(f"  {end} nothing was executed")
     if error.hint:
-        lines += [*space, *_wrapped(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]
+        lines += [*space, *_wrap(clean(error.hint), f"  {paint('hint:', FAINT)} ", "        ", look.width)]
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
+def _wrap(text: str, first: str, later: str, width: int) -> list[str]:
     lines = textwrap.wrap(
         text,
         width - len(later),
@@ -107,7 +107,7 @@ def _usage_message(kind: str, error: "CycloptsError") -> str:
 
 def _elsewhere(message: str, command: str) -> str:
     """An unknown flag with other commands that have it, which says more than a flag alike; "" where none does."""
-    match = UNKNOWN.match(message)
+    match = UNKNOWN_FLAG.match(message)
     if match is None:
         return ""
     name = match["word"].removeprefix("--").replace("-", "_")
@@ -120,7 +120,7 @@ def _elsewhere(message: str, command: str) -> str:
 def _suggestion(match: re.Match[str]) -> str:
     """A suggestion of cyclopts as all others are written; "" where the dashes alone make two flags alike."""
     word, name = match["word"].strip('"'), match["name"].strip('"')
-    near = meant(word.lstrip("-"), [name.lstrip("-")])
+    near = did_you_mean(word.lstrip("-"), [name.lstrip("-")])
     return f'{match["word"]}; did you mean "{name}"?' if near else match["word"]
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 from podsim.cli.console import JSON, look, put
 from podsim.cli.error_text import usage
 from podsim.cli.settable import refuse
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.files import inputs
 from podsim.files import settings as kept
-from podsim.files.settings import Ignored, Setting
+from podsim.files.settings import IgnoredFile, Setting
 from podsim.studies import commands
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
 """Flags that say the same otherwise: one that stands nearer displaces the others."""
 
 
-USED: ContextVar[tuple[Setting, ...]] = ContextVar("USED", default=())  # settings that the command line takes
-IGNORED: ContextVar[tuple[Ignored, ...]] = ContextVar("IGNORED", default=())  # files that were met and not read
+USED_SETTINGS: ContextVar[tuple[Setting, ...]] = ContextVar("USED", default=())  # settings that the command line takes
+IGNORED_SETTINGS: ContextVar[tuple[IgnoredFile, ...]] = ContextVar(
+    "IGNORED", default=()
+)  # files that were met and not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Settings:
                 JSON.set(setting.words == ("true",))
 
         effective(command, {flag: _repeats(argument) for flag, argument in by_flag.items()}, given, use)
-        USED.set(tuple(used))
+        USED_SETTINGS.set(tuple(used))
         ledger = inputs.current()
         if ledger is not None:
             ledger.settings = {setting.flag: setting.origin for setting in used}
@@ -88,15 +90,15 @@ class Settings:
 
 def begin() -> None:
     """Forget what was set for the command line before, in a process that runs several."""
-    USED.set(())
-    IGNORED.set(())
+    USED_SETTINGS.set(())
+    IGNORED_SETTINGS.set(())
 
 
 def say() -> None:
     """Say on stderr which file set what, and which files are not read: of a short answer too, which they may change."""
     _warn()
     by_file: dict[str, list[str]] = {}
-    for setting in USED.get():
+    for setting in USED_SETTINGS.get():
         if setting.path is not None:
             words = [_flag(setting), *(word for word in setting.words if word != "true")]
             by_file.setdefault(str(setting.path), []).append(" ".join(words))
@@ -106,7 +108,7 @@ def say() -> None:
 
 def _warn() -> None:
     """Say on stderr which settings files are not read, and why."""
-    for fromkey in dict.fromkeys(IGNORED.get()):
+    for fromkey in dict.fromkeys(IGNORED_SETTINGS.get()):
         text = f"warning: {fromkey.path} is ignored: {fromkey.why}; {fromkey.hint}"
         put(look(sys.stderr).clean(text) + "\n", sys.stderr)
 
@@ -145,8 +147,8 @@ def effective(
     stand = dict(given or {})
     effectives: list[Effective] = []
     files = kept.files()
-    IGNORED.set(files.ignored)
-    for near in (kept.variables(command, known), *map(kept.parsed, files.read)):
+    IGNORED_SETTINGS.set(files.ignored)
+    for near in (kept.variables(command, known), *map(kept.parse_file, files.read)):
         before = dict(stand)
         refusals: list[tuple[Setting, InputError]] = []
         for setting in near.settings:
@@ -178,7 +180,7 @@ def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
         word = name.removeprefix("PODSIM_").partition("_")[0].lower()
         if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in known:
             raise InputError(
-                f"{name}: podsim has no command {word}{meant(word, known)}",
+                f"{name}: podsim has no command {word}{did_you_mean(word, known)}",
                 code="bad-setting",
                 hint="PODSIM_PREDICT_POD sets --pod of podsim predict",
             )
@@ -188,13 +190,13 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
     """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
     first = setting.command[0]
     if first not in commands():
-        near = meant(first, [*commands()])
+        near = did_you_mean(first, [*commands()])
         raise InputError(
             f"{setting.origin}: podsim has no command {first}{near}", code="bad-setting", hint="podsim --help"
         )
     if setting.command != command:
         return False
     if setting.flag not in known:
-        raise kept.unknown(setting.origin, _flag(setting), command, known)
+        raise kept.unknown_setting(setting.origin, _flag(setting), command, known)
     refuse(setting)
     return True

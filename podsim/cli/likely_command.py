@@ -58,7 +58,7 @@ def likely_command(words: Sequence[str]) -> str:
         return ""
     known: Mapping[str, object] = entry["flags"]
     start, limit = len(path), len(path) + len(entry["places"])
-    likely = [*path, *_corrected(words[start:], known, limit - start)]
+    likely = [*path, *_corrections(words[start:], known, limit - start)]
     return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
 
 
@@ -72,7 +72,7 @@ def _complete(words: Sequence[str], known: Mapping[str, object]) -> bool:
     )
 
 
-def _corrected(words: Sequence[str], known: Mapping[str, object], places: int) -> Iterator[str]:
+def _corrections(words: Sequence[str], known: Mapping[str, object], places: int) -> Iterator[str]:
     """The words with known flags in place of others, and a flag before each machine beyond the places of a command."""
     waiting = ""
     for at, word in enumerate(words):

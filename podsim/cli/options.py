@@ -22,7 +22,7 @@ ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
 GATE = Group("gate for pipelines", sort_key=7)
 OUTPUT = Group("output", sort_key=8)
-READ = (
+TYPED_KINDS = (
     ArgumentKind.WHOLE,
     ArgumentKind.NUMBER,
     ArgumentKind.SHARE,
@@ -38,22 +38,24 @@ READ = (
 def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool = False) -> Parameter:
     """What the command line takes for an argument of a verb, as its study declares it."""
     argument = arguments(verb)[name]
-    reads = argument.kind in READ or (argument.kind is ArgumentKind.CHOICE and (argument.metavar or argument.aliases))
+    reads = argument.kind in TYPED_KINDS or (
+        argument.kind is ArgumentKind.CHOICE and (argument.metavar or argument.aliases)
+    )
     stated: dict[str, Any] = {
         "group": group,
         "help": argument.help,
         "metavar": argument.metavar,
         "show_default": show_default,
-        "converter": partial(_converted, argument) if reads else None,
+        "converter": partial(_convert, argument) if reads else None,
         "allow_leading_hyphen": argument.kind is ArgumentKind.QUANTITY,
     }
     return Parameter(**{key: value for key, value in stated.items() if value})
 
 
-def _converted(argument: Argument, _type: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401  (cyclopts passes any)
+def _convert(argument: Argument, _type: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401  (cyclopts passes any)
     """The value of a word; cyclopts on its own would take 3.7 for 3."""
     try:
-        return argument.parsed(tokens[0].value)
+        return argument.parse(tokens[0].value)
     except ValueError as error:
         raise BadValueError(str(error), argument.code) from None
 
@@ -91,7 +93,7 @@ class HasChanges(Protocol):
         """What is changed."""
 
 
-Changed = TypeVar("Changed", bound=HasChanges)
+WithChanges = TypeVar("WithChanges", bound=HasChanges)
 
 
 @Parameter(name="*")
@@ -113,7 +115,7 @@ class ModelFlags:
         tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
         return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))
 
-    def added(self, machine: Changed) -> Changed:
+    def add_to(self, machine: WithChanges) -> WithChanges:
         """The flags of a machine with these sizes among its changes."""
         return replace(machine, set=(*machine.set, *self.changes))
 
@@ -234,22 +236,22 @@ class NoiseFlags:
 class OwnershipFlags:
     """What machines cost, and on what terms they are owned."""
 
-    prices: Annotated[str | None, flag("purse", "prices", MONEY)] = None
-    machine_price: Annotated[float | None, flag("purse", "machine_price", MONEY)] = None
+    prices: Annotated[str | None, flag("ownership_terms", "prices", MONEY)] = None
+    machine_price: Annotated[float | None, flag("ownership_terms", "machine_price", MONEY)] = None
 
-    years: Annotated[float | None, flag("purse", "years", MONEY)] = None
-    use: Annotated[float | None, flag("purse", "use", MONEY)] = None
-    kwh_price: Annotated[float | None, flag("purse", "kwh_price", MONEY)] = None
+    years: Annotated[float | None, flag("ownership_terms", "years", MONEY)] = None
+    use: Annotated[float | None, flag("ownership_terms", "use", MONEY)] = None
+    kwh_price: Annotated[float | None, flag("ownership_terms", "kwh_price", MONEY)] = None
 
-    pue: Annotated[float | None, flag("purse", "pue", MONEY)] = None
-    rent_per_hour: Annotated[float | None, flag("purse", "rent_per_hour", MONEY)] = None
-    rent_per_ipu_hour: Annotated[float | None, flag("purse", "rent_per_ipu_hour", MONEY)] = None
+    pue: Annotated[float | None, flag("ownership_terms", "pue", MONEY)] = None
+    rent_per_hour: Annotated[float | None, flag("ownership_terms", "rent_per_hour", MONEY)] = None
+    rent_per_ipu_hour: Annotated[float | None, flag("ownership_terms", "rent_per_ipu_hour", MONEY)] = None
 
-    as_of: Annotated[str | None, flag("purse", "as_of", MONEY)] = None
-    currency: Annotated[str | None, flag("purse", "currency", MONEY)] = None
+    as_of: Annotated[str | None, flag("ownership_terms", "as_of", MONEY)] = None
+    currency: Annotated[str | None, flag("ownership_terms", "currency", MONEY)] = None
 
     @property
-    def stated(self) -> bool:
+    def is_given(self) -> bool:
         """Whether any is given."""
         return self != ANY_MONEY
 
@@ -289,8 +291,8 @@ class FaultFlags:
 
 
 ANY_FAULTS = FaultFlags()
-RENAMED = {"set": "changes", "fault": "faults"}
-FLAG_NAMES = {argument: name for name, argument in RENAMED.items()}
+KEYWORDS = {"set": "changes", "fault": "faults"}
+FLAG_NAMES = {argument: name for name, argument in KEYWORDS.items()}
 """Names of arguments on the command line, where they are others."""
 GROUPS = {
     argument.name: group
@@ -310,7 +312,7 @@ GROUPS = {
 def keywords(*groups: Any) -> dict[str, Any]:  # noqa: ANN401  (flag groups share no base)
     """Flags as keywords of the function of the same name, one to one; where it is printed to is no question."""
     flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
-    return {RENAMED.get(name, name): value for name, value in flags.items() if name != "out"}
+    return {KEYWORDS.get(name, name): value for name, value in flags.items() if name != "out"}
 
 
 ANY_MODEL = ModelFlags()

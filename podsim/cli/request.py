@@ -86,12 +86,12 @@ def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
     module = getattr(command, "__module__", "").rpartition(".")[2].removesuffix("_command")
     name = getattr(command, "__name__", "")
     ledger.verb = name if module in (name, "command") else f"{module} {name}"
-    flags = dict(sorted(_given(bound)))
+    flags = dict(sorted(_given_flags(bound)))
     ledger.named = frozenset(key for key in flags if key in FILES and _is_path(str(flags[key])))
     ledger.flags = {key: Path(value).name if key in ledger.named else value for key, value in flags.items()}
 
 
-def _given(bound: BoundArguments) -> Iterator[tuple[str, Any]]:
+def _given_flags(bound: BoundArguments) -> Iterator[tuple[str, Any]]:
     """Flags and arguments that are not what they are by default."""
     for name, value in bound.arguments.items():
         if isinstance(value, OutputFlags) or name in NO_QUESTION:

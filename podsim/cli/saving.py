@@ -16,7 +16,7 @@ from podsim.errors import InputError, NotWritten
 from podsim.files import write
 from podsim.files.contents import is_folder
 from podsim.report import answer_file
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.handout import Cover
 from podsim.studies import documents, notebook
 
@@ -74,7 +74,7 @@ class ReportFlags(CoverFlags):
         write.check_writable(path)
 
 
-def answered(ask: Callable[[], T]) -> T:
+def answer_then_raise(ask: Callable[[], T]) -> T:
     """The answer of a verb that writes files; where one could not be written, the error follows the answer."""
     try:
         return ask()
@@ -91,7 +91,7 @@ def save(
     output: OutputFlags,
     *,
     report: "Callable[[], Handout]",
-    written: Written,
+    written: AnswerDocument,
 ) -> None:
     """Write the answer where `--out` says, if it does, and say so on stderr.
 
@@ -111,4 +111,4 @@ def save_answer(flags: ReportFlags, output: OutputFlags, answer: object, questio
 
     Raises InputError as `save` does.
     """
-    save(flags, output, report=lambda: notebook.page(answer, question), written=documents.written(answer))
+    save(flags, output, report=lambda: notebook.page(answer, question), written=documents.answer_document(answer))

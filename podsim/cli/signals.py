@@ -67,6 +67,6 @@ def _end(number: int, _frame: FrameType | None) -> None:
     raise ProcessInterrupt(*_ENDINGS[signal.Signals(number).name], number)
 
 
-def ended(error: KeyboardInterrupt) -> ProcessInterrupt:
+def interrupt_of(error: KeyboardInterrupt) -> ProcessInterrupt:
     """How a command ended that was interrupted: by one of these signals, or by Ctrl-C."""
     return error if isinstance(error, ProcessInterrupt) else ProcessInterrupt()

@@ -14,7 +14,7 @@ LEAST_POINTS = 4  # of a curve, for its own errors to count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missed:
+class LeftOutPoint:
     """A reference point that was left out: log error of what the others say, and how far they are in doublings."""
 
     batch: int
@@ -48,19 +48,19 @@ def errors(convergence: Convergence) -> CurveErrors:
     )
 
 
-def _by_doubling(missed: list[Missed]) -> float:
+def _by_doubling(missed: list[LeftOutPoint]) -> float:
     return math.sqrt(
         sum_in_order(miss.error**2 for miss in missed) / sum_in_order(miss.doublings**2 for miss in missed)
     )
 
 
-def interior(convergence: Convergence) -> Iterator[Missed]:
+def interior(convergence: Convergence) -> Iterator[LeftOutPoint]:
     """Each point but the first and the last, from its neighbours (Eq. 23)."""
     points = convergence.points
     for left, point, right in zip(points, points[1:], points[2:], strict=False):
         value, _, share = between(left, right, point.batch)
         seeds = (1 - share) * standard_error(left), share * standard_error(right), standard_error(point)
-        yield Missed(
+        yield LeftOutPoint(
             batch=point.batch,
             error=math.log(value / point.samples),
             doublings=math.log2(right.batch / left.batch) * share * (1 - share),
@@ -73,7 +73,7 @@ def standard_error(point: ReferencePoint) -> float:
     return point.std / point.samples / math.sqrt(point.runs)
 
 
-def above(convergence: Convergence) -> Iterator[Missed]:
+def above(convergence: Convergence) -> Iterator[LeftOutPoint]:
     """Points of the upper half by the law of those below, every cut there (Eq. 24)."""
     points = convergence.points
     for cut in range(max(2, (len(points) + 1) // 2), len(points)):
@@ -81,17 +81,17 @@ def above(convergence: Convergence) -> Iterator[Missed]:
         last = points[cut - 1]
         for point in points[cut:]:
             value = last.samples * (low + slope * point.batch) / (low + slope * last.batch)
-            yield _missed(point, value, point.batch / last.batch)
+            yield _left_out(point, value, point.batch / last.batch)
 
 
-def below(convergence: Convergence) -> Iterator[Missed]:
+def below(convergence: Convergence) -> Iterator[LeftOutPoint]:
     """Points of the lower half held at the first of those above, every cut there (Eq. 23)."""
     points = convergence.points
     for cut in range(1, len(points) // 2 + 1):
         for point in points[:cut]:
-            yield _missed(point, points[cut].samples, points[cut].batch / point.batch)
+            yield _left_out(point, points[cut].samples, points[cut].batch / point.batch)
 
 
-def _missed(point: ReferencePoint, value: float, ratio: float) -> Missed:
+def _left_out(point: ReferencePoint, value: float, ratio: float) -> LeftOutPoint:
     error = math.log(value / point.samples)
-    return Missed(batch=point.batch, error=error, doublings=math.log2(ratio), noise=standard_error(point))
+    return LeftOutPoint(batch=point.batch, error=error, doublings=math.log2(ratio), noise=standard_error(point))

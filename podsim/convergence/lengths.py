@@ -10,12 +10,12 @@ from podsim.convergence.samples import LawLength, Samples
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.files import loss_laws_file
 from podsim.model.arguments import MOST_LENGTH
-from podsim.model.loss_laws import Counted, LossLaw
+from podsim.model.loss_laws import LossLaw, ParameterCount
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.model.training import EvaluationStyle
-from podsim.units import counted
+from podsim.units import count_text
 
 if TYPE_CHECKING:
     from podsim.model.workload import Workload
@@ -145,20 +145,23 @@ def _tokens_a_sample(workload: Workload, flag: str) -> float:
 def _by_law(workload: Workload, name: str, target: float | None, a_sample: float) -> LawLength:
     """What a law asks for, with its doubt and what it says of the loss and the batch."""
     law, critical = loss_laws_file.law(name)
-    parameters = _counted(workload, law)
+    parameters = _parameter_count(workload, law)
     if target is None:
         tokens, why = loss_law.optimal_tokens(law, parameters), "compute-optimal"
     else:
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     if tokens > MOST_LENGTH:
         raise Infeasible(
-            f"{counted(tokens, 1)} tokens {why}: more than any corpus has",
+            f"{count_text(tokens, 1)} tokens {why}: more than any corpus has",
             code="loss-out-of-reach",
             context=[f"with tokens without end {law.title} comes to {loss_law.least_loss(law, parameters):.3f} nat"],
             hint=f"--target-loss {loss_law.least_loss(law, parameters) * 1.1:.3g}, or a larger model",
         )
     reached = loss_law.loss(law, parameters, tokens)
-    batch, goal = loss_law.critical_batch_tokens(critical, reached), f"{counted(tokens)} tokens, {why} by {law.title}"
+    batch, goal = (
+        loss_law.critical_batch_tokens(critical, reached),
+        f"{count_text(tokens)} tokens, {why} by {law.title}",
+    )
     least = Samples(
         mean=tokens / a_sample,
         seed_spread=0.0,
@@ -177,8 +180,8 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     return LawLength(least=least, critical_batch=batch / a_sample, target=goal)
 
 
-def _counted(workload: Workload, law: LossLaw) -> float:
+def _parameter_count(workload: Workload, law: LossLaw) -> float:
     """The parameters that the law means."""
-    if law.counted is Counted.ALL:
+    if law.counted is ParameterCount.ALL:
         return float(workload.parameters)
     return float(sum(unit.parameters for unit in workload.units if unit.group != "embedding"))

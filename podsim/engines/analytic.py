@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from podsim.caches.tables import Table
-from podsim.engines.base import BlockRun, Linked, RunsOfBlocks, timeline
+from podsim.engines.base import BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
 
 
-def run(program: StepProgram, fabric: Linked) -> StepTimeline:
+def run(program: StepProgram, fabric: LinkRates) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
-    alone = _KNOWN.get(fabric) or _KNOWN.setdefault(fabric, _Alone(fabric.capacities))
+    alone = _BLOCK_TIMES.get(fabric) or _BLOCK_TIMES.setdefault(fabric, _Alone(fabric.capacities))
     return timeline(program, [alone.runs.remember(block, alone.run) for block in program.blocks])
 
 
@@ -43,5 +43,5 @@ class _Alone:
 
 
 # Searches run hundreds of programs on one fabric, most with groups of flows in common.
-_KNOWN: WeakKeyDictionary[Linked, _Alone] = WeakKeyDictionary()
+_BLOCK_TIMES: WeakKeyDictionary[LinkRates, _Alone] = WeakKeyDictionary()
 MOST_GROUPS = 4096

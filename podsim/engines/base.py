@@ -7,13 +7,13 @@ from typing import Protocol, overload
 
 from podsim.caches.tables import Table
 from podsim.model.program import Block, KeptTasks, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
-from podsim.model.residue import RESIDUE, cleaned
+from podsim.model.residue import RESIDUE, clean_residue
 from podsim.model.sums import sum_in_order
 
 MOST_RUNS = 4096  # of blocks that are kept for each fabric, some kB each
 
 
-class Linked(Protocol):
+class LinkRates(Protocol):
     """What an engine asks of a network."""
 
     @property
@@ -25,7 +25,7 @@ class Linked(Protocol):
 class Engine(Protocol):
     """Decides when each task of a program runs; holds no physics."""
 
-    def __call__(self, program: StepProgram, fabric: Linked) -> StepTimeline:
+    def __call__(self, program: StepProgram, fabric: LinkRates) -> StepTimeline:
         """The timeline of one step."""
         ...
 
@@ -71,7 +71,7 @@ class BlockRun:
         """What goes on once the pipeline is through, by part [s]."""
         if self.length_s <= self.own_s:
             return ()
-        return tuple(_shown(self, _first_of_last(self, len(self.block.tasks)), self.own_s))
+        return tuple(_critical_parts(self, _first_of_last(self, len(self.block.tasks)), self.own_s))
 
     def idle_s(self, busiest: int) -> tuple[tuple[Part, float], ...]:
         """What the busiest IPU waits for in the pipeline, by part [s]."""
@@ -150,7 +150,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
-        breakdown_s=cleaned(parts, clock),
+        breakdown_s=clean_residue(parts, clock),
         spans=TaskSpans(starts),
         events=sum(run.events for run in runs),
         links=_link_uses(program, runs),
@@ -203,13 +203,13 @@ def _idle(run: BlockRun, busiest: int) -> Iterator[tuple[Part, float]]:
     for at, task in enumerate(run.block.tasks[: run.own]):
         if task.where == busiest and task.kind is TaskKind.COMPUTE:
             if run.start_s[at] > free_s:
-                yield from _shown(run, _last(run, task.needs), free_s)
+                yield from _critical_parts(run, _last(run, task.needs), free_s)
             free_s = run.end_s[at]
     if run.own_s > free_s:
-        yield from _shown(run, _first_of_last(run, run.own), free_s)
+        yield from _critical_parts(run, _first_of_last(run, run.own), free_s)
 
 
-def _shown(run: BlockRun, here: int | None, begin_s: float) -> Iterator[tuple[Part, float]]:
+def _critical_parts(run: BlockRun, here: int | None, begin_s: float) -> Iterator[tuple[Part, float]]:
     """Parts of the chain of tasks that leads to `here`, from `begin_s` on; not the work of a pipeline."""
     own = run.own
     while here is not None and run.end_s[here] > begin_s:

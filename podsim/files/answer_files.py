@@ -11,7 +11,7 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs, saved_checks
 from podsim.files.contents import text_of
-from podsim.files.file_faults import MOST_SHOWN, Fault, counted, printable, shown, spelled
+from podsim.files.file_faults import MOST_SHOWN, Fault, fault_count, path_text, printable, value_text
 
 HINT: Final = "podsim predict bert --pod 64 --json > old.json"
 MOST_BYTES: Final = 2**28
@@ -21,7 +21,7 @@ _SCHEMA: Final = re.compile(r"podsim\.([a-z_-]+)/(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SavedAnswer:
     """One saved answer: what it is ("prediction"), the version of its schema, and all of it."""
 
     name: str
@@ -41,20 +41,20 @@ class Saved:
         return result if isinstance(result, dict) else {}
 
 
-def read(path: Path) -> Saved:
+def read(path: Path) -> SavedAnswer:
     """The answer that a file holds; InputError where it cannot be read or is no document of podsim's."""
     name, body = table(path)
     schema = body.get("schema")
     match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
         raise InputError(
-            f"{name} is JSON, but no answer of podsim's: schema is {shown(schema)}",
+            f"{name} is JSON, but no answer of podsim's: schema is {value_text(schema)}",
             code="bad-saved-answer",
             hint=HINT,
         )
     if match[2] == "1":  # keys of an earlier version may have been others
         _refuse(name, list(saved_checks.faults(body, match[1])))
-    return Saved(name=name, what=match[1], schema=str(schema), body=body)
+    return SavedAnswer(name=name, what=match[1], schema=str(schema), body=body)
 
 
 def table(path: Path, hint: str = HINT) -> tuple[str, dict[str, Any]]:
@@ -69,10 +69,10 @@ def table(path: Path, hint: str = HINT) -> tuple[str, dict[str, Any]]:
 def _refuse(name: str, faults: Sequence[Fault]) -> None:
     """Raise one InputError with all faults of a file, under the keys that have them."""
     if faults:
-        texts = list(dict.fromkeys(f"{spelled(fault.path) or 'the file'}: {fault.message}" for fault in faults))
+        texts = list(dict.fromkeys(f"{path_text(fault.path) or 'the file'}: {fault.message}" for fault in faults))
         more = [f"and {len(texts) - MOST_SHOWN:,} more"] if len(texts) > MOST_SHOWN else []
         raise InputError(
-            f"{name} was edited or is damaged: it has {counted(len(texts))}",
+            f"{name} was edited or is damaged: it has {fault_count(len(texts))}",
             code="bad-saved-answer",
             context=[*map(printable, texts[:MOST_SHOWN]), *more],
             hint=f"save it again: {HINT}",
@@ -98,7 +98,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     once: dict[str, Any] = {}
     for key, value in pairs:
         if key in once:
-            raise ValueError(f"key {shown(key)} is there twice")
+            raise ValueError(f"key {value_text(key)} is there twice")
         once[key] = value
     return once
 
@@ -112,5 +112,5 @@ def _whole(text: str) -> int:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"it holds {shown(text)}, which is no finite number")
+        raise ValueError(f"it holds {value_text(text)}, which is no finite number")
     return value

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from podsim.files import csv_rows, find
-from podsim.files.file_faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.units import decimal
@@ -52,7 +52,7 @@ HEADER: Final = (
     "trust",
     "note",
 )
-NEEDED: Final = ("id", "source", "what", "mode", "metric", "unit", "trust")
+REQUIRED_KEYS: Final = ("id", "source", "what", "mode", "metric", "unit", "trust")
 TRUST: Final = ("A", "B", "C")
 
 
@@ -61,7 +61,7 @@ def applications() -> tuple[Microbenchmark, ...]:
     rows, faults = [], []
     places: dict[Place, int] = {}
     known: set[str] = set()
-    for line, cells in csv_rows.rows(find.shipped("calibration") / NAME, HEADER, WHAT):
+    for line, cells in csv_rows.rows(find.data_folder("calibration") / NAME, HEADER, WHAT):
         places[f"line {line}",] = line
         wrong = list(_faults(cells, known))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
@@ -74,16 +74,16 @@ def applications() -> tuple[Microbenchmark, ...]:
 
 
 def _faults(cells: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
-    for key in NEEDED:
+    for key in REQUIRED_KEYS:
         if not cells[key].strip():
             yield key, "is missing"
     if cells["id"] in known:
-        yield "id", f"{shown(cells['id'])} stands there already"
+        yield "id", f"{value_text(cells['id'])} stands there already"
     if cells["trust"].strip() and cells["trust"] not in TRUST:
-        yield "trust", f"{shown(cells['trust'])} is none of {', '.join(TRUST)}"
+        yield "trust", f"{value_text(cells['trust'])} is none of {', '.join(TRUST)}"
     value = decimal(cells["value"])
     if value is None or value <= 0:
-        yield "value", f"{shown(cells['value'])} is not a finite number above 0"
+        yield "value", f"{value_text(cells['value'])} is not a finite number above 0"
 
 
 def _row(cells: dict[str, str]) -> Microbenchmark:

@@ -8,7 +8,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
 from podsim.files.contents import is_there, text_of
-from podsim.files.file_faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.calibration import RunBlocks
 from podsim.units import decimal, whole
@@ -16,9 +16,9 @@ from podsim.units import decimal, whole
 HEADER: Final = tuple(field.name for field in fields(RunBlocks))
 
 
-def shipped() -> tuple[RunBlocks, ...]:
+def published_blocks() -> tuple[RunBlocks, ...]:
     """The blocks of every published run, in the order of the file; MissingParameter where there is no such file."""
-    path = find.shipped("calibration") / "blocks.csv"
+    path = find.data_folder("calibration") / "blocks.csv"
     if not is_there(path):
         raise MissingParameter(f"there are no training blocks: no {path.name}", hint="calibration/README.md")
     return read(path)
@@ -66,12 +66,12 @@ def _run(cells: list[str]) -> RunBlocks:
 def _run_number(text: str) -> int:
     number = whole(text)
     if number is None:
-        raise ValueError(f"run is {shown(text)}, not a whole number")
+        raise ValueError(f"run is {value_text(text)}, not a whole number")
     return number
 
 
 def _seconds(text: str) -> float:
     value = decimal(text)
     if value is None or value <= 0:
-        raise ValueError(f"{shown(text)} is not a number of seconds above 0")
+        raise ValueError(f"{value_text(text)} is not a number of seconds above 0")
     return value

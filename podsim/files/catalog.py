@@ -30,7 +30,7 @@ from podsim.files.family_rule import FamilyFile, member, member_names
 from podsim.files.file_faults import Fault
 from podsim.files.file_rules import points_faults, topology_faults, workload_faults
 from podsim.files.find import Kind
-from podsim.files.load import Loaded, load
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
@@ -43,10 +43,10 @@ from podsim.model.workload import Workload
 from podsim.workloads import families as builders
 
 if TYPE_CHECKING:
-    from podsim.files.comparator_machines import Placed
+    from podsim.files.comparator_machines import MachineWithChip
     from podsim.model.fabric import GenericFabric
 
-_BUILT: Final = TABLES.add("workloads", Table[str, Workload](32))
+_WORKLOADS: Final = TABLES.add("workloads", Table[str, Workload](32))
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
 
@@ -63,9 +63,9 @@ def names(kind: Kind) -> tuple[str, ...]:
     return find.names(kind)
 
 
-def unlisted(kind: Kind) -> tuple[str, ...]:
+def unlisted_warnings(kind: Kind) -> tuple[str, ...]:
     """Warnings of the files of a kind that no name can find."""
-    return find.unlisted(kind)
+    return find.unlisted_warnings(kind)
 
 
 def chip(name: str) -> Document[Chip]:
@@ -147,7 +147,7 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
     raise find.unknown_name("topologies", name, known, also=member_names())
 
 
-def without_ipus() -> "dict[str, Placed]":
+def without_ipus() -> "dict[str, MachineWithChip]":
     """Machines whose chips are no IPUs, by name; most questions name none, so that what reads them is not loaded."""
     from podsim.files import comparator_machines
 
@@ -191,8 +191,8 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     match = find.find("workloads", name)
     if not match:
         raise _no_workload(name)
-    loaded, rest = imports.loaded(match.path, what_if.parse(changes))
-    return replace(_built(_workload_file(loaded), rest), warnings=match.warnings)
+    loaded, rest = imports.load_workload(match.path, what_if.parse(changes))
+    return replace(_build(_workload_file(loaded), rest), warnings=match.warnings)
 
 
 def _no_workload(name: str) -> InputError:
@@ -207,11 +207,11 @@ def _no_workload(name: str) -> InputError:
     return find.unknown_name("workloads", name, names("workloads"), also=runs)
 
 
-def _workload_file(loaded: Loaded) -> Document[WorkloadFile]:
+def _workload_file(loaded: LoadedFile) -> Document[WorkloadFile]:
     return document(loaded, WorkloadFile, workload_faults)
 
 
-def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
+def _build(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
     mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
         known = what_if.settable(file.tables, WorkloadFile, "workload.")
@@ -231,12 +231,12 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         own = reference.value
         provenance |= {f"convergence.{path}": provenance for path, provenance in reference.provenance.items()}
     if file.value.configurations and file.value.benchmark:
-        value = _BUILT.remember(repr((file.tables, own)), lambda: builders.build(file.value, own))
+        value = _WORKLOADS.remember(repr((file.tables, own)), lambda: builders.build(file.value, own))
     else:
         from podsim.files import reference_networks
 
         stated = {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
-        value, lacking = reference_networks.completed(file.value, own, stated)
+        value, lacking = reference_networks.complete(file.value, own, stated)
         provenance |= lacking
     return Document(
         value=value,
@@ -250,7 +250,7 @@ def _built(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
 
 def convergence(name: str) -> Document[Convergence]:
     """The reference convergence points of a workload; MissingParameter where there are none."""
-    path = find.shipped("calibration") / "convergence" / f"{name}.toml"
+    path = find.data_folder("calibration") / "convergence" / f"{name}.toml"
     if not find.is_name(name) or not is_there(path):
         raise MissingParameter(
             f'samples to converge of workload "{name}" not specified',
@@ -261,7 +261,7 @@ def convergence(name: str) -> Document[Convergence]:
 
 def points() -> tuple[CalibrationPoint, ...]:
     """All published results, in the order of their files; InputError where one id stands in two of them."""
-    paths = sorted((find.shipped("calibration") / "points").glob("*.toml"))
+    paths = sorted((find.data_folder("calibration") / "points").glob("*.toml"))
     files: dict[str, str] = {}
     points = []
     for path in paths:
@@ -287,7 +287,7 @@ def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     return points
 
 
-def _points(loaded: Loaded) -> Document[tuple[CalibrationPoint, ...]]:
+def _points(loaded: LoadedFile) -> Document[tuple[CalibrationPoint, ...]]:
     result = document(loaded, PointsFile, _faults_of_points)
     return Document(
         value=result.value.points,
@@ -304,14 +304,16 @@ def _faults_of_points(file: PointsFile | None, _tables: object) -> Iterable[Faul
 
 def sources() -> Mapping[str, Source]:
     """Every document that numbers are taken from, by its id."""
-    return _sources(load(find.shipped("calibration") / "sources.toml", "sources")).value
+    return _sources(load(find.data_folder("calibration") / "sources.toml", "sources")).value
 
 
-def _sources(loaded: Loaded) -> Document[Mapping[str, Source]]:
+def _sources(loaded: LoadedFile) -> Document[Mapping[str, Source]]:
     value: dict[str, Source] = {}
     faults: list[Fault] = []
     for name, table in loaded.tables.items():
-        source, wrong = of_tables(_dated(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
+        source, wrong = (
+            of_tables(_source_table(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
+        )
         faults += [Fault((name, *fault.path), fault.message) if fault.path[:1] != (name,) else fault for fault in wrong]
         if source:
             value[name] = source
@@ -320,7 +322,7 @@ def _sources(loaded: Loaded) -> Document[Mapping[str, Source]]:
     return Document(value=value, path=str(loaded.path), text=loaded.text, tables=loaded.tables, provenance={})
 
 
-def _dated(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
+def _source_table(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
     """The table of a source under its own id; a date is kept as the text that it is written as."""
     when = table.get("retrieved")
     return {"id": name, **table} | ({"retrieved": when.isoformat()} if isinstance(when, date) else {})
@@ -336,7 +338,7 @@ def parameters(path: Path | None = None) -> ParameterSet:
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
     parameters = read(path or shipped, ParameterSet, "parameters", parameter_forms.faults).value
-    inputs.fitted({name: parameter.value for name, parameter in parameters.fitted.items()})
+    inputs.record_fit({name: parameter.value for name, parameter in parameters.fitted.items()})
     return parameters
 
 
@@ -362,31 +364,31 @@ def own_parameters(path: Path) -> ParameterSet:
 
 def parameters_path() -> Path:
     """Where the fitted parameters stand."""
-    return find.shipped("calibration") / "parameters.toml"
+    return find.data_folder("calibration") / "parameters.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFile:
     """What a file is ("topology", "chip", …), by its schema, and what it says."""
 
     what: str
     document: Document[Any]
 
 
-def describe(path: Path) -> Checked:
+def describe(path: Path) -> CheckedFile:
     """What a file is and says; InputError with all its faults."""
-    loaded = imports.loaded(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
+    loaded = imports.load_workload(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
     if loaded.what == "topology":
-        return Checked(loaded.what, topologies.finish(topologies.gather(path)))
-    return Checked(loaded.what, (_READERS.get(loaded.what) or readers.reader(loaded.what))(loaded))
+        return CheckedFile(loaded.what, topologies.finish(topologies.gather(path)))
+    return CheckedFile(loaded.what, (_READERS.get(loaded.what) or readers.reader(loaded.what))(loaded))
 
 
-_READERS: Final[Mapping[str, Callable[[Loaded], Document[Any]]]] = {
+_READERS: Final[Mapping[str, Callable[[LoadedFile], Document[Any]]]] = {
     "chip": lambda loaded: document(loaded, Chip),
     "family": lambda loaded: document(loaded, FamilyFile),
     "convergence": lambda loaded: document(loaded, Convergence),
     "parameters": lambda loaded: document(loaded, ParameterSet, parameter_forms.faults),
-    "workload": lambda loaded: _built(_workload_file(loaded)),
+    "workload": lambda loaded: _build(_workload_file(loaded)),
     "points": _points,
     "sources": _sources,
 }

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from podsim import units
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.files import inputs
-from podsim.files.file_faults import RENAMED, counted, printable
+from podsim.files.file_faults import NEW_NAMES, fault_count, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.files.provenance import label
-from podsim.files.read import Document, Rule, structured
-from podsim.files.relative_changes import absolute, note, shown, stated
+from podsim.files.read import Document, Rule, structure
+from podsim.files.relative_changes import absolute, current_value, note, number_text
 from podsim.model.calibration import ParameterSet
 from podsim.model.quantity import Provenance, SourceKind
 
@@ -59,17 +59,17 @@ def parse(changes: Changes) -> tuple[Change, ...]:
 
 def _pairs(changes: Changes, wrong: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     if isinstance(changes, Mapping):
-        yield from ((path.strip(), _unquoted(str(text))) for path, text in changes.items())
+        yield from ((path.strip(), _unquote(str(text))) for path, text in changes.items())
         return
     for change in [changes] if isinstance(changes, str) else changes:
         path, equals, text = change.partition("=")
         if equals:
-            yield path.strip(), _unquoted(text)
+            yield path.strip(), _unquote(text)
         else:
             wrong.append((change, 'there is no "=" in it'))
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1].strip() if quoted else text
@@ -78,7 +78,7 @@ def _unquoted(text: str) -> str:
 def _error(rows: Sequence[tuple[str, str]], *, more: Sequence[str] = (), hint: str = "") -> InputError:
     width = max(len(printable(change)) for change, _ in rows)
     context = [f"{printable(change):<{width}}  {printable(message)}" for change, message in rows]
-    return InputError(f"--set has {counted(len(rows))}", code="bad-change", context=[*context, *more], hint=hint)
+    return InputError(f"--set has {fault_count(len(rows))}", code="bad-change", context=[*context, *more], hint=hint)
 
 
 def settable(tables: Mapping[str, Any], cls: type, prefix: str = "") -> dict[str, Leaf]:
@@ -103,14 +103,14 @@ def _leaves(raw: Any, annotated: Any, path: Path) -> Iterator[Leaf]:
 
 def _now(path: str) -> str:
     """A path with the keys of earlier releases by their names of now."""
-    return ".".join(RENAMED.get(part, part) for part in path.split("."))
+    return ".".join(NEW_NAMES.get(part, part) for part in path.split("."))
 
 
 def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     """Raise where there are changes of paths that do not exist, with what does."""
     known = list(known)
     if strangers:
-        rows = [(change.path, "unknown path" + meant(_now(change.path), known)) for change in strangers]
+        rows = [(change.path, "unknown path" + did_you_mean(_now(change.path), known)) for change in strangers]
         raise _error(rows, more=["what can be set:", *_columns(_around(strangers[0].path, known))])
 
 
@@ -160,14 +160,14 @@ def apply(
     replacements: dict[str, tuple[str, str]] = {}
     for change in changes:
         leaf = leaves[change.path]
-        unit, old = unit_of(leaf.annotated), stated(document.tables, document.value, leaf.path)
+        unit, old = unit_of(leaf.annotated), current_value(document.tables, document.value, leaf.path)
         try:
             text = absolute(change.text, old, unit.symbol if unit else "")
         except ValueError as error:
             wrong.append((f"{change.path}={change.text}", str(error)))
             continue
         if old is not None:
-            replacements[change.path] = text, shown(old)
+            replacements[change.path] = text, number_text(old)
         _put(tables, leaf.path, _value(text, leaf.annotated))
         path = change.path.removeprefix(prefix)
         provenance[path] = Provenance(
@@ -175,17 +175,18 @@ def apply(
         )
     if wrong:
         raise _error(wrong)
-    value, faults = structured(tables, cls, rule)
+    value, faults = structure(tables, cls, rule)
     if value is None:
         texts = {change.path: change.text for change in changes}
         raise _error([_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults])
     changed = frozenset(
         change.path
         for change in changes
-        if stated(None, value, leaves[change.path].path) != stated(None, document.value, leaves[change.path].path)
+        if current_value(None, value, leaves[change.path].path)
+        != current_value(None, document.value, leaves[change.path].path)
     )
     for path in sorted(changed & replacements.keys()):
-        inputs.replaced(path, *replacements[path])
+        inputs.record_change(path, *replacements[path])
     return replace(document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed)
 
 
@@ -250,7 +251,7 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         else:
             before = f"{fitted[change.path].value:.3g} {unit}".rstrip()
             if value != fitted[change.path].value:
-                inputs.replaced(change.path, text, before)
+                inputs.record_change(change.path, text, before)
             fitted[change.path] = replace(fitted[change.path], value=value)
     if wrong:
         raise _error(wrong)

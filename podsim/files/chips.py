@@ -9,7 +9,7 @@ from podsim.model.chip import Chip
 PREFIX = "chip."
 
 
-def changed(name: str, changes: Changes = ()) -> Document[Chip]:
+def chip_with(name: str, changes: Changes = ()) -> Document[Chip]:
     """The chip of a name or path with changes of its numbers, whose paths begin with "chip.".
 
     Raises InputError: no such chip, faults in its file, an unknown path or a value that cannot be.

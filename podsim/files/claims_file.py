@@ -9,7 +9,7 @@ from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
 from podsim.files.file_faults import Fault
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.claims import ClaimsFile
 
@@ -18,13 +18,13 @@ NAME: Final = "claims.toml"
 
 def claims(path: Path | None = None) -> Document[ClaimsFile]:
     """The claims of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
-    shipped = find.shipped("calibration") / NAME
+    shipped = find.data_folder("calibration") / NAME
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ClaimsFile, "claims", faults)
 
 
-def of_loaded(loaded: Loaded) -> Document[ClaimsFile]:
+def of_loaded(loaded: LoadedFile) -> Document[ClaimsFile]:
     """The claims of a file that was read; InputError with every fault of the file."""
     return document(loaded, ClaimsFile, faults)
 

@@ -9,8 +9,8 @@ from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find
 from podsim.files.comparator_results import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
-from podsim.files.file_faults import printable, shown
-from podsim.files.load import Loaded
+from podsim.files.file_faults import printable, value_text
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
@@ -20,7 +20,7 @@ MOST_CHIPS: Final = int(CHIPS.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Placed:
+class MachineWithChip:
     """One machine with the chip that is in it."""
 
     chip: Document[ComparatorChip]
@@ -33,30 +33,32 @@ class Placed:
 
 def chips() -> tuple[Document[ComparatorChip], ...]:
     """Every chip that is no IPU, by the order of its name; InputError where a file has faults."""
-    folder = find.shipped("topologies") / FOLDER
+    folder = find.data_folder("topologies") / FOLDER
     return tuple(read(path, ComparatorChip, WHAT) for path in sorted(folder.glob("*.toml")))
 
 
-def machines() -> dict[str, Placed]:
+def machines() -> dict[str, MachineWithChip]:
     """Every machine of such chips by name."""
-    return {machine.name: Placed(chip=chip, machine=machine) for chip in chips() for machine in chip.value.machines}
+    return {
+        machine.name: MachineWithChip(chip=chip, machine=machine) for chip in chips() for machine in chip.value.machines
+    }
 
 
-def known(name: str) -> bool:
+def is_comparator(name: str) -> bool:
     """Whether a text names such a machine; only a file that mentions it is worth reading."""
     if not find.is_name(name):
         return False
-    folder = find.shipped("topologies") / FOLDER
+    folder = find.data_folder("topologies") / FOLDER
     return any(mentions(path, f'"{name}"') for path in folder.glob("*.toml")) and name in machines()
 
 
-def meant(text: str) -> bool:
+def names_comparator(text: str) -> bool:
     """Whether a text means such a machine, "dgx-a100" or "dgx-a100:64", and none of IPUs of the same name."""
     name = text.partition(":")[0]
-    return name not in catalog.names("topologies") and known(name)
+    return name not in catalog.names("topologies") and is_comparator(name)
 
 
-def counted(text: str, flag: str = "write ") -> tuple[str, int | None]:
+def name_and_count(text: str, flag: str = "write ") -> tuple[str, int | None]:
     """The name and the number of chips of a text such as "dgx-a100:64"; None where it has none, as "dgx-a100".
 
     Raises InputError where what follows the colon is no count, `flag` before the name in its hint.
@@ -65,14 +67,14 @@ def counted(text: str, flag: str = "write ") -> tuple[str, int | None]:
     number = whole(chips)
     if colon and number is None:
         raise InputError(
-            f"{printable(shown(text))} does not say how many chips",
+            f"{printable(value_text(text))} does not say how many chips",
             code="bad-value",
             hint=f"{flag}{shlex.quote(printable(name))}:64",
         )
     return name, number if colon else None
 
 
-def machine(name: str) -> Placed:
+def machine(name: str) -> MachineWithChip:
     """The machine of that name; InputError where there is none."""
     placements = machines()
     if name not in placements:
@@ -80,7 +82,7 @@ def machine(name: str) -> Placed:
     return placements[name]
 
 
-def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
+def count(placed: MachineWithChip, number: int | None, flag: str = "--chips ") -> int:
     """The number of chips that is meant; InputError where no machine comes to that many, `flag` before the hint."""
     machine = placed.machine
     chips = machine.chips if number is None else number
@@ -98,19 +100,19 @@ def count(placed: Placed, number: int | None, flag: str = "--chips ") -> int:
     return chips
 
 
-def chip_of_loaded(loaded: Loaded) -> Document[ComparatorChip]:
+def chip_of_loaded(loaded: LoadedFile) -> Document[ComparatorChip]:
     """The chip of a file that was read; InputError with every fault of the file."""
     return document(loaded, ComparatorChip)
 
 
-def laws_of_loaded(loaded: Loaded) -> Document[Laws]:
+def laws_of_loaded(loaded: LoadedFile) -> Document[Laws]:
     """The laws of a file that was read; InputError with every fault of the file."""
     return document(loaded, Laws)
 
 
 def laws_path() -> Path:
     """Where the fitted laws stand."""
-    return find.shipped("calibration") / FOLDER / "parameters.toml"
+    return find.data_folder("calibration") / FOLDER / "parameters.toml"
 
 
 def laws() -> Laws:

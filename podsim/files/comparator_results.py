@@ -8,7 +8,7 @@ from typing import Any, Final
 from podsim.errors import MissingParameter
 from podsim.files import csv_rows, find
 from podsim.files.contents import is_there
-from podsim.files.file_faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.comparator import ComparatorResult
 from podsim.model.training import Division
@@ -22,10 +22,10 @@ MAY_BE_EMPTY: Final = ("interconnect", "samples_basis")
 
 def path() -> Path:
     """Where the published results of other chips stand."""
-    return find.shipped("calibration") / FOLDER / "results.csv"
+    return find.data_folder("calibration") / FOLDER / "results.csv"
 
 
-def shipped() -> tuple[ComparatorResult, ...]:
+def published_results() -> tuple[ComparatorResult, ...]:
     """Every published result of another chip, in the order of the file; MissingParameter where there is none."""
     if not is_there(path()):
         raise MissingParameter(
@@ -43,7 +43,7 @@ def read(path: Path) -> tuple[ComparatorResult, ...]:
         places[f"line {line}",] = line
         values, wrong = _values(cells)
         if cells["id"] in results:
-            wrong.append(("id", f"{shown(cells['id'])} stands there already"))
+            wrong.append(("id", f"{value_text(cells['id'])} stands there already"))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
         if not wrong:
             results[cells["id"]] = ComparatorResult(**values)
@@ -81,20 +81,20 @@ def _text(text: str) -> str:
 def _count(text: str) -> int:
     count = whole(text)
     if not count:
-        raise ValueError(f"{shown(text)} is not a whole number of 1 or more")
+        raise ValueError(f"{value_text(text)} is not a whole number of 1 or more")
     return count
 
 
 def _number(text: str) -> float:
     value = decimal(text)
     if value is None or value < 0:
-        raise ValueError(f"{shown(text)} is not a finite number of 0 or more")
+        raise ValueError(f"{value_text(text)} is not a finite number of 0 or more")
     return value
 
 
 def _division(text: str) -> Division:
     if text not in tuple(Division):
-        raise ValueError(f"{shown(text)} is not one of {', '.join(Division)}")
+        raise ValueError(f"{value_text(text)} is not one of {', '.join(Division)}")
     return Division(text)
 
 

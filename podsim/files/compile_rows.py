@@ -5,7 +5,7 @@ from typing import Final
 
 from podsim.files import csv_rows, find
 from podsim.files.applications import applications
-from podsim.files.file_faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.framework import OTHER_NAMES
 from podsim.model.microbenchmark import Microbenchmark
@@ -38,7 +38,7 @@ def rows() -> tuple[StartRow, ...]:
     measured = {row.id: row for row in applications()}
     result, wrong = [], list[Fault]()
     places: dict[Place, int] = {}
-    for line, cells in csv_rows.rows(find.shipped("calibration") / NAME, HEADER, WHAT):
+    for line, cells in csv_rows.rows(find.data_folder("calibration") / NAME, HEADER, WHAT):
         places[f"line {line}",] = line
         errors = list(_faults(cells, measured))
         wrong += [Fault((f"line {line}", key), message) for key, message in errors]
@@ -51,11 +51,11 @@ def rows() -> tuple[StartRow, ...]:
 
 def _faults(cells: dict[str, str], measured: dict[str, Microbenchmark]) -> Iterator[tuple[str, str]]:
     if cells["row"] not in measured:
-        yield "row", f"{shown(cells['row'])} is no row of applications.csv"
+        yield "row", f"{value_text(cells['row'])} is no row of applications.csv"
     if cells["what"] not in KINDS:
-        yield "what", f"{shown(cells['what'])} is none of {', '.join(KINDS)}"
+        yield "what", f"{value_text(cells['what'])} is none of {', '.join(KINDS)}"
     if cells["mode"] not in MODES:
-        yield "mode", f"{shown(cells['mode'])} is none of {', '.join(MODES)}"
+        yield "mode", f"{value_text(cells['mode'])} is none of {', '.join(MODES)}"
     for key in ("family", "network"):
         if not cells[key]:
             yield key, "is missing"
@@ -63,10 +63,10 @@ def _faults(cells: dict[str, str], measured: dict[str, Microbenchmark]) -> Itera
         yield "workload", "is missing"
     for key in ("compiled_on", "programs", *(("layers",) if cells["layers"] else ())):
         if not whole(cells[key]):
-            yield key, f"{shown(cells[key])} is no whole number above 0"
+            yield key, f"{value_text(cells[key])} is no whole number above 0"
     more_s = decimal(cells["more_s"])
     if more_s is None or more_s < 0:
-        yield "more_s", f"{shown(cells['more_s'])} is no number of seconds"
+        yield "more_s", f"{value_text(cells['more_s'])} is no number of seconds"
 
 
 def _row(cells: dict[str, str], measured: Microbenchmark) -> StartRow:

@@ -13,9 +13,11 @@ from podsim.files.file_faults import printable
 
 MOST_BYTES: Final = 2**24
 """Largest file that is read: ten times the largest that podsim writes would be generous."""
-NAMED: Final = {"workload": "workload", "config": "workload", "topology": "topology", "chip": "chip"}
+KIND_OF_FLAG: Final = {"workload": "workload", "config": "workload", "topology": "topology", "chip": "chip"}
 """Kinds of files that are asked for by name too, and the command that lists the names."""
-_READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 class NotPlainError(OSError):
@@ -37,13 +39,13 @@ def reading_once() -> Iterator[None]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BinaryIO]:
     """A plain file, open to read.
 
     Raises OSError, NotPlainError for a folder, a pipe or a device; ValueError for a name that no file can have.
     """
     try:
-        descriptor = os.open(path, _READ)  # a pipe that nobody writes into would block without O_NONBLOCK
+        descriptor = os.open(path, _READ_FLAGS)  # a pipe that nobody writes into would block without O_NONBLOCK
     except OSError:
         if kind := not_plain(path):  # a socket cannot be opened, nor some devices
             raise NotPlainError(0, kind) from None
@@ -80,7 +82,7 @@ def working_folder() -> Path | None:
         return None
 
 
-def lost(path: Path) -> str:
+def lost_folder(path: Path) -> str:
     """Why a path seen from the working folder leads nowhere: that the folder was removed; "" where it was not."""
     return "" if path.is_absolute() or working_folder() else ": the working folder was removed"
 
@@ -88,7 +90,7 @@ def lost(path: Path) -> str:
 def _instead(code: str) -> str:
     """What to do where a file is missing that `code` is about: workloads, machines and chips go by name too."""
     kind = code.removeprefix("bad-").removesuffix("-file")
-    return "check the path" + (f", or use a name of podsim {NAMED[kind]} list" if kind in NAMED else "")
+    return "check the path" + (f", or use a name of podsim {KIND_OF_FLAG[kind]} list" if kind in KIND_OF_FLAG else "")
 
 
 def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
@@ -97,7 +99,7 @@ def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
     try:
         raw = _raw(path, most)
     except FileNotFoundError:
-        message = f"there is no file {printable(str(path))}{lost(path)}"
+        message = f"there is no file {printable(str(path))}{lost_folder(path)}"
         raise InputError(message, code="no-such-file", hint=_instead(code)) from None
     except NotPlainError as error:
         raise InputError(f"{name} {error.strerror}", code=code) from None
@@ -114,7 +116,7 @@ def _raw(path: Path, most: int) -> bytes:
     known = _READ_BEFORE.get()
     raw = known.get(path) if known is not None else None
     if raw is None or most + 1 > len(raw) > MOST_BYTES:
-        with opened(path) as file:
+        with open_file(path) as file:
             raw = file.read(max(most, MOST_BYTES) + 1)
         if known is not None:
             known[path] = raw
@@ -168,7 +170,7 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def resolved(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The path without links, as far as that can be told: not in a folder that was removed, nor in a loop of links."""
     try:
         return path.resolve()

@@ -10,14 +10,14 @@ from podsim.errors import InputError
 from podsim.files import changes as what_if
 from podsim.files import find
 from podsim.files.changes import Changes
-from podsim.files.file_faults import Fault, spelled, unknown
-from podsim.files.load import Loaded, load
-from podsim.files.read import Document, document, structured
+from podsim.files.file_faults import Fault, path_text, unknown_choice
+from podsim.files.load import LoadedFile, load
+from podsim.files.read import Document, document, structure
 from podsim.model.fabric import Attach, GenericFabric, GenericLevel, Shape
 from podsim.model.limits import LEVELS, RANKS, SIDES
 from podsim.model.quantity import Provenance, SourceKind
 
-_SIZED: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
+_SIZED_NAME: Final = re.compile(r"(.+)-(\d{1,9}(?:x\d{1,9})*)", re.ASCII)
 
 
 DIRECT: Final = (Shape.FULL, Shape.RING, Shape.LINE)
@@ -29,7 +29,7 @@ def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
 
     Raises InputError: faults in the file, sizes that do not suit its levels, a change of a path that it does not have.
     """
-    fabric = _named(name)
+    fabric = _by_name(name)
     request = what_if.parse(changes)
     if fabric is None or not request:
         return fabric
@@ -38,23 +38,23 @@ def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
     return what_if.apply(fabric, GenericFabric, request, fabric_faults)
 
 
-def _named(name: str) -> Document[GenericFabric] | None:
+def _by_name(name: str) -> Document[GenericFabric] | None:
     if result := find.find("fabrics", name):
         return replace(of_file(load(result.path, "fabric")), warnings=result.warnings)
-    match = _SIZED.fullmatch(name)
+    match = _SIZED_NAME.fullmatch(name)
     base = find.find("fabrics", match[1]) if match else None
     if match is None or base is None or find.is_path(name):
         return None
     sizes = [int(part) for part in match[2].split("x")]
-    return replace(_sized(of_file(load(base.path, "fabric")), name, sizes), warnings=base.warnings)
+    return replace(_with_sizes(of_file(load(base.path, "fabric")), name, sizes), warnings=base.warnings)
 
 
-def of_file(loaded: Loaded) -> Document[GenericFabric]:
+def of_file(loaded: LoadedFile) -> Document[GenericFabric]:
     """The fabric that a loaded file describes."""
     return document(loaded, GenericFabric, fabric_faults)
 
 
-def _sized(base: Document[GenericFabric], name: str, sizes: list[int]) -> Document[GenericFabric]:
+def _with_sizes(base: Document[GenericFabric], name: str, sizes: list[int]) -> Document[GenericFabric]:
     """A fabric with other sizes: one for each level and side, innermost first, or the ranks in all."""
     numbers = _extents(base.value, name, sizes)
     tables = copy.deepcopy(dict(base.tables))
@@ -68,9 +68,9 @@ def _sized(base: Document[GenericFabric], name: str, sizes: list[int]) -> Docume
         provenance[path] = Provenance(
             path=path, text=text, kind=SourceKind.DERIVED, source="", note=f"from the name {name}"
         )
-    value, faults = structured(tables, GenericFabric, fabric_faults)
+    value, faults = structure(tables, GenericFabric, fabric_faults)
     if value is None:
-        context = [f"{spelled(fault.path)}: {fault.message}" for fault in faults]
+        context = [f"{path_text(fault.path)}: {fault.message}" for fault in faults]
         raise InputError(f"{name} cannot be built", code="bad-fabric-size", context=context)
     return replace(base, value=value, tables=tables, provenance=provenance)
 
@@ -104,7 +104,7 @@ def fabric_faults(fabric: GenericFabric | None, tables: Mapping[str, Any]) -> It
         for key in ("link", "hub"):
             name = level.get(key) if isinstance(level, dict) else None
             if isinstance(links, dict) and isinstance(name, str) and name not in links:
-                yield Fault(("level", at, key), unknown(name, list(links)))
+                yield Fault(("level", at, key), unknown_choice(name, list(links)))
     if fabric and all({level.link, level.hub or level.link} <= set(fabric.links) for level in fabric.levels):
         yield from _whole(fabric)
 

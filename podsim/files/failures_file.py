@@ -10,7 +10,7 @@ from podsim.files.changes import Changes
 from podsim.files.contents import is_there
 from podsim.files.file_faults import Fault
 from podsim.files.keys import entries
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.goodput import FailingPart, Failures
 
@@ -26,13 +26,13 @@ def failures(changes: Changes = ()) -> Document[Failures]:
 
     Raises MissingParameter: there is no such file. InputError: it has faults, or a change has.
     """
-    path = find.shipped("calibration") / "failures.toml"
+    path = find.data_folder("calibration") / "failures.toml"
     if not is_there(path):
         raise MissingParameter(f"no failure rates: no {path.name}", hint="calibration/README.md")
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
 
 
-def of_loaded(loaded: Loaded) -> Document[Failures]:
+def of_loaded(loaded: LoadedFile) -> Document[Failures]:
     """The rates of a file that was read; InputError with every fault of the file."""
     return document(loaded, Failures, faults)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from podsim.errors import InputError
-from podsim.files.file_faults import printable, shown
-from podsim.files.find import FAMILY, find, shipped
-from podsim.files.load import Loaded, load
+from podsim.files.file_faults import printable, value_text
+from podsim.files.find import FAMILY, data_folder, find
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import document
 from podsim.files.topologies import Parts, alias, finish, gather, over
 from podsim.model.fabric import Topology
@@ -38,9 +38,9 @@ class FamilyFile:
     families: Annotated[tuple[MachineFamily, ...], Key("family")]
 
 
-def families() -> tuple[Loaded, tuple[MachineFamily, ...]]:
+def families() -> tuple[LoadedFile, tuple[MachineFamily, ...]]:
     """The file of the families, and what it says."""
-    loaded = load(shipped("topologies") / f"{FAMILY}.toml", "family")
+    loaded = load(data_folder("topologies") / f"{FAMILY}.toml", "family")
     return loaded, document(loaded, FamilyFile).value.families
 
 
@@ -80,7 +80,7 @@ def pod_name(ipus: int, chip: str) -> str:
     return f"{_of_chip(ipus, chip)[1].prefix}{ipus}"
 
 
-def _of_chip(ipus: int, chip: str) -> tuple[Loaded, MachineFamily]:
+def _of_chip(ipus: int, chip: str) -> tuple[LoadedFile, MachineFamily]:
     """The family of a chip, which has a member of so many IPUs, and its file."""
     loaded, known = families()
     family = next((family for family in known if _chip(family) == chip), None)
@@ -127,7 +127,7 @@ def _file(name: str) -> Parts:
 class _Builder:
     """Builds the members of one family."""
 
-    loaded: Loaded
+    loaded: LoadedFile
     family: MachineFamily
 
     def build(self, ipus: int) -> Parts:
@@ -185,14 +185,14 @@ class _Builder:
         }
         stated = {f"level.{level['name']}.{key}": value for key, value in level.items() if key != "name"}
         stated |= {f"hosts.{key}": value for key, value in hosts.items()}
-        made = {path: _made(path, value, str(how), assumed) for path, value in stated.items()}
+        made = {path: _provenance(path, value, str(how), assumed) for path, value in stated.items()}
         parts = replace(base, loaded=self.loaded, own=own, tables=own, provenance=made, faults=(), warnings=())
         return replace(over(base, parts), chip_in=base.chip_in)
 
 
-def _made(path: str, value: object, how: str, assumed: str) -> Provenance:
+def _provenance(path: str, value: object, how: str, assumed: str) -> Provenance:
     """Where a number that the rule makes comes from."""
-    text = value if isinstance(value, str) else shown(value)
+    text = value if isinstance(value, str) else value_text(value)
     if assumed and path.endswith(".shape"):
         return Provenance(path=path, text=text, kind=SourceKind.ASSUMED, source="", note=assumed)
     return Provenance(path=path, text=text, kind=SourceKind.DERIVED, source="", note=how)

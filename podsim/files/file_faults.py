@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.files.locate import Path, line_of
 
 MOST_SHOWN: Final = 40
@@ -21,13 +21,13 @@ class Fault:
     message: str
 
 
-def spelled(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path as a person writes it, for example "level[0].holds"."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".")
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """A faulty value, short enough for a message."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -47,28 +47,30 @@ def _prints(value: str | int) -> bool:
     return isinstance(value, str) or abs(value) < 10**LONGEST
 
 
-RENAMED: Final = {"practice": "configuration"}
+NEW_NAMES: Final = {"practice": "configuration"}
 """Keys of earlier releases and their names now: an error names the new one."""
 
 
-def unknown(word: str, known: Sequence[str]) -> str:
+def unknown_choice(word: str, known: Sequence[str]) -> str:
     """Say that a choice is not known, and what it may have been or may be."""
-    return f"{shown(word)} is not known" + (meant(word, known) or "; known: " + ", ".join(f'"{k}"' for k in known))
+    return f"{value_text(word)} is not known" + (
+        did_you_mean(word, known) or "; known: " + ", ".join(f'"{k}"' for k in known)
+    )
 
 
 def error_of(what: str, name: str, faults: Iterable[Fault], table: Mapping[Path, int]) -> InputError:
     """One error with all faults of a file, in file order."""
-    rows = sorted({(line_of(table, fault.path), spelled(fault.path), fault.message) for fault in faults})
+    rows = sorted({(line_of(table, fault.path), path_text(fault.path), fault.message) for fault in faults})
     count, rows = len(rows), rows[:MOST_SHOWN]
     numbers = max(len(str(line)) for line, _, _ in rows)
     width = max(len(path) for _, path, _ in rows)
     context = [f"{line:>{numbers}}  {path:<{width}}  {printable(text)}" for line, path, text in rows]
     if count > len(rows):
         context.append(f"and {count - len(rows):,} more")
-    return InputError(f"{name} has {counted(count)}", code=f"bad-{what}-file", context=context)
+    return InputError(f"{name} has {fault_count(count)}", code=f"bad-{what}-file", context=context)
 
 
-def counted(faults: int) -> str:
+def fault_count(faults: int) -> str:
     """How many, in words."""
     return "1 error" if faults == 1 else f"{faults} errors"
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from podsim.errors import meant
+from podsim.errors import did_you_mean
 from podsim.files.fabrics import fabric_faults
-from podsim.files.file_faults import Fault, shown, unknown
+from podsim.files.file_faults import Fault, unknown_choice, value_text
 from podsim.files.keys import entries
 from podsim.files.reference_points import reference_faults
 from podsim.model.calibration import CalibrationPoint
@@ -28,7 +28,7 @@ def topology_faults(topology: Topology | None, tables: Mapping[str, Any]) -> Ite
     """Everything wrong with a machine whose parts are each right; unknown links even where they are not."""
     if topology:
         large = list(_not_too_large(topology))
-        yield from large or _connected(topology, tables)
+        yield from large or _connection_faults(topology, tables)
     else:
         yield from _links_known(tables)
 
@@ -38,7 +38,7 @@ def _links_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
     for at, level in _tables(tables, "level"):
         link = level.get("link")
         if isinstance(links, dict) and isinstance(link, str) and link not in links:
-            yield Fault(("level", at, "link"), unknown(link, list(links)))
+            yield Fault(("level", at, "link"), unknown_choice(link, list(links)))
 
 
 def _tables(tables: Mapping[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
@@ -57,9 +57,9 @@ def _not_too_large(topology: Topology) -> Iterator[Fault]:
     yield from (Fault(path, excess) for path, limit, count in counts if (excess := limit.excess(count)))
 
 
-def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
+def _connection_faults(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
     if topology.fabric:
-        yield from _stated(topology, tables)
+        yield from _stated_fabric_faults(topology, tables)
         return
     for name, link in topology.links.items():
         if link.duplex is not Duplex.FULL:
@@ -74,11 +74,11 @@ def _connected(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]
             yield Fault(("level",), text)
 
 
-def _stated(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
+def _stated_fabric_faults(topology: Topology, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Faults of the stated fabric that joins the IPUs of a machine, whose only level is that of its gateways."""
     if [level.name for level in topology.levels] != ["machine"]:
         yield Fault(("level",), "a stated fabric joins all IPUs: the only other level is machine, behind a gateway")
-    for fault in fabric_faults(topology.stated, {**tables, "level": tables["fabric"]}):
+    for fault in fabric_faults(topology.stated_fabric, {**tables, "level": tables["fabric"]}):
         yield Fault(("fabric", *fault.path[1:]) if fault.path[0] == "level" else fault.path, fault.message)
 
 
@@ -130,7 +130,7 @@ def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
                 for word in getattr(operator, key) or ():
                     if word not in OPERATIONS:
                         here = ("unit", at, "operator", place, key)
-                        yield Fault(here, f"no operation {shown(word)}" + meant(word, OPERATIONS))
+                        yield Fault(here, f"no operation {value_text(word)}" + did_you_mean(word, OPERATIONS))
     if excess := OPERATORS.excess(sum(unit.repeat * len(unit.operators) for unit in units)):
         yield Fault(("unit",), excess)
 
@@ -144,7 +144,7 @@ def _configurations_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
     for at, preset in _tables(tables, "preset"):
         configuration = preset.get("configuration")
         if isinstance(configuration, str) and configuration not in known:
-            yield Fault(("preset", at, "configuration"), unknown(configuration, known))
+            yield Fault(("preset", at, "configuration"), unknown_choice(configuration, known))
 
 
 def _layouts_in_replica(file: WorkloadFile) -> Iterator[Fault]:

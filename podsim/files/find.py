@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.files.contents import bytes_of, is_plain, is_there, not_plain
-from podsim.files.file_faults import printable, shown
+from podsim.files.file_faults import printable, value_text
 
 Kind = Literal["chips", "fabrics", "topologies", "workloads"]
 SINGULAR: Final[dict[Kind, str]] = {
@@ -31,7 +31,7 @@ class FileMatch:
     warnings: tuple[str, ...] = ()
 
 
-def shipped(folder: str) -> Path:
+def data_folder(folder: str) -> Path:
     """The folder `topologies` or `calibration` of an installed podsim, else of the repository around the package."""
     inside = _PACKAGE / "_data" / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
@@ -40,14 +40,14 @@ def shipped(folder: str) -> Path:
 def own_name(path: Path) -> str:
     """The name of a file of the user's; "" for one that podsim ships."""
     place = Path(os.path.abspath(path))  # noqa: PTH100  (no file is looked at)
-    roots = (shipped("topologies"), shipped("calibration"), _PACKAGE)
+    roots = (data_folder("topologies"), data_folder("calibration"), _PACKAGE)
     return "" if any(place.is_relative_to(root) for root in roots) else path.name
 
 
 def folders(kind: Kind) -> tuple[Path, ...]:
     """Where files of a kind are looked for, in order."""
     below = Path("topologies", kind) if kind in ("chips", "fabrics") else Path(kind)
-    built_in = _PACKAGE / "workloads" if kind == "workloads" else shipped("topologies") / Path(*below.parts[1:])
+    built_in = _PACKAGE / "workloads" if kind == "workloads" else data_folder("topologies") / Path(*below.parts[1:])
     return below, *(home / "podsim" / below for home in _data_home()), built_in
 
 
@@ -101,10 +101,10 @@ def _differ(path: Path, other: Path) -> bool:
 
 def files(kind: Kind) -> Iterator[Path]:
     """Every file of a kind that a name can find, in the order in which they are looked for."""
-    return (path for path in _listed(kind) if is_name(path.stem))
+    return (path for path in _files(kind) if is_name(path.stem))
 
 
-def _listed(kind: Kind) -> Iterator[Path]:
+def _files(kind: Kind) -> Iterator[Path]:
     for folder in folders(kind):
         try:
             paths = sorted(folder.glob("*.toml"))
@@ -113,12 +113,12 @@ def _listed(kind: Kind) -> Iterator[Path]:
         yield from (path for path in paths if (kind, path.stem) != ("topologies", FAMILY))
 
 
-def unlisted(kind: Kind) -> tuple[str, ...]:
+def unlisted_warnings(kind: Kind) -> tuple[str, ...]:
     """A warning for each file of a kind that no name can find, because of the characters in its own."""
     return tuple(
         f"{printable(str(path))} is not listed: a name has letters from a to z, digits, '.', '_' and '-'; "
         "rename the file, or give its path"
-        for path in _listed(kind)
+        for path in _files(kind)
         if not is_name(path.stem)
     )
 
@@ -136,12 +136,12 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> InputError:
     """Say that nothing has a name, and which one may have been meant, of files or of `also`."""
     what = SINGULAR[kind]
-    near = meant(name, (*known, *also))
+    near = did_you_mean(name, (*known, *also))
     context = () if near else (f"known: {', '.join(known)}",)
     if kind_here := not_plain(Path(name)):  # a pipe or a folder of that name, which no path with a / names
         context = (f"./{printable(name)} {kind_here}: podsim reads plain files", *context)
     elif is_plain(Path(name)):
         context = (f"a file is named with its folder: ./{printable(name)}", *context)
-    message = f"no {what} {printable(shown(name))}{near}"
+    message = f"no {what} {printable(value_text(name))}{near}"
     listing = "topology" if kind == "fabrics" else what
     return InputError(message, code=f"unknown-{what}", context=context, hint=f"podsim {listing} list")

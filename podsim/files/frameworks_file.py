@@ -5,15 +5,15 @@ from pathlib import Path
 
 from podsim.files import find
 from podsim.files.contents import is_there
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.framework_costs import NAMES, NO_COSTS, FrameworkCosts
 
 
 def path() -> Path:
     """Where the constants of frameworks stand."""
-    return find.shipped("calibration") / "frameworks.toml"
+    return find.data_folder("calibration") / "frameworks.toml"
 
 
 def costs() -> FrameworkCosts:
@@ -21,7 +21,7 @@ def costs() -> FrameworkCosts:
     return read(path(), FrameworkCosts, "frameworks", faults).value if is_there(path()) else NO_COSTS
 
 
-def of_loaded(loaded: Loaded) -> Document[FrameworkCosts]:
+def of_loaded(loaded: LoadedFile) -> Document[FrameworkCosts]:
     """The constants of a file that was read; InputError with every fault of the file."""
     return document(loaded, FrameworkCosts, faults)
 
@@ -32,7 +32,7 @@ def faults(costs: FrameworkCosts | None, _tables: object) -> Iterator[Fault]:
         return
     for name, item in costs.fitted.items():
         if name not in NAMES:
-            yield Fault(("fitted", name), unknown(name, NAMES))
+            yield Fault(("fitted", name), unknown_choice(name, NAMES))
         elif not item.value > 0:
             yield Fault(("fitted", name, "value"), "must be above 0")
     for name in NAMES:

@@ -6,7 +6,7 @@ from typing import Final
 
 from podsim.errors import InputError
 from podsim.files.changes import Change
-from podsim.files.file_faults import printable, shown
+from podsim.files.file_faults import printable, value_text
 
 PREFIX: Final = "import."
 OPTIONS: Final = ("import.sequence", "import.shape.INPUT")
@@ -34,7 +34,7 @@ def options_of(changes: Sequence[Change]) -> tuple[Options, tuple[Change, ...]]:
             shapes[name.removeprefix("shape.")] = _sizes(change, most=MOST_DIMENSIONS)
         else:
             raise InputError(
-                f"unknown path {printable(shown(change.path))}",
+                f"unknown path {printable(value_text(change.path))}",
                 code="bad-change",
                 context=[f"known: {', '.join(OPTIONS)}"],
             )
@@ -49,7 +49,7 @@ def _sizes(change: Change, most: int) -> tuple[int, ...]:
     if not sizes or len(sizes) > most or not all(1 <= size <= MOST_SIZE for size in sizes):
         text = "a whole number" if most == 1 else f"up to {most} whole numbers with commas between, 1,3,224,224,"
         raise InputError(
-            f"{change.path} wants {text} from 1 to {MOST_SIZE:,}, not {printable(shown(change.text))}",
+            f"{change.path} wants {text} from 1 to {MOST_SIZE:,}, not {printable(value_text(change.text))}",
             code="bad-value",
         )
     return sizes

@@ -111,13 +111,13 @@ def read(what: str, name: str, text: str) -> None:
         ledger.read(what, name, text)
 
 
-def replaced(path: str, new: str, old: str) -> None:
+def record_change(path: str, new: str, old: str) -> None:
     """Say that a what-if puts a value in place of another."""
     if (ledger := _LEDGER.get()) is not None:
         ledger.replaced.setdefault(path, (new, old))
 
 
-def fitted(parameters: Mapping[str, float]) -> None:
+def record_fit(parameters: Mapping[str, float]) -> None:
     """Say which fitted numbers answer."""
     if (ledger := _LEDGER.get()) is not None:
         ledger.parameters = dict(parameters)

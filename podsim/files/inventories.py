@@ -6,7 +6,7 @@ from pathlib import Path
 from podsim.errors import InputError
 from podsim.files import catalog, comparator_machines
 from podsim.files.file_faults import Fault
-from podsim.files.load import Loaded, load
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.fabric import Topology
 from podsim.model.inventory import Inventory, InventoryMachine
@@ -17,7 +17,7 @@ def inventory(path: str) -> Inventory:
     return of_loaded(load(Path(path), "inventory")).value
 
 
-def of_loaded(loaded: Loaded) -> Document[Inventory]:
+def of_loaded(loaded: LoadedFile) -> Document[Inventory]:
     """The machines of a file that was read; InputError with every fault of the file."""
     return document(loaded, Inventory, faults, alone=False)
 
@@ -52,7 +52,7 @@ def _of_family(topology: Topology) -> bool:
 def faults(inventory: Inventory | None, _tables: object) -> Iterator[Fault]:
     """Machines that are not known or have no IPUs, chips that do not suit them, more hosts than they take."""
     for at, machine in enumerate(inventory.machines if inventory else ()):
-        if comparator_machines.meant(machine.topology):
+        if comparator_machines.names_comparator(machine.topology):
             text = f"{machine.topology} has no IPUs: owned machines are IPU machines, others are compared by --against"
             yield Fault(("machine", at, "topology"), text)
             continue

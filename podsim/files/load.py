@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.files import inputs
 from podsim.files.contents import text_of
-from podsim.files.file_faults import Fault, error_of, printable, shown, spelled
+from podsim.files.file_faults import Fault, error_of, path_text, printable, value_text
 from podsim.files.locate import Path as Place
 from podsim.files.locate import line_of, lines
 from podsim.model.limits import ENTRIES, FILE_BYTES, KEY_PARTS
@@ -54,7 +54,7 @@ _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedFile:
     """One file as it is written: what it calls itself, its text, its tables without `schema`."""
 
     path: Path
@@ -67,7 +67,7 @@ class Loaded:
         return error_of(self.what, self.path.name, faults, lines(self.text))
 
 
-def load(path: Path, what: str = "") -> Loaded:
+def load(path: Path, what: str = "") -> LoadedFile:
     """Read the file `path`, which has to be a `what` file if that is given.
 
     Raises InputError: the file cannot be read, is not UTF-8 or TOML, or its `schema` is missing or another one.
@@ -83,13 +83,13 @@ def load(path: Path, what: str = "") -> Loaded:
         fault = Fault(("schema",), _wrong_schema(schema, result, what))
         raise error_of(what or "input", path.name, [fault], lines(text))
     inputs.read(result, path.name, text)
-    return Loaded(path=path, what=result, text=text, tables=tables)
+    return LoadedFile(path=path, what=result, text=text, tables=tables)
 
 
 def tables_of(text: str, name: str, code: str) -> Mapping[str, Any]:
     """The tables of a TOML text; InputError with the line where it is none."""
     try:
-        return _parsed(text)
+        return _parse(text)
     except _RefusedError as error:
         raise InputError(f"{name} {error}", code=code, context=error.context) from None
 
@@ -103,7 +103,7 @@ class _RefusedError(Exception):
 
 
 @lru_cache(maxsize=64)  # the files that a machine extends are read again and again; inner tables are never changed
-def _parsed(text: str) -> Mapping[str, Any]:
+def _parse(text: str) -> Mapping[str, Any]:
     if long := _LONG_KEY.search(text):
         at = text.count("\n", 0, long.start()) + 1
         raise _RefusedError(_TOO_DEEP, f"{at}  a key of {KEY_PARTS} parts or more")
@@ -132,7 +132,7 @@ def _refuse_long(tables: Mapping[str, Any], text: str) -> None:
         place, here = waiting.pop()
         if excess := ENTRIES.excess(len(here)):
             at = line_of(lines(text, until=place), place)
-            raise _RefusedError("is too long", f"{at}  {spelled(place) or 'the file'}: {excess}")
+            raise _RefusedError("is too long", f"{at}  {path_text(place) or 'the file'}: {excess}")
         members = here.items() if isinstance(here, dict) else enumerate(here)
         waiting += [((*place, key), inner) for key, inner in members if isinstance(inner, dict | list)]
 
@@ -144,13 +144,13 @@ def _wrong_schema(schema: object, text: str | None, what: str) -> str:
     if text:
         return f'"{schema}" makes it a {text} file; a {what} file ({target}) is needed here'
     if not isinstance(schema, str):
-        return f"this field wants a text, not {shown(schema)}"
-    return f"{shown(schema)} is not known" + (meant(schema, SCHEMAS.values()) or f"; {target} is needed")
+        return f"this field wants a text, not {value_text(schema)}"
+    return f"{value_text(schema)} is not known" + (did_you_mean(schema, SCHEMAS.values()) or f"; {target} is needed")
 
 
-def text_field(loaded: Loaded, key: str) -> str | None:
+def text_field(loaded: LoadedFile, key: str) -> str | None:
     """Take the text at `key` out of the tables; InputError where it is something else."""
     value: Mapping[str, Any] | object = loaded.tables.pop(key, None)
     if value is not None and not isinstance(value, str):
-        raise loaded.error(Fault((key,), f"this field wants a text, not {shown(value)}"))
+        raise loaded.error(Fault((key,), f"this field wants a text, not {value_text(value)}"))
     return value

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from podsim.errors import InputError
 from podsim.files import find
 from podsim.files.file_faults import Fault
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.loss_laws import CriticalBatch, LossLaw, LossLaws
 
 
 def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     """The law of that name, and the critical batch; InputError where there is none."""
-    laws = read(find.shipped("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
+    laws = read(find.data_folder("calibration") / "loss-laws.toml", LossLaws, "losses", faults).value
     for law in laws.laws:
         if law.name == name:
             return law, laws.critical_batch
@@ -21,7 +21,7 @@ def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     )
 
 
-def of_loaded(loaded: Loaded) -> Document[LossLaws]:
+def of_loaded(loaded: LoadedFile) -> Document[LossLaws]:
     """The laws of a file that was read; InputError with every fault of the file."""
     return document(loaded, LossLaws, faults)
 

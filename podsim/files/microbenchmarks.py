@@ -7,36 +7,36 @@ from typing import Final
 
 from podsim.errors import MissingParameter
 from podsim.files import csv_rows, find
-from podsim.files.file_faults import Fault, error_of, shown
+from podsim.files.file_faults import Fault, error_of, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.units import decimal
 
 WHAT: Final = "microbenchmark"
 HEADER: Final = tuple(field.name for field in fields(Microbenchmark))
-NEEDED: Final = ("id", "category", "what", "unit", "source")
+REQUIRED_KEYS: Final = ("id", "category", "what", "unit", "source")
 FOLDER: Final = "microbenchmarks"
-PUBLISHED: Final = "published.csv"
+PUBLISHED_FILE: Final = "published.csv"
 
 
-def shipped() -> tuple[Microbenchmark, ...]:
+def all_measurements() -> tuple[Microbenchmark, ...]:
     """Every measurement that podsim carries, in the order of its files; ids are unique over all of them."""
-    folder = find.shipped("calibration")
-    paths = [*sorted((folder / FOLDER).glob("*.csv")), folder / PUBLISHED]
+    folder = find.data_folder("calibration")
+    paths = [*sorted((folder / FOLDER).glob("*.csv")), folder / PUBLISHED_FILE]
     if len(paths) == 1:
         raise MissingParameter("there are no microbenchmarks", hint="calibration/README.md says where they stand")
     known: dict[str, str] = {}
     return tuple(row for path in paths for row in read(path, known))
 
 
-def published() -> tuple[Microbenchmark, ...]:
+def published_results() -> tuple[Microbenchmark, ...]:
     """Published results of complete programs, in the order of their file."""
-    return read(find.shipped("calibration") / PUBLISHED)
+    return read(find.data_folder("calibration") / PUBLISHED_FILE)
 
 
 def server() -> Path:
     """The machine that the measurements between Mk1 IPUs were made on."""
-    return find.shipped("calibration") / FOLDER / "c2-server.toml"
+    return find.data_folder("calibration") / FOLDER / "c2-server.toml"
 
 
 def read(path: Path, known: dict[str, str] | None = None) -> tuple[Microbenchmark, ...]:
@@ -60,14 +60,14 @@ def read(path: Path, known: dict[str, str] | None = None) -> tuple[Microbenchmar
 
 
 def _faults(cells: dict[str, str], known: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for key in NEEDED:
+    for key in REQUIRED_KEYS:
         if not cells[key].strip():
             yield key, "is missing"
     if cells["id"] in known:
-        yield "id", f"{shown(cells['id'])} stands in {known[cells['id']]} already"
+        yield "id", f"{value_text(cells['id'])} stands in {known[cells['id']]} already"
     value = decimal(cells["value"])
     if value is None or value < 0:
-        yield "value", f"{shown(cells['value'])} is not a finite number of 0 or more"
+        yield "value", f"{value_text(cells['value'])} is not a finite number of 0 or more"
 
 
 def _row(cells: dict[str, str]) -> Microbenchmark:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podsim.files import find, run_phases
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded, load
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.mix import Mix
 
@@ -15,7 +15,7 @@ def mix(path: str) -> Mix:
     return of_loaded(load(Path(path), "mix")).value
 
 
-def of_loaded(loaded: Loaded) -> Document[Mix]:
+def of_loaded(loaded: LoadedFile) -> Document[Mix]:
     """The jobs of a file that was read; InputError with every fault of the file."""
     return document(loaded, Mix, faults, alone=False)
 
@@ -27,4 +27,4 @@ def faults(mix: Mix | None, _tables: object) -> Iterator[Fault]:
     known = (*find.names("workloads"), *run_phases.names())
     for at, job in enumerate(mix.jobs):
         if not find.is_path(job.workload) and job.workload not in known:
-            yield Fault(("job", at, "workload"), unknown(job.workload, known))
+            yield Fault(("job", at, "workload"), unknown_choice(job.workload, known))

@@ -10,7 +10,7 @@ from podsim.files import find
 from podsim.files.changes import Changes
 from podsim.files.contents import is_there
 from podsim.files.file_faults import Fault
-from podsim.files.load import SCHEMAS, Loaded
+from podsim.files.load import SCHEMAS, LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.noise import Noise
 from podsim.units import spell
@@ -33,7 +33,7 @@ NOTES: Final = {
 
 def path() -> Path:
     """Where the noise of the published runs stands."""
-    return find.shipped("calibration") / "noise.toml"
+    return find.data_folder("calibration") / "noise.toml"
 
 
 def noise(changes: Changes = ()) -> Document[Noise]:
@@ -46,7 +46,7 @@ def noise(changes: Changes = ()) -> Document[Noise]:
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
 
 
-def of_loaded(loaded: Loaded) -> Document[Noise]:
+def of_loaded(loaded: LoadedFile) -> Document[Noise]:
     """How steps vary, of a file that was read; InputError with every fault of the file."""
     return document(loaded, Noise, faults)
 

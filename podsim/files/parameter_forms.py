@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from podsim.files.file_faults import Fault, unknown
+from podsim.files.file_faults import Fault, unknown_choice
 from podsim.model.calibration import ParameterSet
 from podsim.model.parameters import SHARDING
 
@@ -27,7 +27,7 @@ def faults(parameters: ParameterSet | None, _tables: object) -> Iterator[Fault]:
     for name, form in parameters.forms.items():
         at = ("forms", name)
         if name not in SHARDING:
-            yield Fault(at, unknown(name, SHARDING))
+            yield Fault(at, unknown_choice(name, SHARDING))
             continue
         needed = {name if text == parameters.form else text: text for text in parameters.fitted}
         yield from (Fault((*at, "values"), f'"{text}" is missing') for text in needed if text not in form.values)

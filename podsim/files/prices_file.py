@@ -6,8 +6,8 @@ from typing import Any
 
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.prices import PriceList, Terms
 
@@ -18,7 +18,7 @@ def prices(own: Path | None = None) -> PriceList:
     Raises MissingParameter where there are none, InputError where a file has faults.
     """
     over = PriceList()
-    for path in sorted((find.shipped("calibration") / "prices").glob("*.toml")):
+    for path in sorted((find.data_folder("calibration") / "prices").glob("*.toml")):
         over = over.over(read(path, PriceList, "prices").value)
     if not over.prices:
         raise MissingParameter("no prices", hint="calibration/README.md says where prices stand")
@@ -30,7 +30,7 @@ def of_file(path: Path) -> Document[PriceList]:
     return read(path, PriceList, "prices", faults, alone=False)
 
 
-def of_loaded(loaded: Loaded) -> Document[PriceList]:
+def of_loaded(loaded: LoadedFile) -> Document[PriceList]:
     """The prices of a file that was read; InputError with every fault of the file."""
     return document(loaded, PriceList, faults, alone=False)
 
@@ -44,7 +44,7 @@ def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault
             name = row.get("machine") if isinstance(row, dict) else None
             known = known or _names()
             if isinstance(name, str) and name not in known and not _is_machine(name):
-                yield Fault((key, at, "machine"), unknown(name, known))
+                yield Fault((key, at, "machine"), unknown_choice(name, known))
 
 
 def _names() -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_origin
 
-from podsim.errors import meant
-from podsim.files.file_faults import Fault, shown, unknown
+from podsim.errors import did_you_mean
+from podsim.files.file_faults import Fault, unknown_choice, value_text
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
 from podsim.files.locate import Path
 from podsim.model.quantity import Provenance, SourceKind
@@ -44,7 +44,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Unwrapped:
+class BareTables:
     """Bare tables, the provenance of the numbers in them by label, and what was wrong on the way."""
 
     tables: dict[str, Any]
@@ -52,7 +52,7 @@ class Unwrapped:
     faults: list[Fault]
 
 
-def unwrap(raw: Mapping[str, Any], cls: type, own: str = "") -> Unwrapped:
+def unwrap(raw: Mapping[str, Any], cls: type, own: str = "") -> BareTables:
     """Take the provenance out of the tables that describe a `cls`.
 
     `own` is the name of the file where it is the user's: numbers without a source are given, elsewhere assumed.
@@ -62,7 +62,7 @@ def unwrap(raw: Mapping[str, Any], cls: type, own: str = "") -> Unwrapped:
     named: Names = {}
     labelled = ((label(path, tables, named), text, origin) for path, (text, origin) in walk.leaves.items())
     stated = {name: _provenance(name, text, origin, own) for name, text, origin in labelled}
-    return Unwrapped(tables, stated, walk.faults)
+    return BareTables(tables, stated, walk.faults)
 
 
 def label(path: Path, tables: Mapping[str, Any], known: Names | None = None) -> str:
@@ -140,20 +140,20 @@ class _Unwrapper:
         if isinstance(raw, dict) and "value" in raw:
             origin = self._origin(raw, origin, path, [key for key in DEFAULTS if key in raw])
             for key in sorted(raw.keys() - set(LEAF)):
-                self.faults.append(Fault((*path, key), "unknown key" + meant(key, LEAF)))
-            text = _spelled(raw["value"])
+                self.faults.append(Fault((*path, key), "unknown key" + did_you_mean(key, LEAF)))
+            text = _value_text(raw["value"])
             raw = self._single(raw, annotated, path) if "counts" in raw else raw["value"]
         kind = bare(annotated)[0]
         if not is_text(kind):
-            self.leaves[path] = (text or _spelled(raw), origin)
+            self.leaves[path] = (text or _value_text(raw), origin)
         return raw
 
     def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, stated: list[str]) -> Origin:
         for key in stated:
             if not isinstance(raw[key], str):
-                self.faults.append(Fault((*path, key), f"this field wants a text, not {shown(raw[key])}"))
+                self.faults.append(Fault((*path, key), f"this field wants a text, not {value_text(raw[key])}"))
             elif key == "kind" and raw[key] not in KINDS:
-                self.faults.append(Fault((*path, key), unknown(raw[key], list(KINDS))))
+                self.faults.append(Fault((*path, key), unknown_choice(raw[key], list(KINDS))))
         return around.nearer(raw)
 
     def _single(self, raw: Mapping[str, Any], annotated: Any, path: Path) -> Any:
@@ -172,11 +172,11 @@ class _Unwrapper:
         return raw["value"]
 
 
-def _spelled(raw: Any) -> str:
+def _value_text(raw: Any) -> str:
     """A value as the file prints it."""
     if isinstance(raw, list):
-        return ", ".join(_spelled(item) for item in raw)
-    return raw if isinstance(raw, str) else shown(raw)
+        return ", ".join(_value_text(item) for item in raw)
+    return raw if isinstance(raw, str) else value_text(raw)
 
 
 def _provenance(path: str, text: str, origin: Origin, own: str) -> Provenance:

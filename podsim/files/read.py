@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 from podsim.caches.tables import TABLES, Table
 from podsim.files.file_faults import Fault
 from podsim.files.find import own_name
-from podsim.files.load import Loaded, load
+from podsim.files.load import LoadedFile, load
 from podsim.files.provenance import unwrap
 from podsim.model.quantity import Provenance, SourceKind
 
@@ -41,7 +41,7 @@ class Document(Generic[T]):
         return f"Document({' '.join(filter(None, (type(self.value).__name__, name)))} of {Path(self.path).name})"
 
     @property
-    def assumed(self) -> frozenset[str]:
+    def assumed_paths(self) -> frozenset[str]:
         """Paths of numbers without a published source: those that are assumed, and those that the user gave."""
         unpublished = SourceKind.ASSUMED, SourceKind.GIVEN
         return frozenset(path for path, item in self.provenance.items() if item.kind in unpublished)
@@ -60,10 +60,10 @@ def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule, *, alone: bo
     return document(load(path, what), cls, rule, alone=alone)
 
 
-_KNOWN: Final = TABLES.add("documents", Table[object, tuple[Mapping[str, Any], Document[Any]]](MOST_KNOWN))
+_DOCUMENTS: Final = TABLES.add("documents", Table[object, tuple[Mapping[str, Any], Document[Any]]](MOST_KNOWN))
 
 
-def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
+def document(loaded: LoadedFile, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
     """The `cls` that a loaded file describes; what was read before from the same text is not read again.
 
     Unless the rule looks at other files, which may have changed: the file then does not stand `alone`.
@@ -71,16 +71,16 @@ def document(loaded: Loaded, cls: type[T], rule: Rule = no_rule, *, alone: bool 
     if not alone:
         return _read(loaded, cls, rule)
     key = loaded.path, loaded.what, loaded.text, cls, rule
-    tables, document = _KNOWN.get(key, ({}, None))
+    tables, document = _DOCUMENTS.get(key, ({}, None))
     if document is None or tables != loaded.tables:  # some callers change tables first
         document = _read(loaded, cls, rule)
-        _KNOWN.keep(key, (loaded.tables, document))
+        _DOCUMENTS.keep(key, (loaded.tables, document))
     return document
 
 
-def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:
+def _read(loaded: LoadedFile, cls: type[T], rule: Rule) -> Document[T]:
     unwrapped = unwrap(loaded.tables, cls, own_name(loaded.path))
-    value, faults = structured(unwrapped.tables, cls, rule)
+    value, faults = structure(unwrapped.tables, cls, rule)
     if value is None or unwrapped.faults:
         raise loaded.error(*unwrapped.faults, *faults)
     return Document(
@@ -92,7 +92,7 @@ def _read(loaded: Loaded, cls: type[T], rule: Rule) -> Document[T]:
     )
 
 
-def structured(tables: Mapping[str, Any], cls: type[T], rule: Rule) -> tuple[T | None, list[Fault]]:
+def structure(tables: Mapping[str, Any], cls: type[T], rule: Rule) -> tuple[T | None, list[Fault]]:
     """The value of bare tables where they and the rule find no fault, else the faults."""
     value, faults = of_tables(tables, cls)
     faults = [*faults, *rule(value, tables)]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document
 
 READERS: Final[Mapping[str, str]] = {
@@ -33,8 +33,8 @@ READERS: Final[Mapping[str, str]] = {
 """By the kind of a file: the module of `podsim.files` that reads it, and its function."""
 
 
-def reader(what: str) -> Callable[[Loaded], Document[Any]]:
+def reader(what: str) -> Callable[[LoadedFile], Document[Any]]:
     """What reads a file of this kind."""
     module, _, function = READERS[what].partition(":")
-    result: Callable[[Loaded], Document[Any]] = getattr(import_module(f"podsim.files.{module}"), function)
+    result: Callable[[LoadedFile], Document[Any]] = getattr(import_module(f"podsim.files.{module}"), function)
     return result

@@ -10,7 +10,7 @@ from podsim.errors import MissingParameter
 from podsim.files import applications, find, microbenchmarks
 from podsim.files.contents import is_there
 from podsim.files.file_faults import Fault
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.readings import MOST_COMBINED, ReadingsFile
 
@@ -19,20 +19,20 @@ NAME: Final = "readings.toml"
 
 def readings(path: Path | None = None) -> Document[ReadingsFile]:
     """The readings of `path`, or as shipped; MissingParameter where there is no file, InputError for its faults."""
-    shipped = find.shipped("calibration") / NAME
+    shipped = find.data_folder("calibration") / NAME
     if path is None and not is_there(shipped):
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
     return read(path or shipped, ReadingsFile, "readings", faults)
 
 
-def of_loaded(loaded: Loaded) -> Document[ReadingsFile]:
+def of_loaded(loaded: LoadedFile) -> Document[ReadingsFile]:
     """The readings of a file that was read; InputError with every fault of the file."""
     return document(loaded, ReadingsFile, faults)
 
 
 def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
     """Rows that are read twice or that are not published, things unsaid that are not known, twice there or too many."""
-    known = {row.id for row in (*microbenchmarks.published(), *applications.applications())}
+    known = {row.id for row in (*microbenchmarks.published_results(), *applications.applications())}
     left_out = [(at, row) for at, rows in enumerate(file.left_out if file else ()) for row in rows.rows]
     rows = Counter((*(reading.row for reading in (file.readings if file else ())), *(row for _, row in left_out)))
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
@@ -43,10 +43,10 @@ def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
     for at, row in left_out:
         if row not in known:
             yield Fault(("left_out", at, "rows"), f'there is no published row "{row}"')
-    yield from _unsaid(file) if file else ()
+    yield from _interpretation_faults(file) if file else ()
 
 
-def _unsaid(file: ReadingsFile) -> Iterator[Fault]:
+def _interpretation_faults(file: ReadingsFile) -> Iterator[Fault]:
     ways = {gap.name: len(gap.options) for gap in file.unsaid}
     names = Counter(gap.name for gap in file.unsaid)
     yield from (Fault(("unsaid",), f'"{name}" stands {count} times') for name, count in names.items() if count > 1)

@@ -124,7 +124,7 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Re
     for name in general.networks_of(own):
         document = catalog.workload(name)
         other = Size.of(document.value.units)
-        reference = _compared(size, other, document.value, document.provenance)
+        reference = _compare(size, other, document.value, document.provenance)
         away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
         larger = max(reference.parameters, reference.flop) > NEAR
         wide = _in_phases(reference.workload) and other.width != size.width
@@ -142,7 +142,7 @@ def _in_phases(workload: Workload) -> bool:
     return all(configuration.schedule is Schedule.PHASED for configuration in workload.configurations)
 
 
-def _compared(own: Size, other: Size, workload: Workload, provenance: Mapping[str, Provenance]) -> Reference:
+def _compare(own: Size, other: Size, workload: Workload, provenance: Mapping[str, Provenance]) -> Reference:
     parameters, flop = own.parameters / other.parameters, own.flop / other.flop
     comparable = bool(own.tokens) == bool(other.tokens) and own.next_token == other.next_token
     return Reference(
@@ -163,7 +163,7 @@ def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
     )
 
 
-def completed(
+def complete(
     file: WorkloadFile, convergence: Convergence | None, stated: set[str]
 ) -> tuple[Workload, Mapping[str, Provenance]]:
     """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from."""
@@ -178,10 +178,10 @@ def completed(
         return (
             workload if file.benchmark else replace(workload, recipe=AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER))
         ), lacking
-    return configured(workload, like, stated), lacking | like.provenance
+    return configure(workload, like, stated), lacking | like.provenance
 
 
-def configured(workload: Workload, like: Reference, stated: set[str]) -> Workload:
+def configure(workload: Workload, like: Reference, stated: set[str]) -> Workload:
     """The workload with the software configuration of its reference network, but for what is stated.
 
     Of the same network that is all of it, published mappings included where rows are as long; of another one how state
@@ -236,13 +236,13 @@ def _configurations(units: tuple[LayerUnit, ...], like: Reference) -> tuple[Soft
     """Its configurations; a published split of layers stays where the units are the same, else it is even."""
     groups = Counter(unit.group for unit in units)
 
-    def placed(configuration: SoftwareConfiguration) -> Counter[str]:
+    def stage_counts(configuration: SoftwareConfiguration) -> Counter[str]:
         table: Counter[str] = Counter()
         for stage in configuration.layout:
             table.update(stage.units)
         return table
 
     return tuple(
-        each if like.same and placed(each) == groups else replace(each, layout=())
+        each if like.same and stage_counts(each) == groups else replace(each, layout=())
         for each in like.workload.configurations
     )

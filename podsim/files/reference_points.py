@@ -9,7 +9,7 @@ from typing import Final
 from podsim.errors import InputError, MissingParameter
 from podsim.files import find, inputs
 from podsim.files.contents import is_there, text_of
-from podsim.files.file_faults import Fault, error_of, shown, unknown
+from podsim.files.file_faults import Fault, error_of, unknown_choice, value_text
 from podsim.files.locate import Path as Place
 from podsim.model.quantity import Provenance, SourceKind
 from podsim.model.training import Convergence, ReferencePoint, ReferenceRound, RoundPoint
@@ -18,9 +18,9 @@ from podsim.units import decimal, whole
 HEADER: Final = tuple(field.name for field in fields(RoundPoint))
 
 
-def shipped() -> tuple[RoundPoint, ...]:
+def published_points() -> tuple[RoundPoint, ...]:
     """Every point of every round, in the order of the file; MissingParameter where there is no such file."""
-    path = find.shipped("calibration") / "convergence" / "reference-points.csv"
+    path = find.data_folder("calibration") / "convergence" / "reference-points.csv"
     if not is_there(path):
         raise MissingParameter(f"there are no reference points: no {path.name}", hint="calibration/README.md")
     return read(path)
@@ -65,7 +65,7 @@ def _point(cells: list[str]) -> RoundPoint:
         raise ValueError(f"has {len(cells)} cells, not {len(HEADER)}")
     stated = dict(zip(HEADER, cells, strict=True))
     if stated["in_fit"] not in ("yes", "no"):
-        raise ValueError(f"in_fit is {shown(stated['in_fit'])}, not yes or no")
+        raise ValueError(f"in_fit is {value_text(stated['in_fit'])}, not yes or no")
     return RoundPoint(
         round=stated["round"],
         benchmark=stated["benchmark"],
@@ -84,14 +84,16 @@ def _point(cells: list[str]) -> RoundPoint:
 def _whole(stated: Mapping[str, str], key: str) -> int:
     count = whole(stated[key])
     if not count:
-        raise ValueError(f"{key} is {shown(stated[key])}, not a whole number above 0")
+        raise ValueError(f"{key} is {value_text(stated[key])}, not a whole number above 0")
     return count
 
 
 def _number(stated: Mapping[str, str], key: str, least: float, *, above: bool = False) -> float:
     value = decimal(stated[key])
     if value is None or not (value > least if above else value >= least):
-        raise ValueError(f"{key} is {shown(stated[key])}, not a number {'above' if above else 'of at least'} {least:g}")
+        raise ValueError(
+            f"{key} is {value_text(stated[key])}, not a number {'above' if above else 'of at least'} {least:g}"
+        )
     return value
 
 
@@ -116,21 +118,21 @@ def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]
 
 def reference_faults(reference: ReferenceRound) -> Iterator[Fault]:
     """What the shipped table does not have of a benchmark and round that a workload names."""
-    known = curves(shipped())
+    known = curves(published_points())
     rounds = [of for benchmark, of in known if benchmark == reference.benchmark]
     if not rounds:
         benchmarks = [*dict.fromkeys(benchmark for benchmark, _ in known)]
-        yield Fault(("reference", "benchmark"), unknown(reference.benchmark, benchmarks))
+        yield Fault(("reference", "benchmark"), unknown_choice(reference.benchmark, benchmarks))
     elif reference.round not in rounds:
-        yield Fault(("reference", "round"), unknown(reference.round, rounds))
+        yield Fault(("reference", "round"), unknown_choice(reference.round, rounds))
 
 
 def of_round(reference: ReferenceRound) -> tuple[Convergence, dict[str, Provenance]]:
     """The points of the benchmark and round named, in samples of the workload, and where each is from."""
-    logged = curves(shipped())[reference.benchmark, reference.round]
+    logged = curves(published_points())[reference.benchmark, reference.round]
     each = reference.units_per_sample
     points = tuple(replace(p, samples=p.samples / each, std=p.std / each) for p in logged.points)
-    rows = {p.batch: p for p in shipped() if (p.benchmark, p.round) == (reference.benchmark, reference.round)}
+    rows = {p.batch: p for p in published_points() if (p.benchmark, p.round) == (reference.benchmark, reference.round)}
     provenances = {f"convergence.point.{at}.samples": _from(rows[p.batch], each) for at, p in enumerate(points)}
     return replace(logged, points=points, optimizer=reference.optimizer), provenances
 

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from podsim.files.keys import entries
 from podsim.files.locate import Path
-from podsim.units import factor, parted
+from podsim.units import factor, split_unit
 
 DIGITS: Final = 12
 """Significant digits of a product: 1.2 times 1.325 is 1.59."""
@@ -35,13 +35,13 @@ def _number(old: object, unit: str) -> tuple[float | None, str]:
     """A stated number and its unit; None for what is no number."""
     if isinstance(old, str):
         try:
-            return parted(old)
+            return split_unit(old)
         except ValueError:
             return None, ""
     return (float(old), unit) if isinstance(old, int | float) and not isinstance(old, bool) else (None, "")
 
 
-def stated(tables: Any, value: Any, path: Path) -> object:
+def current_value(tables: Any, value: Any, path: Path) -> object:
     """What stands at a path: as the file has it, else the default of what was read, None where there is neither."""
     for part in path:
         here = tables.get(part) if isinstance(tables, Mapping) else tables[part] if tables else None
@@ -63,9 +63,9 @@ def note(text: str, old: object) -> str:
     """A note on how a changed number was computed."""
     if factor(text) is not None:
         return f"given with --set: {text} of {old}"
-    return "given with --set" if old is None else f"given with --set, was {shown(old)}"
+    return "given with --set" if old is None else f"given with --set, was {number_text(old)}"
 
 
-def shown(old: object) -> str:
+def number_text(old: object) -> str:
     """A number of a file as a note names it."""
     return f"{old:g}" if isinstance(old, float) else str(old)

@@ -7,8 +7,8 @@ from typing import Final
 from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.maturity import Releases
 
@@ -21,13 +21,13 @@ def releases() -> Document[Releases]:
 
     Raises MissingParameter: there is no such file. InputError: it has faults.
     """
-    path = find.shipped("calibration") / "sdk.toml"
+    path = find.data_folder("calibration") / "sdk.toml"
     if not is_there(path):
         raise MissingParameter(f"no list of releases: {path.name}", hint="calibration/README.md")
     return read(path, Releases, "sdk", faults)
 
 
-def of_loaded(loaded: Loaded) -> Document[Releases]:
+def of_loaded(loaded: LoadedFile) -> Document[Releases]:
     """The releases of a file that was read; InputError with every fault of the file."""
     return document(loaded, Releases, faults)
 
@@ -49,6 +49,6 @@ def faults(releases: Releases | None, _tables: object) -> Iterator[Fault]:
     for at, claim in enumerate(releases.speedups):
         others = [key for key in ("since", "until") if getattr(claim, key) not in years]
         for key in others:
-            yield Fault(("speedup", at, key), unknown(getattr(claim, key), list(years)))
+            yield Fault(("speedup", at, key), unknown_choice(getattr(claim, key), list(years)))
         if not others and not years[claim.since] < years[claim.until]:
             yield Fault(("speedup", at, "until"), f"{claim.until} is not later than {claim.since}")

@@ -39,7 +39,7 @@ class Header:
 
     def line(self) -> bytes:
         """As the file has it."""
-        return sealed({"schema": SCHEMA, "podsim": self.podsim, "code": self.code, "sweep": self.sweep})
+        return seal({"schema": SCHEMA, "podsim": self.podsim, "code": self.code, "sweep": self.sweep})
 
     @property
     def of(self) -> str:
@@ -70,7 +70,7 @@ class Result:
         answer = self.outcome.answer or self.outcome.refusal
         plain = {item.name: pack(getattr(answer, item.name)) for item in fields(answer)} if answer else {}
         kind = "answer" if self.outcome.answer else "refusal"
-        return sealed(
+        return seal(
             {"line": self.number, "of": self.of, "key": self.outcome.key, "point": dict(self.point), kind: plain}
         )
 
@@ -101,7 +101,7 @@ class Contents:
         return any(begin.startswith(self.cut) or self.cut.startswith(begin) for begin in begins)
 
 
-def sealed(record: Mapping[str, Any]) -> bytes:
+def seal(record: Mapping[str, Any]) -> bytes:
     """A record as a line with its checksum. ValueError for a number that is not finite."""
     body = json.dumps(record, allow_nan=False, separators=(",", ":"), ensure_ascii=False).encode()[:-1]
     return body + _SUM + _digest(body) + b'"}\n'
@@ -111,7 +111,7 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=_SUM_BYTES).hexdigest().encode()
 
 
-def opened(line: bytes) -> Mapping[str, Any] | None:
+def unseal(line: bytes) -> Mapping[str, Any] | None:
     """The record of a line (without its line break) whose checksum is right; None for any other."""
     body, tail = line[:-_TAIL], line[-_TAIL:]
     if tail != _SUM + _digest(body) + b'"}':
@@ -127,7 +127,7 @@ def contents(raw: bytes, expected: Header) -> Contents:
     """Everything that a file holds, read as one of the sweep that `expected` describes."""
     whole = raw.rfind(b"\n") + 1
     lines = raw[:whole].split(b"\n")[:-1]
-    records = [opened(line) for line in lines]
+    records = [unseal(line) for line in lines]
     contents = Contents(lines=len(lines), cut=raw[whole:])
     contents.headers = [_header(record) for record in records if record and record.get("schema") == SCHEMA]
     known = {expected.of, *(header.of for header in contents.headers)}

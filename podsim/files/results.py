@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from podsim.errors import InputError
-from podsim.files.contents import lost
+from podsim.files.contents import lost_folder
 from podsim.files.result_lines import (
     BEGINS,
     FOREIGN,
@@ -76,7 +76,7 @@ class Results:
         self.stored: dict[str, SweepOutcome] = {}
         self._old: Contents | None = None
         self._synced_s = time.monotonic()
-        self._descriptor = _opened(path)
+        self._descriptor = _open_results(path)
         try:
             _lock(self._descriptor, path)
             self._still_there()
@@ -159,7 +159,7 @@ class Results:
         if first and not begins and not result.headers and not result.results:
             raise _strange(self.path)
         if begins and not result.headers and not result.results and not first.startswith(_of_schema(SCHEMA)):
-            raise _outdated(self.path, first)
+            raise _outdated_error(self.path, first)
         if result.cut and not result.cut_is_own(self.header):
             result.bad.append(BadLine(result.lines + 1, FOREIGN, result.cut))
             result.cut = b""
@@ -187,7 +187,7 @@ class Results:
         if not lines:
             return
         beside = aside(self.path)
-        descriptor = _opened(beside)
+        descriptor = _open_results(beside)
         try:
             if os.read(descriptor, len(SET_ASIDE)) not in (b"", SET_ASIDE):
                 raise _cannot(beside, "it holds what podsim did not set aside, and is left alone; move it")
@@ -228,7 +228,7 @@ class Results:
             os.close(self._descriptor)
             os.close(descriptor)
             beside.replace(path)
-            self._descriptor = _opened(path)
+            self._descriptor = _open_results(path)
         else:
             beside.replace(path)
             os.close(self._descriptor)
@@ -266,7 +266,7 @@ def _write_whole(descriptor: int, data: bytes) -> None:
         written += os.write(descriptor, data[written:])
 
 
-def _opened(path: Path) -> int:
+def _open_results(path: Path) -> int:
     try:
         descriptor = os.open(path, _OPEN, 0o644)
         try:
@@ -299,7 +299,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _cannot(path: Path, why: str, *, stored: int = 0) -> InputError:
-    why = lost(path).removeprefix(": ") or why
+    why = lost_folder(path).removeprefix(": ") or why
     context = [f"{stored:,} points are stored and stay"] if stored else []
     hint = "the same command goes on from there, once there is room" if stored else "--results FILE puts it elsewhere"
     return InputError(f"cannot write {path}: {why}", code="cannot-write", context=context, hint=hint)
@@ -315,7 +315,7 @@ def _of_schema(schema: str) -> bytes:
     return b'{"schema":"' + schema.encode() + b'"'
 
 
-def _outdated(path: Path, first: bytes) -> InputError:
+def _outdated_error(path: Path, first: bytes) -> InputError:
     schema = first.removeprefix(_of_schema("")[:-1]).partition(b'"')[0].decode(errors="replace")
     return InputError(
         f"{path} was written by another version of podsim",

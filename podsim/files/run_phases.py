@@ -6,15 +6,15 @@ from pathlib import Path
 from podsim.errors import InputError
 from podsim.files import find, imports
 from podsim.files.contents import is_plain
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded, load
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.phases import Phases
 
 
 def phases(name: str) -> Phases | None:
     """The phases that a name or a file means; None where it means something else. InputError with all faults."""
-    path = Path(name) if find.is_path(name) else _shipped(name)
+    path = Path(name) if find.is_path(name) else _shipped_file(name)
     if path is None or path.suffix.lower() in imports.SUFFIXES or not is_plain(path):
         return None
     try:
@@ -35,12 +35,12 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
 
 
-def named(name: str) -> Phases:
+def by_name(name: str) -> Phases:
     """The phases of a name that `names` lists; InputError with all faults of its file."""
     return of_loaded(load(_folder() / f"{name}.toml", "phases")).value
 
 
-def of_loaded(loaded: Loaded) -> Document[Phases]:
+def of_loaded(loaded: LoadedFile) -> Document[Phases]:
     """The phases of a file that was read; InputError with every fault of the file."""
     return document(loaded, Phases, faults)
 
@@ -50,10 +50,10 @@ def faults(phases: Phases | None, _tables: object) -> Iterator[Fault]:
     known = find.names("workloads") if phases else ()
     for at, phase in enumerate(phases.phases if phases else ()):
         if not find.is_path(phase.workload) and phase.workload not in known:
-            yield Fault(("phase", at, "workload"), unknown(phase.workload, known))
+            yield Fault(("phase", at, "workload"), unknown_choice(phase.workload, known))
 
 
-def _shipped(name: str) -> Path | None:
+def _shipped_file(name: str) -> Path | None:
     return _folder() / f"{name}.toml" if find.is_name(name) else None
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import find
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded, load
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.sampler import Sampler
 from podsim.tiles.vector import OPERATIONS
@@ -14,7 +14,7 @@ from podsim.tiles.vector import OPERATIONS
 
 def folder() -> Path:
     """Where samplers are that podsim ships."""
-    return find.shipped("calibration") / "samplers"
+    return find.data_folder("calibration") / "samplers"
 
 
 def names() -> tuple[str, ...]:
@@ -28,14 +28,14 @@ def sampler(name: str) -> Document[Sampler]:
         return of_loaded(load(Path(name), "sampler"))
     if name not in names():
         raise InputError(
-            f"sampler {unknown(name, names())}",
+            f"sampler {unknown_choice(name, names())}",
             code="unknown-sampler",
             hint="or a file of your own: docs/reference/formats.md, podsim.sampler/1",
         )
     return of_loaded(load(folder() / f"{name}.toml", "sampler"))
 
 
-def of_loaded(loaded: Loaded) -> Document[Sampler]:
+def of_loaded(loaded: LoadedFile) -> Document[Sampler]:
     """What a loaded file says."""
     return document(loaded, Sampler, faults)
 
@@ -48,4 +48,4 @@ def faults(sampler: Sampler | None, _tables: object) -> Iterator[Fault]:
         for at, work in enumerate(works):
             for word in work.operations:
                 if word not in OPERATIONS:
-                    yield Fault((part, at, "operations"), unknown(word, tuple(OPERATIONS)))
+                    yield Fault((part, at, "operations"), unknown_choice(word, tuple(OPERATIONS)))

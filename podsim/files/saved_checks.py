@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from podsim.files.file_faults import Fault, shown
+from podsim.files.file_faults import Fault, value_text
 
 UNITS: Final = ("_s", "_bytes", "_usd", "_w", "_j", "_per_s", "_samples", "_flop")
 """How keys of numbers end; such a key holds a number, nothing, or a table or array of them."""
@@ -48,7 +48,7 @@ def _interval(table: Mapping[str, Any], path: tuple[str | int, ...]) -> Iterator
     if len(numbers) == len(ends) and numbers != sorted(numbers):
         yield Fault(
             path,
-            f"the interval {shown(table['low'])} to {shown(table['high'])} does not contain its value"
+            f"the interval {value_text(table['low'])} to {value_text(table['high'])} does not contain its value"
             if "value" in table
             else "the interval ends before it begins",
         )
@@ -102,7 +102,7 @@ def _above_zero(table: Mapping[str, Any], path: tuple[str, ...], *, whole: bool 
     elif not _is_number(table[key]) or (whole and not isinstance(table[key], int)):
         yield _wrong(path, "a whole number" if whole else "a number", table[key])
     elif not table[key] > 0:
-        yield Fault(path, f"must be above 0, not {shown(table[key])}")
+        yield Fault(path, f"must be above 0, not {value_text(table[key])}")
 
 
 def _is_number(value: object) -> bool:
@@ -110,4 +110,4 @@ def _is_number(value: object) -> bool:
 
 
 def _wrong(path: tuple[str | int, ...], noun: str, value: object) -> Fault:
-    return Fault(path, f"must be {noun}, not {'null' if value is None else shown(value)}")
+    return Fault(path, f"must be {noun}, not {'null' if value is None else value_text(value)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from podsim.files.file_faults import Fault
-from podsim.files.load import SCHEMAS, Loaded, load
+from podsim.files.load import SCHEMAS, LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.files.write import leaf_text, write_atomic
 from podsim.model.arguments import FLAGS
@@ -18,7 +18,7 @@ def scenario(path: Path) -> Scenario:
     return of_loaded(load(path, "scenario")).value
 
 
-def of_loaded(loaded: Loaded) -> Document[Scenario]:
+def of_loaded(loaded: LoadedFile) -> Document[Scenario]:
     """The scenario of a file that was read; InputError with every fault of the file."""
     return document(loaded, Scenario, faults)
 
@@ -31,7 +31,7 @@ def faults(_scenario: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fa
         if not isinstance(table, Mapping) or name not in table:
             continue
         try:
-            argument.checked(table[name])
+            argument.check(table[name])
         except ValueError as error:
             yield Fault((part, name) if part else (name,), str(error))
 

@@ -12,9 +12,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.errors import InputError, meant
-from podsim.files.contents import opened, text_of, working_folder
-from podsim.files.file_faults import Fault, error_of, printable, shown
+from podsim.errors import InputError, did_you_mean
+from podsim.files.contents import open_file, text_of, working_folder
+from podsim.files.file_faults import Fault, error_of, printable, value_text
 from podsim.files.load import tables_of
 from podsim.files.locate import line_of, lines
 from podsim.model.limits import FILE_BYTES
@@ -25,7 +25,7 @@ Value = str | int | float | bool | list[str | int | float | bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class IgnoredFile:
     """A settings file that is not read, why, and what to do about it."""
 
     path: Path
@@ -65,7 +65,7 @@ class Files:
     """Settings files that are read, the nearest first, and those that are not, though they are there or may be."""
 
     read: tuple[Path, ...]
-    ignored: tuple[Ignored, ...]
+    ignored: tuple[IgnoredFile, ...]
 
 
 def files(environ: Mapping[str, str] = os.environ) -> Files:
@@ -81,9 +81,9 @@ def files(environ: Mapping[str, str] = os.environ) -> Files:
     return Files(tuple(paths), (*passed, *unread))
 
 
-def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
+def _in_folders(own: Path | None) -> tuple[Path | None, list[IgnoredFile]]:
     """The nearest file that may be read, and those before it that may not."""
-    passed: list[Ignored] = []
+    passed: list[IgnoredFile] = []
     for path, unread in _upward():
         if unread is not None:
             return None, [*passed, unread]
@@ -98,7 +98,7 @@ def _in_folders(own: Path | None) -> tuple[Path | None, list[Ignored]]:
     return None, passed
 
 
-def _upward() -> Iterator[tuple[Path, Ignored | None]]:
+def _upward() -> Iterator[tuple[Path, IgnoredFile | None]]:
     """Where a file may be: from the working folder to the home folder, a repository's root or a file system's edge.
 
     With the reason where the search ends at a folder that cannot be looked into.
@@ -121,7 +121,7 @@ def _upward() -> Iterator[tuple[Path, Ignored | None]]:
             return
 
 
-def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
+def _there(path: Path) -> tuple[os.stat_result | None, tuple[IgnoredFile, ...]]:
     """What the system says of a file that is there, or why that cannot be known."""
     try:
         link, status = path.lstat(), path.stat()
@@ -130,13 +130,13 @@ def _there(path: Path) -> tuple[os.stat_result | None, tuple[Ignored, ...]]:
     except (OSError, ValueError) as error:
         return None, (_unread(path, error),)
     if stat.S_ISLNK(link.st_mode) and hasattr(os, "geteuid") and link.st_uid not in {0, os.geteuid()}:
-        return None, (Ignored(path, "another user made this link", "replace it with a file of your own"),)
+        return None, (IgnoredFile(path, "another user made this link", "replace it with a file of your own"),)
     return (status, ()) if stat.S_ISREG(status.st_mode) else (None, ())
 
 
-def _unread(path: Path, error: Exception) -> Ignored:
+def _unread(path: Path, error: Exception) -> IgnoredFile:
     why = getattr(error, "strerror", None) or str(error)
-    return Ignored(path, f"it cannot be looked at: {why}", "flags that it sets are at their default")
+    return IgnoredFile(path, f"it cannot be looked at: {why}", "flags that it sets are at their default")
 
 
 def _home() -> Path | None:
@@ -146,7 +146,7 @@ def _home() -> Path | None:
         return None
 
 
-def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
+def _doubt(path: Path, status: os.stat_result) -> IgnoredFile | None:
     """Why a file may hold what neither the user nor root wrote.
 
     The file alone counts: whoever may write its folder can put no file there but one of their own.
@@ -154,15 +154,15 @@ def _doubt(path: Path, status: os.stat_result) -> Ignored | None:
     if foreign := _foreign(path, status):
         return foreign
     if hasattr(os, "geteuid") and status.st_mode & 0o022:
-        return Ignored(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
+        return IgnoredFile(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
     return None
 
 
-def _foreign(path: Path, status: os.stat_result) -> Ignored | None:
+def _foreign(path: Path, status: os.stat_result) -> IgnoredFile | None:
     """Why a file is another user's: that counts for the user's own settings too, which `sudo` finds in another home."""
     if not hasattr(os, "geteuid") or status.st_uid in {0, os.geteuid()}:  # Windows has no such owners
         return None
-    return Ignored(path, "another user owns it", "it is read where you or root own it")
+    return IgnoredFile(path, "another user owns it", "it is read where you or root own it")
 
 
 def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -177,7 +177,7 @@ def own_file(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedSettings:
     """What a file sets, in its order, what is wrong with it, and the lines of its keys; of variables no path."""
 
     path: Path | None
@@ -191,21 +191,21 @@ class Parsed:
             raise refusals[0][1]
         faults = [Fault(setting.keys, error.message.removeprefix(f"{setting.origin}: ")) for setting, error in refusals]
         if self.path is not None and (faults or self.faults):
-            raise error_of("settings", _shown(self.path), [*self.faults, *faults], self.at)
+            raise error_of("settings", _path_text(self.path), [*self.faults, *faults], self.at)
 
 
 def read(path: Path) -> tuple[Setting, ...]:
     """What a file sets, in its order; InputError where it is no TOML, or a value is no flag's."""
-    result = parsed(path)
+    result = parse_file(path)
     result.refuse()
     return result.settings
 
 
-def parsed(path: Path) -> Parsed:
+def parse_file(path: Path) -> ParsedSettings:
     """What a file sets and what is wrong with its values; InputError where it cannot be read or is no TOML."""
     source = SettingSource.OWN if path == own_file() else SettingSource.FOLDER
     text = _text(path, source)
-    tables, at = dict(tables_of(text, _shown(path), CODE)), lines(text)
+    tables, at = dict(tables_of(text, _path_text(path), CODE)), lines(text)
     faults: list[Fault] = []
     settings = []
     for keys, value in _leaves(tables):
@@ -213,10 +213,10 @@ def parsed(path: Path) -> Parsed:
             faults.append(Fault(keys, "stands in no table: [predict] holds flags of podsim predict"))
         elif not _plain(value):
             faults.append(
-                Fault(keys, f"this flag wants a text, a number, a truth or an array of them, not {shown(value)}")
+                Fault(keys, f"this flag wants a text, a number, a truth or an array of them, not {value_text(value)}")
             )
         else:
-            origin = f"{_spelled(path)}:{line_of(at, keys)}"
+            origin = f"{_quoted_path(path)}:{line_of(at, keys)}"
             settings.append(
                 Setting(
                     command=keys[:-1],
@@ -228,12 +228,12 @@ def parsed(path: Path) -> Parsed:
                     keys=keys,
                 )
             )
-    return Parsed(path, tuple(settings), tuple(faults), at)
+    return ParsedSettings(path, tuple(settings), tuple(faults), at)
 
 
 def _text(path: Path, source: SettingSource) -> str:
     """The text of a file; none of one that others replaced since it was looked at."""
-    with suppress(OSError, ValueError), opened(path) as file:
+    with suppress(OSError, ValueError), open_file(path) as file:
         status = os.fstat(file.fileno())
         if _doubt(path, status) if source is SettingSource.FOLDER else _foreign(path, status):
             return ""
@@ -243,11 +243,11 @@ def _text(path: Path, source: SettingSource) -> str:
     return text_of(path, CODE, FILE_BYTES)  # which says what is wrong with it
 
 
-def _shown(path: Path) -> str:
-    return printable(_spelled(path))
+def _path_text(path: Path) -> str:
+    return printable(_quoted_path(path))
 
 
-def _spelled(path: Path) -> str:
+def _quoted_path(path: Path) -> str:
     return path.name if path.parent == working_folder() else str(path)
 
 
@@ -265,7 +265,9 @@ def _plain(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapping[str, str] = os.environ) -> Parsed:
+def variables(
+    command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapping[str, str] = os.environ
+) -> ParsedSettings:
     """What PODSIM_PREDICT_POD and its like set of a command; `flags` says which may be repeated, with ";" between.
 
     Raises InputError for a variable of the command that names no flag.
@@ -277,16 +279,16 @@ def variables(command: tuple[str, ...], flags: Mapping[str, bool], environ: Mapp
             continue
         flag = name.removeprefix(beginning).lower()
         if flag not in flags:
-            raise unknown(name, f"--{flag.replace('_', '-')}", command, flags)
+            raise unknown_setting(name, f"--{flag.replace('_', '-')}", command, flags)
         value: Value = list[str | int | float | bool](text.split(";")) if flags[flag] else text
         settings.append(Setting(command=command, flag=flag, value=value, origin=name, source=SettingSource.VARIABLE))
-    return Parsed(None, tuple(settings))
+    return ParsedSettings(None, tuple(settings))
 
 
-def unknown(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
+def unknown_setting(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
     """Say that a setting names no flag of its command, and which one may have been meant."""
     known = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))
     return InputError(
-        f"{origin}: {verb} has no flag {flag}{meant(flag, known)}", code="bad-setting", hint=f"{verb} --help"
+        f"{origin}: {verb} has no flag {flag}{did_you_mean(flag, known)}", code="bad-setting", hint=f"{verb} --help"
     )

@@ -57,7 +57,7 @@ def _amount(argument: Argument, text: str) -> str:
 def quantity(text: str) -> str:
     """A number, with or without its unit, as the number in SI units: "1500 MHz" as "1500000000"; other texts as is."""
     try:
-        number, unit = units.parted(text)
+        number, unit = units.split_unit(text)
         return _number(number * COUNTS[unit] if unit in COUNTS else units.si(text))
     except ValueError:
         return text.strip()

@@ -7,8 +7,8 @@ from typing import Final
 from podsim.errors import MissingParameter
 from podsim.files import find
 from podsim.files.contents import is_there
-from podsim.files.file_faults import Fault, shown
-from podsim.files.load import Loaded
+from podsim.files.file_faults import Fault, value_text
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.framework import Framework
 from podsim.model.wall_clock import StartTimes
@@ -18,7 +18,7 @@ WHAT: Final = "compile-times"
 
 def path() -> Path:
     """Where the fitted times stand."""
-    return find.shipped("calibration") / "compile-times.toml"
+    return find.data_folder("calibration") / "compile-times.toml"
 
 
 def times() -> StartTimes:
@@ -28,7 +28,7 @@ def times() -> StartTimes:
     return read(path(), StartTimes, WHAT, faults).value
 
 
-def of_loaded(loaded: Loaded) -> Document[StartTimes]:
+def of_loaded(loaded: LoadedFile) -> Document[StartTimes]:
     """The times of a file that was read; InputError with every fault of the file."""
     return document(loaded, StartTimes, faults)
 
@@ -42,4 +42,4 @@ def faults(times: StartTimes | None, _tables: object) -> Iterator[Fault]:
             yield Fault((key, "most"), "must not be below least")
     for name in times.frameworks:
         if name not in list(Framework):
-            yield Fault(("frameworks",), f"{shown(name)} is none of {', '.join(Framework)}")
+            yield Fault(("frameworks",), f"{value_text(name)} is none of {', '.join(Framework)}")

@@ -13,7 +13,7 @@ from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_fa
 from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 
-from podsim.files.file_faults import Fault, shown, unknown
+from podsim.files.file_faults import Fault, unknown_choice, value_text
 from podsim.files.keys import bare, entries, unit_of
 from podsim.files.structure_faults import from_error
 from podsim.model.note import AnswerNote
@@ -58,14 +58,14 @@ def _has_origin(origin: Any) -> Callable[[Any], bool]:
 
 
 def _type_error(what: str, raw: object) -> ValueError:
-    return ValueError(f"this field wants {what}, not {shown(raw)}")
+    return ValueError(f"this field wants {what}, not {value_text(raw)}")
 
 
 def _whole(raw: object, _: Any = None) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int):
         raise _type_error("a whole number", raw)
     if abs(raw) > LARGEST:
-        raise ValueError(f"{shown(raw)} is too large")
+        raise ValueError(f"{value_text(raw)} is too large")
     return raw
 
 
@@ -101,13 +101,13 @@ def _choice(raw: object, cls: type[StrEnum]) -> StrEnum:
     if not isinstance(raw, str):
         raise _type_error("one of " + ", ".join(f'"{choice}"' for choice in choices), raw)
     if raw not in choices:
-        raise ValueError(unknown(raw, choices))
+        raise ValueError(unknown_choice(raw, choices))
     return cls(raw)
 
 
 def _literal(raw: object, kind: Any) -> object:
     if raw not in get_args(kind):
-        raise ValueError(unknown(str(raw), [str(choice) for choice in get_args(kind)]))
+        raise ValueError(unknown_choice(str(raw), [str(choice) for choice in get_args(kind)]))
     return raw
 
 
@@ -121,7 +121,7 @@ def _quantity(raw: object, kind: Any) -> float:
         value = _whole(raw) if bare(kind)[0] is int else _number(raw)
     if value < 0 or (unit.positive and value == 0):
         bound = ("at least 1" if isinstance(value, int) else "above 0") if unit.positive else "at least 0"
-        raise ValueError(f"must be {bound}, not {shown(raw)}")
+        raise ValueError(f"must be {bound}, not {value_text(raw)}")
     return value
 
 
@@ -129,7 +129,7 @@ def _si(raw: object, unit: Unit) -> float:
     if isinstance(raw, str):
         return parse(raw, unit.symbol)
     bare_number = isinstance(raw, int | float) and not isinstance(raw, bool)
-    needs = f'{shown(raw)} needs a unit; write for example "{EXAMPLE[unit.symbol]}"'
+    needs = f'{value_text(raw)} needs a unit; write for example "{EXAMPLE[unit.symbol]}"'
     raise ValueError(needs) if bare_number else _type_error(f"{WHAT[unit.symbol]} ({unit.symbol})", raw)
 
 

@@ -9,7 +9,7 @@ from cattrs.errors import (
     IterableValidationNote,
 )
 
-from podsim.files.file_faults import MOST_SHOWN, RENAMED, Fault
+from podsim.files.file_faults import MOST_SHOWN, NEW_NAMES, Fault
 from podsim.files.keys import Entry, entries
 from podsim.files.locate import Path
 
@@ -17,7 +17,7 @@ from podsim.files.locate import Path
 def from_error(error: Exception, path: Path = ()) -> list[Fault]:
     """The faults of a structuring error, with fields under their file keys."""
     if not isinstance(error, BaseValidationError):
-        return [_located(error, path)]
+        return [_locate(error, path)]
     cls = error.cl if hasattr(error.cl, "__dataclass_fields__") else None
     if cls is None:
         return [fault for inner in error.exceptions for fault in from_error(inner, (*path, *_index(inner)))]
@@ -37,15 +37,15 @@ def _of_class(error: BaseValidationError, cls: type, path: Path) -> list[Fault]:
             missing.append(entry)
         else:
             faults += from_error(inner, (*path, entry.key) if entry else path)
-    return faults + _unmatched(cls, path, missing, extra)
+    return faults + _key_faults(cls, path, missing, extra)
 
 
-def _unmatched(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> list[Fault]:
+def _key_faults(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> list[Fault]:
     """Unknown and missing keys; an unknown key near a missing one is one slip, and so one fault."""
     faults = []
     names = [entry.key for entry in missing]
     for key in sorted(extra)[:MOST_SHOWN]:
-        now = RENAMED.get(key, key)
+        now = NEW_NAMES.get(key, key)
         near = [now] if now in entries(cls) else get_close_matches(key, names, n=1)
         near = near or get_close_matches(key, entries(cls), n=1)
         names = [name for name in names if name not in near]
@@ -56,7 +56,7 @@ def _unmatched(cls: type, path: Path, missing: list[Entry], extra: set[str]) -> 
     return faults + [Fault((*path, key), "is missing") for key in names]
 
 
-def _located(error: Exception, path: Path) -> Fault:
+def _locate(error: Exception, path: Path) -> Fault:
     """A plain error; the "key: message" of a `__post_init__` points at its key."""
     text = str(error)
     key, colon, rest = text.partition(": ")

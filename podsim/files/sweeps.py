@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from podsim.errors import meant
-from podsim.files.file_faults import Fault, unknown
-from podsim.files.load import Loaded, load
+from podsim.errors import did_you_mean
+from podsim.files.file_faults import Fault, unknown_choice
+from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.arguments import FLAGS as KNOWN
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.units import parted
+from podsim.units import split_unit
 
 NAMES: Final = (
     "pod",
@@ -46,9 +46,9 @@ def _fault(flag: Argument, text: str) -> str:
     """What is wrong with the value of a flag, "" where nothing is."""
     choices = TRUTHS if flag.kind is ArgumentKind.SWITCH else flag.words
     if choices:
-        return "" if text in choices else unknown(text, choices)
+        return "" if text in choices else unknown_choice(text, choices)
     try:
-        flag.parsed(text)
+        flag.parse(text)
     except ValueError as error:
         return str(error)
     return ""
@@ -63,7 +63,7 @@ def sweep(path: Path) -> Document[SweepFile]:
     return of_file(load(path, "sweep"))
 
 
-def of_file(loaded: Loaded) -> Document[SweepFile]:
+def of_file(loaded: LoadedFile) -> Document[SweepFile]:
     """The sweep that a loaded file describes."""
     return document(replace(loaded, tables=_texts(loaded.tables)), SweepFile, faults)
 
@@ -129,7 +129,7 @@ def faults(file: SweepFile | None, _tables: object) -> Iterator[Fault]:
 def _of_value(path: tuple[str | int, ...], name: str, values: tuple[str, ...]) -> Iterator[Fault]:
     if name not in FLAGS:
         if "." not in name:
-            yield Fault(path, "neither a flag nor a path of --set" + meant(name, FLAGS))
+            yield Fault(path, "neither a flag nor a path of --set" + did_you_mean(name, FLAGS))
         return
     for wrong in filter(None, (_fault(FLAGS[name], value) for value in values)):
         yield Fault(path, wrong)
@@ -162,7 +162,7 @@ def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
 def _of_ends(axis: SweepAxis, at: int) -> Iterator[Fault]:
     assert axis.first is not None and axis.last is not None, "checked before"  # noqa: PT018
     try:
-        (low, unit), (high, other) = parted(axis.first), parted(axis.last)
+        (low, unit), (high, other) = split_unit(axis.first), split_unit(axis.last)
     except ValueError as error:
         yield Fault(("axis", at, "from"), str(error))
         return

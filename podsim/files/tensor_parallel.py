@@ -1,19 +1,19 @@
 """`calibration/tensor-parallel.toml`: what is not known of collectives of tensor shards."""
 
 from podsim.files import find
-from podsim.files.load import Loaded
+from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.calibration import TensorParallel
 
 
-def of_loaded(loaded: Loaded) -> Document[TensorParallel]:
+def of_loaded(loaded: LoadedFile) -> Document[TensorParallel]:
     """What a loaded file says."""
     return document(loaded, TensorParallel)
 
 
 def tensor_parallel() -> Document[TensorParallel]:
     """The shipped file."""
-    return read(find.shipped("calibration") / "tensor-parallel.toml", TensorParallel, "tensor-parallel")
+    return read(find.data_folder("calibration") / "tensor-parallel.toml", TensorParallel, "tensor-parallel")
 
 
 def time_error() -> float:

@@ -7,21 +7,21 @@ from typing import Any, Final
 
 from podsim.caches.tables import TABLES, Table
 from podsim.errors import InputError
-from podsim.files.contents import mentions, resolved
-from podsim.files.file_faults import Fault, shown, spelled
+from podsim.files.contents import mentions, resolve_path
+from podsim.files.file_faults import Fault, path_text, value_text
 from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
-from podsim.files.load import Loaded, load
+from podsim.files.load import LoadedFile, load
 from podsim.files.merge import merge, own_index
-from podsim.files.provenance import Unwrapped, unwrap
-from podsim.files.read import Document, read, structured
+from podsim.files.provenance import BareTables, unwrap
+from podsim.files.read import Document, read, structure
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Provenance
 
 NOT_INHERITED: Final = ("name", "title")
 
-_UNWRAPPED: Final = TABLES.add("machine files", Table[object, Unwrapped](64))
+_MACHINE_FILES: Final = TABLES.add("machine files", Table[object, BareTables](64))
 _MACHINES: Final = TABLES.add("machines", Table[str, Topology](64))
 
 
@@ -29,7 +29,7 @@ _MACHINES: Final = TABLES.add("machines", Table[str, Topology](64))
 class Parts:
     """A machine before it is structured: bare tables, where they came from, the machine it extends."""
 
-    loaded: Loaded
+    loaded: LoadedFile
     own: Mapping[str, Any]
     tables: Mapping[str, Any]
     provenance: Mapping[str, Provenance]
@@ -67,7 +67,7 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
     loaded = load(path, "topology")
     extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
     own = own_name(path)
-    unwrapped = _UNWRAPPED.remember((loaded.text, own), lambda: unwrap(loaded.tables, Topology, own))
+    unwrapped = _MACHINE_FILES.remember((loaded.text, own), lambda: unwrap(loaded.tables, Topology, own))
     if wrong := list(_text_faults(extends, aliases)):
         raise loaded.error(*wrong, *unwrapped.faults)
     parts = Parts(
@@ -84,17 +84,17 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
 
 def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:
     if extends is not None and not isinstance(extends, str):
-        yield Fault(("extends",), f"this field wants the name of a machine, not {shown(extends)}")
+        yield Fault(("extends",), f"this field wants the name of a machine, not {value_text(extends)}")
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        yield Fault(("aliases",), f"this field wants an array of names, not {shown(aliases)}")
+        yield Fault(("aliases",), f"this field wants an array of names, not {value_text(aliases)}")
 
 
-def _base(loaded: Loaded, name: str, inside: tuple[Path, ...]) -> Parts:
+def _base(loaded: LoadedFile, name: str, inside: tuple[Path, ...]) -> Parts:
     match = find("topologies", name, near=loaded.path)
     if not match:
         raise _at(loaded, "extends", "topologies", name)
     chain = (*inside, loaded.path)
-    if resolved(match.path) in [resolved(path) for path in chain]:
+    if resolve_path(match.path) in [resolve_path(path) for path in chain]:
         circle = " → ".join(path.name for path in (*chain, match.path))
         raise loaded.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
     base = gather(match.path, match.warnings, chain)
@@ -103,7 +103,7 @@ def _base(loaded: Loaded, name: str, inside: tuple[Path, ...]) -> Parts:
     return base
 
 
-def _at(loaded: Loaded, key: str, kind: Kind, name: str) -> InputError:
+def _at(loaded: LoadedFile, key: str, kind: Kind, name: str) -> InputError:
     """An unknown name, said at the line of the file that gives it."""
     error = unknown_name(kind, name, names(kind))
     return loaded.error(Fault((key,), "; ".join((error.message, *error.context))))
@@ -150,7 +150,7 @@ def finish(parts: Parts) -> Document[Topology]:
     content, faults = repr(parts.tables), list[Fault]()
     value = _MACHINES.get(content)
     if value is None:
-        value, faults = structured(parts.tables, Topology, topology_faults)
+        value, faults = structure(parts.tables, Topology, topology_faults)
     if value is None or parts.faults:
         if parts.base:
             finish(parts.base)
@@ -173,6 +173,6 @@ def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:
             continue
         at = own_index(list(parts.base.tables["level"]), list(parts.own.get("level", [])), int(fault.path[1]))
         if at is None:
-            yield Fault(("extends",), f"{spelled(fault.path)}: {fault.message}")
+            yield Fault(("extends",), f"{path_text(fault.path)}: {fault.message}")
         else:
             yield Fault(("level", at, *fault.path[2:]), fault.message)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from podsim.errors import InputError, NotWritten
-from podsim.files.contents import lost
+from podsim.files.contents import lost_folder
 from podsim.files.keys import entries, unit_of
 from podsim.files.load import SCHEMAS
 from podsim.units import spell
@@ -28,7 +28,7 @@ T = TypeVar("T")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _BESIDE: Final = ".podsim-"  # short, so that a name of the longest that a disk takes can be written
 _PROBED_BYTES: Final = 4096
-_ESCAPED: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def parameters_text(parameters: "ParameterSet") -> str:
@@ -69,7 +69,7 @@ def frozen_text(rows: "Iterable[FrozenPrediction]") -> str:
         'kind = "derived"',
         "prediction = [",
     ]
-    lines = ("    { " + ", ".join(f"{key} = {text}" for key, text in _stated(row)) + " }," for row in rows)
+    lines = ("    { " + ", ".join(f"{key} = {text}" for key, text in _entries(row)) + " }," for row in rows)
     return "\n".join([*head, *lines, "]"]) + "\n"
 
 
@@ -80,11 +80,11 @@ def points_text(points: "Iterable[CalibrationPoint]") -> str:
         f'schema = "{SCHEMAS["points"]}"',
         'kind = "measured"',
     ]
-    tables = (["", "[[point]]", *(f"{key} = {text}" for key, text in _stated(point))] for point in points)
+    tables = (["", "[[point]]", *(f"{key} = {text}" for key, text in _entries(point))] for point in points)
     return "\n".join([*head, *(line for table in tables for line in table)]) + "\n"
 
 
-def _stated(row: "FrozenPrediction | CalibrationPoint") -> Iterator[tuple[str, str]]:
+def _entries(row: "FrozenPrediction | CalibrationPoint") -> Iterator[tuple[str, str]]:
     """Keys and texts in declared order, less what is not there."""
     cls: Any = type(row)
     for key, entry in entries(cls).items():
@@ -116,6 +116,8 @@ def _rows(value: Any) -> list[tuple[str, Any, str | None]]:
     for key, entry in entries(cls).items():
         unit = unit_of(entry.annotated)
         inner = getattr(value, entry.name)
+        if inner is None:
+            continue
         rows.append((key, inner, _leaf(inner, unit.symbol if unit else "")))
     return rows
 
@@ -126,7 +128,7 @@ def _leaf(value: Any, unit: str) -> str | None:
     if isinstance(value, tuple):
         return "[" + ", ".join(str(_leaf(item, "")) for item in value) + "]"
     if isinstance(value, str):
-        return f'"{_escaped(value)}"'
+        return f'"{_escape(value)}"'
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is no number to write into a file")
     return f'"{spell(value, unit)}"' if unit else repr(value)
@@ -139,12 +141,12 @@ def leaf_text(value: str | float) -> str:
 
 def key_text(key: str) -> str:
     """A key as TOML, quoted where it has to be."""
-    return key if _BARE.fullmatch(key) else f'"{_escaped(key)}"'
+    return key if _BARE.fullmatch(key) else f'"{_escape(key)}"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(
-        _ESCAPED.get(letter) or (letter if letter.isprintable() else f"\\U{_scalar(letter):08x}") for letter in text
+        _ESCAPES.get(letter) or (letter if letter.isprintable() else f"\\U{_scalar(letter):08x}") for letter in text
     )
 
 
@@ -206,7 +208,7 @@ def _behind_links(path: Path) -> Path:
 def _cannot(path: Path, error: Exception) -> InputError:
     loop = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
     why = "a loop of links" if loop else getattr(error, "strerror", None) or str(error)
-    why = lost(path).removeprefix(": ") or why
+    why = lost_folder(path).removeprefix(": ") or why
     return InputError(f"cannot write {path}: {why}", code="cannot-write")
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from podsim.lowering.groups import Group, GroupDimension, sides
-from podsim.lowering.moves import MIDDLED
+from podsim.lowering.moves import WITH_MIDDLE
 from podsim.model.collective import Collective
 from podsim.model.fabric import Shape
 from podsim.model.sums import sum_in_order
@@ -48,16 +48,18 @@ def lower_bound(context: CollectiveContext, group: Group, collective: Collective
     case = _BoundCase(context, along)
     bounds = [LowerBound(case.farthest_s(), "latency of the farthest members")]
     for need, word, links in (
-        (_mean_share(collective, group.size), "links out of all members", case.together(out=True)),
-        (_mean_share(collective, group.size), "links into all members", case.together(out=False)),
-        (_out_share(collective, group.size), "links out of a member", case.of_first(out=True)),
-        (_in_share(collective, group.size), "links into a member", case.of_last(out=False)),
+        (_mean_share(collective, group.size), "outgoing links of all members", case.together(out=True)),
+        (_mean_share(collective, group.size), "incoming links of all members", case.together(out=False)),
+        (_out_share(collective, group.size), "outgoing links of one member", case.of_first(out=True)),
+        (_in_share(collective, group.size), "incoming links of one member", case.of_last(out=False)),
     ):
         if links:
             bounds.append(LowerBound(case.least_s + need * volume / links, word))
     if through := case.through():
         bounds.append(
-            LowerBound(case.least_s + _mean_share(collective, group.size) * volume / through, "links all go through")
+            LowerBound(
+                case.least_s + _mean_share(collective, group.size) * volume / through, "links that all messages cross"
+            )
         )
     groups = context.endpoints // group.size
     for dimension in along:
@@ -115,7 +117,7 @@ class _BoundCase:
         self._quotient = context.quotient
         self._dimensions = context.network.dimensions
         self.even = not context.network.damage and (
-            not isinstance(context.network, RankNetwork) or context.network.folded is not None
+            not isinstance(context.network, RankNetwork) or context.network.quotient is not None
         )
         whole = context.rack if context.rack and self.even else context.endpoints
         self._members = range(whole) if whole * self._peers() <= MOST_ASKED * 4 else range(0)
@@ -182,7 +184,7 @@ class _BoundCase:
         if (
             self._quotient is None
             or len(self._along) > 1
-            or self._dimensions[self._along[0].index].shape not in MIDDLED
+            or self._dimensions[self._along[0].index].shape not in WITH_MIDDLE
         ):
             return 0.0
         route = self._quotient.folded_route(next(self._offsets(self._along[0])))
@@ -220,7 +222,7 @@ def _cut(axis: Axis, endpoints: int) -> Iterator[tuple[int, int, int]]:
     half = axis.size // 2
     for endpoint in range(endpoints):
         at = axis.coordinate(endpoint)
-        if axis.middled:
+        if axis.has_middle:
             if at < half and axis.shape is not Shape.SHARED:
                 yield axis.key(endpoint, UP)
             elif axis.shape is Shape.SHARED:

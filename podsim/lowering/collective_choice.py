@@ -31,7 +31,7 @@ Its one-way ring is left out: links are as fast backwards, so a pair of rings wi
 """
 BETWEEN_RACKS: Final = (Algorithm.HALVING_DOUBLING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
 """Over GW-Links: its rings, and the exchange in halves that suits the powers of two it insists on."""
-PHASED: Final = (Algorithm.TORUS, Algorithm.THREE_PHASE)
+HIERARCHICAL: Final = (Algorithm.TORUS, Algorithm.THREE_PHASE)
 """Dimension after dimension: rings along each side of a torus, or the soonest method in each level."""
 REDUCING: Final = (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.ALL_GATHER)
 RINGS: Final = (Algorithm.RING, Algorithm.RING_PAIR, Algorithm.MEET_IN_THE_MIDDLE)
@@ -48,11 +48,11 @@ def plan(context: CollectiveContext, group: Group, collective: Collective, algor
         along = sides(group, rack_dimensions(context.network))
         if len(along) < 2:
             raise ValueError("the group lies in one level")
-        return _by_side(context, along, collective, algorithm, lambda group, what: documented(context, group, what))
+        return _by_side(context, along, collective, algorithm, lambda group, what: flat_methods(context, group, what))
     return flat(context, group, collective, algorithm)
 
 
-def documented(context: CollectiveContext, group: Group, collective: Collective) -> tuple[Algorithm, ...]:
+def flat_methods(context: CollectiveContext, group: Group, collective: Collective) -> tuple[Algorithm, ...]:
     """Methods of one phase: on machines those that reductions are known to use, elsewhere all."""
     if context.rack is None or collective not in REDUCING:
         return FLAT
@@ -72,7 +72,7 @@ def in_domain(
     if only:
         return plan(context, group, collective, only)
     weighing, best, reasons = replace(context, folded=True), None, []
-    for algorithm in (*PHASED, *BETWEEN_RACKS):
+    for algorithm in (*HIERARCHICAL, *BETWEEN_RACKS):
         try:
             result = plan(weighing, group, collective, algorithm)
         except ValueError as error:
@@ -82,7 +82,7 @@ def in_domain(
             best = result
     if best is None:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
-    return best if context.folded else _planned(context, best.algorithm, best.phases)
+    return best if context.folded else _plan(context, best.algorithm, best.phases)
 
 
 def in_training(context: CollectiveContext, group: Group, collective: Collective) -> CollectivePlan:
@@ -90,13 +90,13 @@ def in_training(context: CollectiveContext, group: Group, collective: Collective
     if context.rack is None:
         return in_domain(context, group, collective)
     if context.inside(group) or group.stride % context.rack == 0:
-        return soonest(context, group, collective, documented(context, group, collective))
+        return soonest(context, group, collective, flat_methods(context, group, collective))
     return plan(context, group, collective, Algorithm.THREE_PHASE)
 
 
 def flat(context: CollectiveContext, group: Group, collective: Collective, algorithm: Algorithm) -> CollectivePlan:
     """A collective in one phase; ValueError says why the algorithm cannot serve."""
-    return _planned(context, algorithm, (_phase(context, group, collective, algorithm),))
+    return _plan(context, algorithm, (_phase(context, group, collective, algorithm),))
 
 
 def soonest(
@@ -119,7 +119,7 @@ def soonest(
             phase = _phase(context, group, collective, algorithm)
             if best is not None and _software_s(context, phase) > best[0]:
                 continue
-            item = _planned(context, algorithm, (phase,))
+            item = _plan(context, algorithm, (phase,))
         except ValueError as error:
             reasons.append(str(error))
             continue
@@ -130,7 +130,7 @@ def soonest(
     if best is None:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
     plan = best[1]
-    return plan if given.folded else _planned(given, plan.algorithm, plan.phases)
+    return plan if given.folded else _plan(given, plan.algorithm, plan.phases)
 
 
 def _software_s(context: CollectiveContext, phase: Phase) -> float:
@@ -203,7 +203,7 @@ def _by_side(
         for method in methods(dimension.group, what):
             try:
                 phase = _phase(context, dimension.group, what, method, share=share, along=(dimension,), roots=roots)
-                seconds = _planned(weighing, method, (phase,)).lockstep_s
+                seconds = _plan(weighing, method, (phase,)).lockstep_s
             except ValueError:
                 continue
             if best is None or seconds < best[0]:
@@ -211,7 +211,7 @@ def _by_side(
         if best is None:
             raise ValueError(f"nothing serves {what} along {dimension.name}")
         phases.append(best[1])
-    return _planned(context, algorithm, tuple(phases))
+    return _plan(context, algorithm, tuple(phases))
 
 
 def _legs(collective: Collective, sizes: list[int]) -> list[tuple[Collective, int, float]]:
@@ -233,10 +233,10 @@ def _legs(collective: Collective, sizes: list[int]) -> list[tuple[Collective, in
     return [(collective, at, 1.0) for at in backwards]
 
 
-def _planned(context: CollectiveContext, algorithm: Algorithm, phases: tuple[Phase, ...]) -> CollectivePlan:
+def _plan(context: CollectiveContext, algorithm: Algorithm, phases: tuple[Phase, ...]) -> CollectivePlan:
     """Phases with their moves: over the quotient where all of them fold, else over the network itself."""
     if (quotient := context.quotient) is not None:
-        folded = [moves.folded(context, quotient, phase) for phase in phases]
+        folded = [moves.fold_moves(context, quotient, phase) for phase in phases]
         if all(result is not None for result in folded):
             every = tuple(result for result in folded if result is not None)
             return CollectivePlan(context=context, algorithm=algorithm, phases=phases, moves=every, roads=quotient)

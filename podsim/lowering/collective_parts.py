@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.lowering.groups import Group, GroupDimension, rack_ipus
 from podsim.model.collective import Algorithm, Collective
 from podsim.model.sums import sum_in_order
-from podsim.physics.collectives import sent
+from podsim.physics.collectives import sent_share
 from podsim.physics.links import alone_s, floor_s
 from podsim.topology.machine_network import Fabric
 from podsim.topology.rack_symmetry import rack_classes, unlike_columns
@@ -69,10 +69,10 @@ class CollectiveContext:
     @cached_property
     def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike and that is wanted."""
-        return self.network.folded if self.folded and self.even else None
+        return self.network.quotient if self.folded and self.even else None
 
     @cached_property
-    def followed(self) -> frozenset[int] | None:
+    def followed_racks(self) -> frozenset[int] | None:
         """Racks whose own traffic is followed, one of each kind; None for all."""
         if not self.folded or not isinstance(self.network, Fabric):
             return None
@@ -151,9 +151,9 @@ class Phase:
         return sum(step.repeat for step in self.steps)
 
     @property
-    def sent(self) -> float:
+    def sent_share(self) -> float:
         """Share of the whole buffer that the busiest member sends."""
-        return self.share * sent(self.steps)
+        return self.share * sent_share(self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from podsim.errors import InputError
 from podsim.lowering import collective_choice, pacing, weight_update
 from podsim.lowering.collective_parts import CollectiveContext, CollectivePlan
 from podsim.lowering.groups import Group
-from podsim.lowering.merged_blocks import Joined
+from podsim.lowering.merged_blocks import MergedTasks
 from podsim.lowering.pipeline import Pipeline, in_line_task
 from podsim.lowering.work import StageWork
 from podsim.model.collective import Collective, Pace
@@ -26,7 +26,7 @@ from podsim.model.workload import LayerUnit
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.workloads.shards import Exchanged, ShardGrid, exchanged
+from podsim.workloads.shards import ExchangedElements, ShardGrid, exchanges_of
 
 # Collectives that were planned, over replicas as tasks and inside one as plans: mappings of a search that differ in
 # storage alone have them in common, and so have equal phases of one mapping.
@@ -39,7 +39,7 @@ _INSIDE: Final = TABLES.add(
 
 
 @dataclass(frozen=True)
-class Phased:
+class LayerwiseStep:
     """Everything that lowering a step in phases needs to know."""
 
     pipeline: Pipeline
@@ -66,7 +66,7 @@ class Phased:
             exchange
             for unit in units
             for back in (False, True)
-            for exchange in exchanged(unit, self.cut, backward=back)
+            for exchange in exchanges_of(unit, self.cut, backward=back)
         ]
         near_s, far_s = (
             sum_in_order(_of_shards(self, exchange, near).plan.least_s for exchange in exchanges)
@@ -94,7 +94,7 @@ def program(pipeline: Pipeline, optimizer: str) -> StepProgram:
             code="bad-mapping",
             hint="leave out --fault and --fidelity",
         )
-    phased = Phased(pipeline, optimizer)
+    phased = LayerwiseStep(pipeline, optimizer)
     last = pipeline.work[-1]
     alike = [
         (next(same), 1 + sum(1 for _ in same))
@@ -117,12 +117,12 @@ def _content(work: StageWork) -> tuple[object, ...]:
     return work.stage.index == 0, work.forward, work.backward, [u.parameters for u in work.stage.units]
 
 
-def _pass(phased: Phased, work: StageWork, count: int, *, backward: bool) -> Iterator[Block]:
+def _pass(phased: LayerwiseStep, work: StageWork, count: int, *, backward: bool) -> Iterator[Block]:
     """Weights loaded, then micro-batch after micro-batch; backward the gradients stored."""
     line, name = phased.pipeline, f"{'backward' if backward else 'forward'} {work.stage.index}"
     weights = float(_resident_bytes(work.stage) * phased.element_bytes)
-    yield Block(f"load weights {name}", _loaded(phased, work.stage, weights), count)
-    batch = Joined()
+    yield Block(f"load weights {name}", _loads(phased, work.stage, weights), count)
+    batch = MergedTasks()
     traffic = tuple(_traffic(phased, work, backward=backward))
     configuration = line.mapping.configuration
     # Tiles set aside carry what comes and goes while the others compute, but where the program waits for it.
@@ -149,16 +149,16 @@ def _resident_bytes(stage: Stage) -> int:
     return sum(operator.shape.parameters for unit in stage.units for operator in unit.operators)
 
 
-def _loaded(phased: Phased, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
+def _loads(phased: LayerwiseStep, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
     """A shard from streaming memory, then the others' from their IPUs (Eq. 73)."""
-    loaded = Joined()
+    loaded = MergedTasks()
     loaded.add((_stream(phased, "load weights", volume_bytes / phased.parts),), ())
     if phased.parts > 1:
         loaded.add_after(_replicas(phased, stage, Collective.ALL_GATHER, volume_bytes))
     return tuple(loaded.tasks)
 
 
-def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: float) -> tuple[Task, ...]:
+def _replicas(phased: LayerwiseStep, stage: Stage, what: Collective, volume_bytes: float) -> tuple[Task, ...]:
     """A collective over all replicas, each position of a replica by itself."""
     mapping = phased.pipeline.mapping
     tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
@@ -170,7 +170,7 @@ def _replicas(phased: Phased, stage: Stage, what: Collective, volume_bytes: floa
     )
 
 
-def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> CollectiveContext:
+def _setting(phased: LayerwiseStep, volume_bytes: float, buffers: int = 1) -> CollectiveContext:
     """A collective over replicas, or inside one (Eq. 72)."""
     line = phased.pipeline
     overhead = weight_update.in_training(line.machine.parameters, buffers)
@@ -179,7 +179,7 @@ def _setting(phased: Phased, volume_bytes: float, buffers: int = 1) -> Collectiv
     )
 
 
-def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Task]:
+def _traffic(phased: LayerwiseStep, work: StageWork, *, backward: bool) -> Iterator[Task]:
     """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 74).
 
     Forward it loads what enters and stores what leaves; backward it loads what entered and the gradient, and stores
@@ -190,7 +190,7 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
     first, last = work.stage.index == 0, work is line.work[-1]
     row = phased.whole[line.work[0].stage.units[-1].name].out_elements
     tensors = (not first) * (2 if backward else 1) + (not last)
-    elements = tensors * row + (3 if backward else 1) * _encoded(phased, work.stage)
+    elements = tensors * row + (3 if backward else 1) * _encoder_elements(phased, work.stage)
     volume = elements * line.mapping.micro_batch * line.mapping.configuration.checkpoint_bytes
     if elements:
         yield _stream(phased, "activations", volume / phased.cut.shards)
@@ -198,15 +198,15 @@ def _traffic(phased: Phased, work: StageWork, *, backward: bool) -> Iterator[Tas
         yield Task(TaskKind.HOST, "host input", -1, (), flows=line.inputs, part=Part.HOST)
 
 
-def _encoded(phased: Phased, stage: Stage) -> int:
+def _encoder_elements(phased: LayerwiseStep, stage: Stage) -> int:
     """Elements a row of what an encoder left that a decoder's phase makes keys of; none elsewhere."""
     if all(unit.once for unit in stage.units):
         return 0
     return sum(phased.whole[unit.name].operators[0].shape.inputs for unit in stage.units if unit.once)
 
 
-def _exchanges(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
-    for exchange in _exchanged(phased, stage, backward=backward):
+def _exchanges(phased: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
+    for exchange in _replica_collectives(phased, stage, backward=backward):
         yield _of_shards(phased, exchange, phased.columns_near).tasks
 
 
@@ -235,16 +235,16 @@ def _apart(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     )
 
 
-def _exchanged(phased: Phased, stage: Stage, *, backward: bool) -> Iterator[Exchanged]:
+def _replica_collectives(phased: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[ExchangedElements]:
     """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 72)."""
     for unit in stage.units:
         whole = phased.whole[unit.name]
-        yield from exchanged(whole, phased.cut, backward=False)
+        yield from exchanges_of(whole, phased.cut, backward=False)
         if backward:
-            yield from exchanged(whole, phased.cut, backward=True)
+            yield from exchanges_of(whole, phased.cut, backward=True)
 
 
-def _of_shards(phased: Phased, exchange: Exchanged, columns_near: bool) -> _OfShards:
+def _of_shards(phased: LayerwiseStep, exchange: ExchangedElements, columns_near: bool) -> _OfShards:
     """A collective of the columns or of the rows, of which one are neighbours."""
     cut = phased.cut
     volume = float(exchange.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
@@ -257,12 +257,12 @@ def _of_shards(phased: Phased, exchange: Exchanged, columns_near: bool) -> _OfSh
     )
 
 
-def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
+def _gradients(phased: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
     """Summed over the replicas and stored, each its shard; those of shared weights go to streaming memory and back."""
     own = sum(unit.parameters for unit in stage.units)
     each = phased.pipeline.mapping.configuration.gradient_bytes
     volume, shared = float(own * each), float((_resident_bytes(stage) - own) * each)
-    tasks = Joined()
+    tasks = MergedTasks()
     if own and phased.pipeline.mapping.replicas > 1:
         whole = Collective.REDUCE_SCATTER if phased.parts > 1 else Collective.ALL_REDUCE
         tasks.add(_replicas(phased, stage, whole, volume), ())
@@ -270,7 +270,7 @@ def _gradients(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
     yield Block(f"gradients {stage.index}", tuple(tasks.tasks), count)
 
 
-def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
+def _update(phased: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
     """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 76)."""
     line = phased.pipeline
     elements = -(-sum(unit.parameters for unit in stage.units) // phased.parts)
@@ -280,14 +280,14 @@ def _update(phased: Phased, stage: Stage, count: int) -> Iterator[Block]:
     state = sum(configuration.moment_bytes)
     loaded = elements * (configuration.gradient_bytes + phased.element_bytes + state)
     seconds = weight_update.seconds(line, phased.optimizer, stage.units, phased.parts)
-    tasks = Joined()
+    tasks = MergedTasks()
     tasks.add((_stream(phased, "load state", loaded),), ())
     tasks.add_after((Task(TaskKind.COMPUTE, "weight update", 0, ((Part.WEIGHT_UPDATE, seconds),)),))
     tasks.add_after((_stream(phased, "store state", elements * (phased.element_bytes + state)),))
     yield Block(f"update {stage.index}", tuple(tasks.tasks), count)
 
 
-def _stream(phased: Phased, name: str, volume_bytes: float) -> Task:
+def _stream(phased: LayerwiseStep, name: str, volume_bytes: float) -> Task:
     """So many bytes of each IPU to or from streaming memory, which all IPUs of a machine share (Eq. 12)."""
     line = phased.pipeline
     ddr, *rest = line.fabric.streaming_route(0).links
@@ -296,15 +296,15 @@ def _stream(phased: Phased, name: str, volume_bytes: float) -> Task:
     return Task(TaskKind.HOST, name, -1, (), flows=(flow,), part=Part.STREAMING)
 
 
-def _sync(phased: Phased) -> Task:
+def _sync(phased: LayerwiseStep) -> Task:
     seconds = machine_sync_s(phased.pipeline.machine.chip, phased.pipeline.mapping.ipus_per_replica)
     return Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, seconds),), part=Part.SYNC)
 
 
-def _end(phased: Phased) -> Block:
+def _end(phased: LayerwiseStep) -> Block:
     """All IPUs meet, and the framework returns to its host program where it does."""
     line = phased.pipeline
-    tasks = Joined()
+    tasks = MergedTasks()
     tasks.add((_sync(phased),), ())
     if line.mapping.configuration.returns_to_host:
         host = ((Part.HOST_STEP, HOST_CALL_S / line.mapping.updates_per_call),)

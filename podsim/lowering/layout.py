@@ -16,7 +16,7 @@ def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) 
     if configuration.schedule is Schedule.PHASED:
         return _phases(workload, configuration, ipus)
     if configuration.layout:
-        return _stated(workload, configuration)
+        return _stages_of_file(workload, configuration)
     if ipus == 1:
         return (Stage(index=0, ipu=0, units=workload.units),)
     most = most_ipus(workload)
@@ -26,12 +26,12 @@ def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) 
             code="mapping-does-not-divide",
             hint=f"at most --ipus-per-replica {2 ** (most.bit_length() - 1)}",
         )
-    return _even_folded(workload, ipus) if _tied(workload) else _even(workload, ipus)
+    return _even_folded(workload, ipus) if _has_tied_ends(workload) else _even(workload, ipus)
 
 
 def most_ipus(workload: Workload) -> int:
     """IPUs a replica may have: one for each unit, and where the heads go back to the first IPU one less."""
-    return max(1, len(workload.units) - _tied(workload))
+    return max(1, len(workload.units) - _has_tied_ends(workload))
 
 
 def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int) -> tuple[Stage, ...]:
@@ -47,13 +47,13 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
         shards.check(workload.units, cut)
     parts: list[list[LayerUnit]] = [[]]
     for unit in workload.units:
-        parts[-1].append(shards.in_parts(shards.sharded(unit, cut), configuration.attention_parts))
+        parts[-1].append(shards.in_parts(shards.shard(unit, cut), configuration.attention_parts))
         if unit.checkpoint or configuration.half_layers:
             parts.append([])
     return tuple(Stage(index=at, ipu=0, units=tuple(part)) for at, part in enumerate(part for part in parts if part))
 
 
-def _stated(workload: Workload, configuration: SoftwareConfiguration) -> tuple[Stage, ...]:
+def _stages_of_file(workload: Workload, configuration: SoftwareConfiguration) -> tuple[Stage, ...]:
     result, left = [], list(workload.units)
     for index, layout in enumerate(configuration.layout):
         count = sum(layout.units.values())
@@ -73,7 +73,7 @@ def _stated(workload: Workload, configuration: SoftwareConfiguration) -> tuple[S
     return tuple(result)
 
 
-def _tied(workload: Workload) -> bool:
+def _has_tied_ends(workload: Workload) -> bool:
     """Whether the last unit shares weights with the first, so that one IPU must hold both."""
     tied = {operator.shape.parameters for operator in workload.units[-1].operators if operator.tied}
     tables = (

@@ -15,7 +15,7 @@ from podsim.model.workload import Workload
 from podsim.topology.machine_network import Fabric
 
 if TYPE_CHECKING:
-    from podsim.model.inference import Served
+    from podsim.model.inference import ServedState
     from podsim.tiles.supersteps import TileEngine
 
 MOST_UNFOLDED = 200_000  # tasks without flows; some ten seconds and a GB
@@ -42,7 +42,7 @@ def lower(
     """
     if not folded:
         _refuse_many(mapping)
-    machine = computing(machine, mapping.configuration)
+    machine = computing(machine, workload, mapping)
     work = stage_work(workload, mapping, machine, tiles=tiles)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded)
     if mapping.schedule is Schedule.PHASED:
@@ -65,11 +65,11 @@ def lower_evaluation(
     *,
     rows: int,
     folded: bool = True,
-    served: "Served | None" = None,
+    served: "ServedState | None" = None,
     tiles: "TileEngine | None" = None,
 ) -> StepProgram:
     """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
-    machine = computing(machine, mapping.configuration)
+    machine = computing(machine, workload, mapping)
     work = stage_work(workload, mapping, machine, forward_only=served is not None, tiles=tiles)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
@@ -92,9 +92,7 @@ def lower_update(
     """The weight update alone, without what leads to it; in phases the whole step, which it is spread over."""
     if mapping.schedule is Schedule.PHASED:
         return lower(workload, mapping, machine, fabric, optimizer=optimizer, folded=folded)
-    line = Pipeline(
-        workload, mapping, computing(machine, mapping.configuration), fabric, (), mapping.accumulation, folded
-    )
+    line = Pipeline(workload, mapping, computing(machine, workload, mapping), fabric, (), mapping.accumulation, folded)
     return StepProgram(
         blocks=weight_update.blocks(line, optimizer),
         ipus=mapping.ipus_per_replica * len(line.replicas),
@@ -107,9 +105,9 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
     """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
     if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.configuration.prefetch < 2:
         return 0
-    work = stage_work(workload, mapping, computing(machine, mapping.configuration))
+    work = stage_work(workload, mapping, computing(machine, workload, mapping))
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
-    return 2 * len(work) + mapping.configuration.prefetch if merged_blocks.chained(line) else 0
+    return 2 * len(work) + mapping.configuration.prefetch if merged_blocks.is_chained(line) else 0
 
 
 def _refuse_many(mapping: Mapping) -> None:

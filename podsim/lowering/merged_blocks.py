@@ -1,6 +1,6 @@
 """Blocks of a step made one, for what runs across their barriers: inputs loaded ahead, reductions, 1F1B itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from podsim.lowering import one_f_one_b
@@ -13,7 +13,7 @@ from podsim.physics.links import alone_s
 Reduction = tuple[int, Sequence[Task]]  # IPU of a replica, and the reduction of its gradients
 
 
-def chained(pipeline: Pipeline) -> bool:
+def is_chained(pipeline: Pipeline) -> bool:
     """Whether nothing separates the micro-batches, so that no turn stands for all: 1F1B, or inputs that run ahead."""
     return _is_1f1b(pipeline) or _runs_ahead(pipeline)
 
@@ -27,7 +27,17 @@ def _runs_ahead(pipeline: Pipeline) -> bool:
     if pipeline.mapping.configuration.prefetch < 2:
         return False
     seconds = alone_s(pipeline.inputs, pipeline.fabric.capacities)
+    if seconds <= min(_passes_s(pipeline), default=0.0):
+        return False  # shorter than any stage, let alone the busiest of a turn
     return any(turn.takes and seconds > _least_s(pipeline, turn) for turn in turns(pipeline))
+
+
+def _passes_s(pipeline: Pipeline) -> Iterator[float]:
+    """What each pass of each stage takes, of which any turn has one or more [s]."""
+    for item in pipeline.work:
+        yield item.forward.total_s
+        if not pipeline.forward_only:
+            yield item.backward.total_s
 
 
 def _least_s(pipeline: Pipeline, turn: BarrierInterval) -> float:
@@ -38,17 +48,17 @@ def _least_s(pipeline: Pipeline, turn: BarrierInterval) -> float:
 
 def step(pipeline: Pipeline, reductions: Sequence[Reduction], update: Sequence[Block]) -> tuple[Block, ...]:
     """The blocks of a step; each reduction starts when the last backward on its IPU is done, the update follows all."""
-    if not chained(pipeline) and not reductions:
+    if not is_chained(pipeline) and not reductions:
         return (*blocks(pipeline, turns(pipeline)), *update)
-    head, joined, inputs = _micro_batches(pipeline, _crossed(pipeline, bool(reductions)))
+    head, joined, inputs = _micro_batches(pipeline, _crossing_turns(pipeline, bool(reductions)))
     own = len(joined.tasks)
-    finished = _finished(pipeline, joined.tasks)
+    finished = _last_computations(pipeline, joined.tasks)
     ends = list(joined.ends)
     for ipu, tasks in reductions:
         ends += joined.add(tasks, finished[ipu])
     joined.ends = tuple(ends)
     left = tuple(update)
-    if pipeline.mapping.configuration.prefetch > 1 and chained(pipeline):
+    if pipeline.mapping.configuration.prefetch > 1 and is_chained(pipeline):
         for block in left:
             joined.add_after(block.tasks)
         left = ()
@@ -62,9 +72,9 @@ def forward(pipeline: Pipeline) -> tuple[Block, ...]:
     return step(pipeline, (), ())
 
 
-def _crossed(pipeline: Pipeline, reduces: bool) -> int | None:
+def _crossing_turns(pipeline: Pipeline, reduces: bool) -> int | None:
     """Turns at the end of the pipeline that something runs across; None for all."""
-    if chained(pipeline):
+    if is_chained(pipeline):
         return None
     if pipeline.mapping.schedule is Schedule.SEQUENTIAL or not reduces:
         return 1
@@ -72,9 +82,9 @@ def _crossed(pipeline: Pipeline, reduces: bool) -> int | None:
     return 1 + max(first.values())  # the stage before the last on its IPU finishes so many cycles before the end
 
 
-def _micro_batches(pipeline: Pipeline, crossed: int | None) -> tuple[tuple[Block, ...], "Joined", Inputs]:
+def _micro_batches(pipeline: Pipeline, crossed: int | None) -> tuple[tuple[Block, ...], "MergedTasks", Inputs]:
     """The turns that keep their barriers, and the others as one."""
-    joined, inputs = Joined(), Inputs(pipeline)
+    joined, inputs = MergedTasks(), Inputs(pipeline)
     if _is_1f1b(pipeline):
         joined.add(one_f_one_b.tasks(pipeline, inputs), ())
         return (), joined, inputs
@@ -103,7 +113,7 @@ def _split(order: Iterable[BarrierInterval], last: int | None) -> tuple[list[Bar
     return head, tail
 
 
-def _finished(pipeline: Pipeline, tasks: Sequence[Task]) -> dict[int, tuple[int, ...]]:
+def _last_computations(pipeline: Pipeline, tasks: Sequence[Task]) -> dict[int, tuple[int, ...]]:
     """The last computation on each IPU of a replica, of all replicas shown."""
     size = pipeline.mapping.ipus_per_replica
     last = {task.where: number for number, task in enumerate(tasks) if task.kind is TaskKind.COMPUTE}
@@ -114,7 +124,7 @@ def _finished(pipeline: Pipeline, tasks: Sequence[Task]) -> dict[int, tuple[int,
 
 
 @dataclass
-class Joined:
+class MergedTasks:
     """Tasks of one block after another; `ends` are those that the next one follows."""
 
     tasks: list[Task] = field(default_factory=list)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from podsim.topology.rank_symmetry import Quotient
 
 SAMPLED_MESSAGES: Final = 16  # messages of a step whose way is looked at before all are followed
-MIDDLED: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
+WITH_MIDDLE: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
 Ways = tuple[tuple[float, tuple[tuple[tuple[int, ...], int, int], ...]], ...]
 """By latency: the links of each way, the first position that brings as much, how many messages take it."""
-_KNOWN: WeakKeyDictionary[Network, dict[object, tuple[float, Ways]]] = WeakKeyDictionary()
+_MOVES: WeakKeyDictionary[Network, dict[object, tuple[float, Ways]]] = WeakKeyDictionary()
 MOST_KNOWN: Final = 128  # steps whose ways are held for each network: a fit and a search ask for a few dozen
 MOST_HELD: Final = 20_000  # links that the ways of a step that is held may cross
 
@@ -46,27 +46,29 @@ class _CrossingCount:
 def whole(context: CollectiveContext, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
     """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
     counter = _CrossingCount(context)
-    followed = [_followed(context, phase) for phase in phases]
+    followed = [_followed_members(context, phase) for phase in phases]
     count = sum(
         sum(step.count(phase.group.size) for step in phase.steps) * members // phase.group.size
         for phase, members in zip(phases, followed, strict=True)
     )
     if count > context.most_messages:
         raise TooManyError(f"it has {count:,} messages to follow, more than {context.most_messages:,}")
-    crossed = sum_in_order(_crossed(context, phase, members) for phase, members in zip(phases, followed, strict=True))
+    crossed = sum_in_order(
+        _crossing_count(context, phase, members) for phase, members in zip(phases, followed, strict=True)
+    )
     if crossed > context.most_crossings:
         raise TooManyError(f"its messages cross about {crossed:,.0f} links, more than {context.most_crossings:,}")
     return tuple(tuple(_whole(context, phase, step, counter) for step in phase.steps) for phase in phases)
 
 
-def _followed(context: CollectiveContext, phase: Phase) -> int:
+def _followed_members(context: CollectiveContext, phase: Phase) -> int:
     """Members of all groups whose messages have to be followed."""
     bases = _bases(context, phase)
     alike = sum(map(_alike_racks(context, phase), bases))
     return alike + phase.group.size * (len(bases) - alike)
 
 
-def _crossed(context: CollectiveContext, phase: Phase, members: int) -> float:
+def _crossing_count(context: CollectiveContext, phase: Phase, members: int) -> float:
     """Links that the messages of a phase cross if all go as far as those of the first sender: known before they do."""
     group, crossed = phase.group, 0.0
     base = next(iter(_bases(context, phase)), 0)
@@ -92,7 +94,7 @@ def _whole(context: CollectiveContext, phase: Phase, step: Step, counter: _Cross
 
 def _ways(context: CollectiveContext, phase: Phase, step: Step, counter: _CrossingCount) -> Ways:
     """The ways of a step, held as fits ask for them with many efficiencies, and methods and directions share them."""
-    known = _KNOWN.setdefault(context.network, {})
+    known = _MOVES.setdefault(context.network, {})
     sent = step.shifts, step.swap, step.pairs, any(other.pairs for other in phase.steps)
     key = context.endpoints, context.folded, context.first_equal, phase.group, phase.order, phase.roots, sent
     if key in known:
@@ -111,7 +113,7 @@ def _ways(context: CollectiveContext, phase: Phase, step: Step, counter: _Crossi
 def _result(context: CollectiveContext, phase: Phase, step: Step, counter: _CrossingCount) -> Ways:
     table: dict[float, dict[tuple[tuple[int, ...], int], int]] = {}
     route, positions = context.network.route, len(context.volumes_bytes)
-    for base, sender, to in _sent(context, phase, step):
+    for base, sender, to in _messages(context, phase, step):
         way = route(sender, to)
         counter.add(way)
         same = table.setdefault(way.latency_s, {})
@@ -130,11 +132,11 @@ def messages(context: CollectiveContext, phase: Phase, step: Step) -> Iterator[t
     """Sender, receiver and bytes of every message of one step that has to be followed."""
     share = _share(context, phase, step)
     volumes = [volume * share for volume in context.volumes_bytes]
-    for base, sender, to in _sent(context, phase, step):
+    for base, sender, to in _messages(context, phase, step):
         yield sender, to, volumes[base % len(volumes)]
 
 
-def _sent(context: CollectiveContext, phase: Phase, step: Step) -> Iterator[tuple[int, int, int]]:
+def _messages(context: CollectiveContext, phase: Phase, step: Step) -> Iterator[tuple[int, int, int]]:
     """First member of the group, sender and receiver of every message that has to be followed and moves anything."""
     stride, volumes = phase.group.stride, context.volumes_bytes
     alike = _alike_racks(context, phase)
@@ -162,8 +164,8 @@ def _bases(context: CollectiveContext, phase: Phase) -> list[int]:
     """
     rack, roots = context.rack, phase.roots
     bases = phase.group.bases(context.endpoints)
-    if rack and context.inside(phase.group) and context.followed is not None:
-        bases = [base for base in bases if base // rack in context.followed]
+    if rack and context.inside(phase.group) and context.followed_racks is not None:
+        bases = [base for base in bases if base // rack in context.followed_racks]
     elif rack and _between(context, phase) and context.columns is not None:
         near = rack if not context.unlike else context.endpoints
         bases = [base for base in bases if base < near and _column(context, base) in context.columns]
@@ -196,7 +198,7 @@ def _alike_racks(context: CollectiveContext, phase: Phase) -> Callable[[int], bo
     return lambda base: _column(context, base) not in unlike
 
 
-def folded(context: CollectiveContext, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:
+def fold_moves(context: CollectiveContext, quotient: Quotient, phase: Phase) -> tuple[Move, ...] | None:
     """The messages of one endpoint, where every endpoint sends to its own place plus the same; None where not."""
     counter = _CrossingCount(context)
     volume = context.volumes_bytes[0] * phase.share
@@ -229,7 +231,7 @@ def _offsets(quotient: Quotient, phase: Phase, step: Step) -> list[tuple[int, ..
 
     if len(along) == 1:
         dimension = along[0]
-        if not dimension.covers and (axes[dimension.index].shape not in MIDDLED or len(step.shifts) > 1):
+        if not dimension.covers and (axes[dimension.index].shape not in WITH_MIDDLE or len(step.shifts) > 1):
             return None
         if step.swap:
             return None if axes[dimension.index].half else [offset(dimension.index, step.swap * dimension.step)]

@@ -39,7 +39,7 @@ def tasks(plan: CollectivePlan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]
     send parts through.
     """
     if chunks > 1:
-        plan = _staged(plan)
+        plan = _in_stages(plan)
     if pace is Pace.LOCKSTEP:
         return _by_step(plan, chunks, together=True)
     roads = plan.roads
@@ -48,7 +48,7 @@ def tasks(plan: CollectivePlan, pace: Pace, chunks: int = 1) -> tuple[Task, ...]
     return _by_message(plan, roads, chunks)
 
 
-def _staged(plan: CollectivePlan) -> CollectivePlan:
+def _in_stages(plan: CollectivePlan) -> CollectivePlan:
     """A plan with something to pipeline: phases, or the steps of a buffer that is handed on."""
     if len(plan.phases) > 1:
         return plan
@@ -64,7 +64,7 @@ def _staged(plan: CollectivePlan) -> CollectivePlan:
 
 def _by_step(plan: CollectivePlan, chunks: int, *, together: bool) -> tuple[Task, ...]:
     """A task a step, or one for each latency of its messages."""
-    _bounded(plan, chunks, together=together)
+    _check_chunks(plan, chunks, together=together)
     tasks: list[Task] = []
     ends: dict[tuple[int, int], Ends] = {}
     for chunk in range(chunks):
@@ -81,7 +81,7 @@ def _by_step(plan: CollectivePlan, chunks: int, *, together: bool) -> tuple[Task
     return tuple(tasks)
 
 
-def _bounded(plan: CollectivePlan, chunks: int, *, together: bool) -> None:
+def _check_chunks(plan: CollectivePlan, chunks: int, *, together: bool) -> None:
     """TooManyError where the engine would take minutes."""
     moves = [move for moves in plan.moves for move in moves]
     count = chunks * sum(1 if together else len(move.by_latency) for move in moves)
@@ -208,7 +208,7 @@ def _by_message(plan: CollectivePlan, network: Network, chunks: int) -> tuple[Ta
     ends: dict[tuple[int, int], dict[int, Ends]] = {}
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
-            ready = _merged(ends.get((chunk, at - 1), {}), ends.get((chunk - 1, at), {}))
+            ready = _merge(ends.get((chunk, at - 1), {}), ends.get((chunk - 1, at), {}))
             for step in phase.steps:
                 sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.context, phase, step)]
                 for _ in range(step.repeat):
@@ -234,5 +234,5 @@ def _send(
     return after
 
 
-def _merged(table: dict[int, Ends], other: dict[int, Ends]) -> dict[int, Ends]:
+def _merge(table: dict[int, Ends], other: dict[int, Ends]) -> dict[int, Ends]:
     return {member: (*table.get(member, ()), *other.get(member, ())) for member in {**table, **other}}

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
+from typing import Final
 from weakref import WeakKeyDictionary
 
-from podsim.caches.tables import Table
+from podsim.caches.tables import TABLES, Table
 from podsim.lowering.replica_symmetry import unlike
-from podsim.lowering.work import StageWork, busiest, slowed
+from podsim.lowering.work import StageWork, busiest, slow_down
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import Block, Flow, KeptTasks, Part, Task, TaskKind, TimeByPart
@@ -53,7 +54,7 @@ class Pipeline:
         key = item.stage.index, backward, self.clock(where)
         if key not in self._computes:
             what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-            self._computes[key] = f"{what} {item.stage.index}", slowed(done.cut, key[2])
+            self._computes[key] = f"{what} {item.stage.index}", slow_down(done.cut, key[2])
         return self._computes[key]
 
     def clock(self, where: int) -> float:
@@ -153,7 +154,7 @@ class Pipeline:
         return known.remember(key, lambda: Table(MOST_TURNS))
 
     @cached_property
-    def fed(self) -> object:
+    def input_key(self) -> object:
         """What turns that take an input depend on besides."""
         return self.inputs, self.in_line_s, self.mapping.configuration.prefetch == 0
 
@@ -166,6 +167,7 @@ class Pipeline:
 
 
 Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn
+_CYCLES: Final = TABLES.add("cycles of pipelines", Table[object, tuple[tuple[Active, int], ...]](512))
 _TURNS: WeakKeyDictionary[Fabric, Table[object, Table[object, KeptTasks]]] = WeakKeyDictionary()
 MOST_PIPELINES, MOST_TURNS = 32, 256  # kept for each fabric, and of each pipeline; some kB a turn
 
@@ -192,10 +194,10 @@ def turns(pipeline: Pipeline) -> list[BarrierInterval]:
         return [BarrierInterval("micro-batch", tuple(forward if pipeline.forward_only else forward + backward), count)]
     most = stages if pipeline.forward_only else 2 * stages
     short = min(count, most)  # more micro-batches only repeat the cycle in which every stage is active
-    runs = groupby(_active(stages, short, pipeline.forward_only))
+    key = stages, short, pipeline.forward_only
     return [
-        BarrierInterval("cycle", active, sum(1 for _ in same) + (count - short if len(active) == most else 0))
-        for active, same in runs
+        BarrierInterval("cycle", active, same + (count - short if len(active) == most else 0))
+        for active, same in _CYCLES.remember(key, lambda: _cycles(*key))
     ]
 
 
@@ -211,7 +213,7 @@ def turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> tu
     """The tasks of a turn; with the input of the next one loaded `beside` it, or before it without prefetch."""
     if not pipeline.folded:
         return _turn_tasks(pipeline, turn, beside=beside)
-    key = turn.name, turn.active, beside, pipeline.fed if turn.takes else None
+    key = turn.name, turn.active, beside, pipeline.input_key if turn.takes else None
     return pipeline.turns.remember(key, lambda: KeptTasks.of(_turn_tasks(pipeline, turn, beside=beside)))
 
 
@@ -228,6 +230,12 @@ def _turn_tasks(pipeline: Pipeline, turn: BarrierInterval, *, beside: bool) -> t
         ahead = 1 if loads and not first else 0  # an input loaded ahead is waited for at the end of the turn
         tasks.append(in_line_task(pipeline, tuple(range(ahead, len(tasks)))))
     return tuple(tasks)
+
+
+def _cycles(stages: int, micro_batches: int, forward_only: bool) -> tuple[tuple[Active, int], ...]:
+    """What is active in each cycle, and in how many in a row."""
+    runs = groupby(_active(stages, micro_batches, forward_only))
+    return tuple((active, sum(1 for _ in same)) for active, same in runs)
 
 
 def _active(stages: int, micro_batches: int, forward_only: bool) -> Iterator[Active]:

@@ -8,7 +8,7 @@ from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Conv, LayerUnit, Matmul, Operator
 
 
-def compiled(mapping: Mapping) -> int:
+def operator_count(mapping: Mapping) -> int:
     """Operators compiled for a training step: those of every IPU of one replica, as replicas share a program (Eq. 100).
 
     A program in phases, and one of PopXL, calls a layer that it has compiled once on an IPU; a phase is on all IPUs.

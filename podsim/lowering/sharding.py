@@ -52,9 +52,9 @@ def seconds(parameters: ParameterSet, at: int, replica: Sequence[WeightCount]) -
     if not own.parameters:
         return 0.0
     whole = WeightCount(sum(weights.parameters for weights in replica), sum(weights.tensors for weights in replica))
-    return sum_in_order(value * FORMS[name](own, whole) for name, value in charged(parameters))
+    return sum_in_order(value * FORMS[name](own, whole) for name, value in fitted_forms(parameters))
 
 
-def charged(parameters: ParameterSet) -> tuple[tuple[str, float], ...]:
+def fitted_forms(parameters: ParameterSet) -> tuple[tuple[str, float], ...]:
     """The forms that are among the fitted parameters, and their constants."""
     return tuple((name, parameters.value(name)) for name in FORMS if name in parameters.fitted)

@@ -1,17 +1,17 @@
 """Weights and caches that come from streaming memory for every batch, before the turn that needs them."""
 
 from podsim.lowering.pipeline import Pipeline
-from podsim.model.inference import Served
+from podsim.model.inference import ServedState
 from podsim.model.program import Block, Part, Task, TaskKind
 from podsim.tiles.memory import streamed_bytes
 
 
-def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: Served) -> tuple[Block, ...]:
+def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: ServedState) -> tuple[Block, ...]:
     """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 87)."""
     return tuple(load for block in blocks for load in (*_loads(pipeline, block, served), block))
 
 
-def _loads(pipeline: Pipeline, block: Block, served: Served) -> tuple[Block, ...]:
+def _loads(pipeline: Pipeline, block: Block, served: ServedState) -> tuple[Block, ...]:
     working = sorted({task.where for task in block.tasks if task.kind is TaskKind.COMPUTE})
     tasks = []
     for where in working:

@@ -16,7 +16,7 @@ from podsim.lowering import collective_choice, pacing, sharding
 from podsim.lowering.collective_parts import CollectiveContext, CollectivePlan, SoftwareOverhead
 from podsim.lowering.groups import Group
 from podsim.lowering.pipeline import Pipeline
-from podsim.lowering.work import rates, slowed
+from podsim.lowering.work import rates, slow_down
 from podsim.model.calibration import ParameterSet
 from podsim.model.collective import Algorithm, Collective, Pace
 from podsim.model.mapping import Stage
@@ -122,12 +122,12 @@ class Update:
         alike = line.folded and not line.fabric.damage and not line.machine.topology.fabric
         context = self._setting(volumes_bytes, group.reach if alike else line.mapping.ipus)
 
-        def planned() -> OneCollective:
+        def plan() -> OneCollective:
             plan = collective_choice.in_domain(context, group, what, only)
             return plan.algorithm, _tasks(plan)
 
         key = context.volumes_bytes, context.endpoints, context.folded, context.overhead, group, what, only
-        return _known(line).in_rack.remember(key, planned)
+        return _known_updates(line).in_rack.remember(key, plan)
 
 
 def in_training(parameters: ParameterSet, buffers: int = 1) -> SoftwareOverhead:
@@ -182,14 +182,14 @@ class KnownUpdates:
     between: Table[object, Block] = field(default_factory=lambda: Table(MOST_KNOWN))
 
 
-_KNOWN: WeakKeyDictionary[Fabric, KnownUpdates] = WeakKeyDictionary()
+_UPDATES: WeakKeyDictionary[Fabric, KnownUpdates] = WeakKeyDictionary()
 
 
-def _known(pipeline: Pipeline) -> KnownUpdates:
+def _known_updates(pipeline: Pipeline) -> KnownUpdates:
     """What stays known of its fabric; of all replicas, which take much room, nothing does."""
     if not pipeline.folded:
         return KnownUpdates()
-    return _KNOWN.get(pipeline.fabric) or _KNOWN.setdefault(pipeline.fabric, KnownUpdates())
+    return _UPDATES.get(pipeline.fabric) or _UPDATES.setdefault(pipeline.fabric, KnownUpdates())
 
 
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:
@@ -197,7 +197,7 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
 
     Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
     """
-    update, known = _update(pipeline, optimizer), _known(pipeline)
+    update, known = _update(pipeline, optimizer), _known_updates(pipeline)
     before, after = known.collectives.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
     between = known.between.remember(_own_key(update), lambda: _block("weight update", _optimizer(update), update))
     return (*before, between, *after)
@@ -219,7 +219,7 @@ def _own_key(update: Update) -> object:
     mapping = pipeline.mapping
     split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages), update.shards
     stored = configuration.state, configuration.moment_bytes, configuration.norm_span
-    order = sharding.charged(pipeline.machine.parameters)
+    order = sharding.fitted_forms(pipeline.machine.parameters)
     calls = configuration.returns_to_host, mapping.updates_per_call
     return planned, split, stored, order, calls, pipeline.replicas, pipeline.folded
 
@@ -241,7 +241,7 @@ def _collectives(update: Update, reduced: bool) -> Around:
 
 
 def _block(name: str, tasks: Sequence[Task], update: Update) -> Block:
-    unrolled = _unrolled(tasks, update.pipeline.folded)
+    unrolled = _unroll(tasks, update.pipeline.folded)
     return Block(name, KeptTasks.of(unrolled) if update.pipeline.folded else unrolled)
 
 
@@ -258,7 +258,7 @@ def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Tas
     return tuple(
         (
             each.shares[0].ipu,
-            _unrolled(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)[1], pipeline.folded),
+            _unroll(each.in_rack(Collective.REDUCE_SCATTER, only=algorithm)[1], pipeline.folded),
         )
         for each in alone
     )
@@ -286,7 +286,7 @@ def all_reduce_over_gw_links(update: Update) -> CollectivePlan:
     )
 
 
-def _unrolled(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
+def _unroll(tasks: Sequence[Task], folded: bool) -> tuple[Task, ...]:
     """Equal tasks in a row as one with a repeat, or each for itself; tasks of these blocks form a chain or a fan."""
     if folded or all(task.repeat == 1 for task in tasks):
         return tuple(tasks)
@@ -312,7 +312,7 @@ def _optimizer(update: Update) -> list[Task]:
         streams = configuration.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
-            own = (*slowed(cut, pipeline.clock(where)), *order)
+            own = (*slow_down(cut, pipeline.clock(where)), *order)
             flows = pipeline.state(where, elements * sum(configuration.moment_bytes)) if streams else ()
             task = Task(TaskKind.COMPUTE, "weight update", where, own, part=Part.WEIGHT_UPDATE)
             tasks += _stateful(task, flows, len(tasks))
@@ -365,5 +365,5 @@ def _planned_s(planned: Rates, optimizer: str, unit: sharding.WeightCount, shard
     chip, tensors = planned.planner.target.chip, max(1, unit.tensors)
     elements = math.ceil(unit.parameters / tensors / shards)
     parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
-    cycles = planned.planner.updated(optimizer, math.ceil(elements / parts)).cycles
+    cycles = planned.planner.update_cost(optimizer, math.ceil(elements / parts)).cycles
     return tensors * parts * cycles.total * planned.stretch / chip.clock_hz

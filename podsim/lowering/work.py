@@ -16,13 +16,18 @@ from podsim.physics.sync import machine_sync_s
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.cost import Rates, TileCost, cost
 from podsim.tiles.operator_plans import plans
-from podsim.tiles.planner import Planner, PlanTarget, numbered
+from podsim.tiles.planner import Planner, PlanTarget, number_operators
 from podsim.tiles.supersteps import TileEngine
 
 
-def computing(machine: Machine, configuration: SoftwareConfiguration) -> Machine:
-    """The machine as compute sees it: without the tiles that a configuration sets aside for traffic."""
-    return replace(machine, topology=replace(machine.topology, chip=machine.chip.without(configuration.io_tiles)))
+def computing(machine: Machine, workload: Workload, mapping: Mapping) -> Machine:
+    """The machine as compute of a mapping sees it.
+
+    Without the tiles that its configuration sets aside for traffic, and with the program time of own runs (Eq. 107).
+    """
+    chip = machine.chip.without(mapping.configuration.io_tiles)
+    own = machine.own(workload.name, mapping)
+    return replace(machine, topology=replace(machine.topology, chip=chip), own_program=own.program if own else 1.0)
 
 
 def rates(
@@ -76,7 +81,8 @@ def stage_plans(
 ) -> Iterator[tuple[str, Pass, TilePlan]]:
     """Every operator's plans of one micro-batch on a stage, in the order they run: forward, then backward."""
     configuration = mapping.configuration
-    target = PlanTarget(computing(machine, configuration).chip, workload.precision, configuration.memory_proportion)
+    chip = machine.chip.without(configuration.io_tiles)
+    target = PlanTarget(chip, workload.precision, configuration.memory_proportion)
     operators = [operator for unit in stage.units for operator in unit.active(mapping.configuration)]
     backward = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     if mapping.recompute is not Recompute.NONE:
@@ -129,7 +135,7 @@ class _CostTable:
         key = self._configuration.attention_dropout, stage.numbers
         known = self._known.get(key)
         if known is None:
-            units = [numbered(unit, self._configuration) for unit in stage.units]
+            units = [number_operators(unit, self._configuration) for unit in stage.units]
             known = self._known[key] = _both([self._unit(*both) for both in units])
         return known
 
@@ -186,9 +192,9 @@ def busiest(
         total = item.forward if forward_only else item.forward + item.backward
         by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + total
     ipu = max(by_ipu, key=lambda ipu: by_ipu[ipu].total_s / clocks.get(ipu, 1.0))
-    return slowed(by_ipu[ipu].cut, clocks.get(ipu, 1.0))
+    return slow_down(by_ipu[ipu].cut, clocks.get(ipu, 1.0))
 
 
-def slowed(cut: TimeByPart, clock: float) -> TimeByPart:
+def slow_down(cut: TimeByPart, clock: float) -> TimeByPart:
     """What an IPU at that share of its clock spends."""
     return cut if clock == 1.0 else tuple((part, seconds / clock) for part, seconds in cut)

@@ -10,11 +10,11 @@ from itertools import islice
 from numbers import Real
 from typing import Any, Final, NamedTuple
 
-from podsim.errors import meant
+from podsim.errors import did_you_mean
 from podsim.model.sizes import sizes
-from podsim.units import MULTIPLES, WHAT, count, dollars, duration, parse, parted, per_second, share
+from podsim.units import MULTIPLES, WHAT, count, dollars, duration, parse, per_second, share, split_unit
 
-REQUIRED: Final = object()
+NO_DEFAULT: Final = object()
 """The default of an argument that every call gives."""
 LONGEST_TEXT: Final = 65_536  # characters: far above any path, and no message becomes unreadable
 MOST_ITEMS: Final = 10_000
@@ -22,7 +22,7 @@ _WHOLE: Final = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)", re.ASCII
 _MULTIPLE: Final = re.compile(
     rf"[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)?(?:\.\d+)?\s*(?:{'|'.join(MULTIPLES)})", re.ASCII | re.IGNORECASE
 )
-_SHOWN: Final = 40  # characters of a refused text that a message repeats
+_SHOWN_CHARACTERS: Final = 40  # characters of a refused text that a message repeats
 
 
 class ArgumentKind(Enum):
@@ -78,7 +78,7 @@ class Argument(NamedTuple):
     named: bool = False
     rest: bool = False
 
-    def checked(self, value: object) -> Any:  # noqa: ANN401  (of any kind)
+    def check(self, value: object) -> Any:  # noqa: ANN401  (of any kind)
         """The value as verbs use it; ValueError, whose text goes on after the name, where it is of another kind.
 
         numpy's whole numbers and floats become Python's, paths texts, lists tuples. A text is never read as a number.
@@ -89,13 +89,13 @@ class Argument(NamedTuple):
             raise ValueError(f"must be {self.noun}, not None")
         return _CHECKS[self.kind](self, value)
 
-    def parsed(self, text: str) -> Any:  # noqa: ANN401
+    def parse(self, text: str) -> Any:  # noqa: ANN401
         """The value that a word of a command line means; ValueError where it means none."""
         if self.kind is ArgumentKind.WHOLE:
             return self.inside(_whole_of(self, text))
         if self.kind in (ArgumentKind.NUMBER, ArgumentKind.SHARE):
             return self.inside(_number_of(self, text), text)
-        return self.checked(text)
+        return self.check(text)
 
     def si(self, value: str | float) -> float:
         """A quantity in SI units; ValueError for another unit, or outside its range [`unit`]."""
@@ -132,12 +132,16 @@ class Argument(NamedTuple):
         return str(self.kind.value)
 
     @property
-    def stated(self) -> str:
+    def description(self) -> str:
         """What the argument is, in which unit and range, and its default: a line of a docstring."""
         unit = f" [{self.unit}]" if self.unit and self.kind is not ArgumentKind.QUANTITY else ""
         bounds = self.bounds if self.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE) else ""
         default = (
-            "" if self.default is REQUIRED else f"default {self.default!r}" if self.default is not None else "optional"
+            ""
+            if self.default is NO_DEFAULT
+            else f"default {self.default!r}"
+            if self.default is not None
+            else "optional"
         )
         return ", ".join(filter(None, (f"{self.noun}{unit}", bounds, default)))
 
@@ -145,9 +149,9 @@ class Argument(NamedTuple):
     def bounds(self) -> str:
         """The range in words, "" where there is none."""
         if -math.inf < self.low and self.high < math.inf and not (self.open_low or self.open_high):
-            return f"from {_spelled(self.low)} to {_spelled(self.high)}"
-        low = f"{'above' if self.open_low else 'at least'} {_spelled(self.low)}" if self.low > -math.inf else ""
-        high = f"{'below' if self.open_high else 'at most'} {_spelled(self.high)}" if self.high < math.inf else ""
+            return f"from {_bound_text(self.low)} to {_bound_text(self.high)}"
+        low = f"{'above' if self.open_low else 'at least'} {_bound_text(self.low)}" if self.low > -math.inf else ""
+        high = f"{'below' if self.open_high else 'at most'} {_bound_text(self.high)}" if self.high < math.inf else ""
         return " and ".join(filter(None, (low, high)))
 
     def inside(self, number: Any, text: str | None = None) -> Any:  # noqa: ANN401  (int stays int)
@@ -160,17 +164,17 @@ class Argument(NamedTuple):
         if (
             self.kind in (ArgumentKind.WHOLE, ArgumentKind.QUANTITY) and self.high < math.inf
         ):  # the bound that is crossed says enough
-            bound = f"at most {_spelled(self.high)}" if above else self._replace(high=math.inf).bounds
+            bound = f"at most {_bound_text(self.high)}" if above else self._replace(high=math.inf).bounds
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
         more = f"; {self.why}" if self.why and (above or self.kind is not ArgumentKind.QUANTITY) else ""
         if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
             more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
-        raise ValueError(f"must be {bound}, not {shown(number) if text is None else short(text)}{more}")
+        raise ValueError(f"must be {bound}, not {value_text(number) if text is None else short(text)}{more}")
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """A refused value, short enough for a message; of foreign types the name alone."""
     if value is None or isinstance(value, bool):
         return str(value)
@@ -187,24 +191,24 @@ def shown(value: object) -> str:
 
 def short(text: str) -> str:
     """A text on one line, cut where it is long."""
-    line = "".join(character if character.isprintable() else " " for character in text[:_SHOWN])
-    return line if len(text) <= _SHOWN else line[:-1] + "…"
+    line = "".join(character if character.isprintable() else " " for character in text[:_SHOWN_CHARACTERS])
+    return line if len(text) <= _SHOWN_CHARACTERS else line[:-1] + "…"
 
 
-def _spelled(bound: float) -> str:
+def _bound_text(bound: float) -> str:
     return f"{bound:,.0f}" if bound == int(bound) and abs(bound) < 1e15 else f"{bound:g}".replace("e+", "e")
 
 
 def _whole_of(argument: Argument, text: str) -> int:
     if _WHOLE.fullmatch(text.strip()) and len(text) <= 4000:
         return int(text.replace(",", ""))
-    number = _counted(argument, text)
+    number = _count(argument, text)
     if number is None or not number.is_integer():
         raise ValueError(f'"{short(text)}" is not a whole number')
     return int(number)
 
 
-def _counted(argument: Argument, text: str) -> float | None:
+def _count(argument: Argument, text: str) -> float | None:
     """A count with a multiple such as "20k"; None for what is no count, ValueError where 64k may be 65,536."""
     if not _MULTIPLE.fullmatch(text.strip()):
         return None
@@ -224,7 +228,7 @@ def _number_of(argument: Argument, text: str) -> float:
         if argument.kind is ArgumentKind.SHARE:
             return number
         raise ValueError(f'"{short(text)}" is not a number: write {number:g}')
-    if argument.multiples and (number := _counted(argument, text)) is not None:
+    if argument.multiples and (number := _count(argument, text)) is not None:
         return number
     raise ValueError(f'"{short(text)}" is not a number{"" if not argument.multiples else ", nor a count such as 3M"}')
 
@@ -239,7 +243,7 @@ def _share(text: str) -> float | None:
 
 def _float(text: str) -> float | None:
     try:
-        number, unit = parted(text)
+        number, unit = split_unit(text)
     except ValueError:
         return None
     return None if unit else number
@@ -247,7 +251,7 @@ def _float(text: str) -> float | None:
 
 def _other(argument: Argument, value: object, advice: str = "") -> ValueError:
     """What to raise for a value of another kind."""
-    return ValueError(f"must be {argument.noun}, not {shown(value)}{advice}")
+    return ValueError(f"must be {argument.noun}, not {value_text(value)}{advice}")
 
 
 def _index(value: object) -> int | None:
@@ -270,9 +274,9 @@ def _whole(argument: Argument, value: object) -> int:
     if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
         advice = f": write {int(value)}"
         raise ValueError(f"must be a whole number, not {float(value)}{advice}")
-    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) and len(value) < _SHOWN:
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) and len(value) < _SHOWN_CHARACTERS:
         advice = f": write {int(value.replace(',', ''))}"
-    raise ValueError(f"must be a whole number, not {shown(value)}{advice}")
+    raise ValueError(f"must be a whole number, not {value_text(value)}{advice}")
 
 
 def _real(value: object) -> float | None:
@@ -289,7 +293,7 @@ def _number(argument: Argument, value: object) -> float:
     number = _real(value)
     if number is None:
         raise _other(argument, value, _advice(argument, value))
-    return float(argument.inside(number, shown(value)))
+    return float(argument.inside(number, value_text(value)))
 
 
 def _advice(argument: Argument, value: object) -> str:
@@ -308,8 +312,8 @@ def _quantity(argument: Argument, value: object) -> str | float:
         return text
     number = _real(value)
     if number is not None and argument.plain:
-        return float(argument.inside(number, shown(value)))
-    advice = f': write "{shown(value)} {argument.unit}"' if number is not None and math.isfinite(number) else ""
+        return float(argument.inside(number, value_text(value)))
+    advice = f': write "{value_text(value)} {argument.unit}"' if number is not None and math.isfinite(number) else ""
     raise _other(argument, value, advice)
 
 
@@ -318,7 +322,7 @@ def _choice(argument: Argument, value: object) -> str:
         word = str(value.value) if isinstance(value, Enum) else str(value)
         if word in argument.words:
             return dict(argument.aliases).get(word, word)
-        raise _other(argument, value, meant(word, argument.words))
+        raise _other(argument, value, did_you_mean(word, argument.words))
     raise _other(argument, value)
 
 
@@ -376,14 +380,14 @@ def _texts(argument: Argument, value: object) -> tuple[str, ...]:
 
 def _item(check: Callable[[Argument, object], Any], argument: Argument, at: int, item: object) -> Any:  # noqa: ANN401
     if item is None or isinstance(item, bytes) or (check is _name and not isinstance(item, str | os.PathLike)):
-        raise ValueError(f"must be {argument.noun}; item {at} is {shown(item)}")
+        raise ValueError(f"must be {argument.noun}; item {at} is {value_text(item)}")
     try:
         return check(argument, item)
     except ValueError as error:
         raise ValueError(f"is at fault: item {at} {error}") from None
 
 
-def _listed(argument: Argument, value: object) -> str | tuple[str, ...]:
+def _as_list(argument: Argument, value: object) -> str | tuple[str, ...]:
     return _text(argument, value) if isinstance(value, str) else _texts(argument, value)
 
 
@@ -405,7 +409,7 @@ def _changes(argument: Argument, value: object) -> tuple[str, ...] | dict[str, s
         if not isinstance(path, str):
             raise _other(argument, path)
         if not isinstance(text, str):
-            quoted = f': write "{shown(text)}"' if _real(text) is not None else ""
+            quoted = f': write "{value_text(text)}"' if _real(text) is not None else ""
             raise _other(argument, text, f" for {short(path)}{quoted}")
         changes[str(path)] = str(text)
     return changes
@@ -420,7 +424,7 @@ def _callback(argument: Argument, value: object) -> object:
 def _answer(argument: Argument, value: object) -> object:
     types = {kind.__name__ for kind in type(value).__mro__ if kind.__module__.startswith("podsim.")}
     if not types.intersection(argument.choices):
-        raise ValueError(f"must be a {' or '.join(argument.choices)}, not {shown(value)}")
+        raise ValueError(f"must be a {' or '.join(argument.choices)}, not {value_text(value)}")
     return value
 
 
@@ -435,7 +439,7 @@ _CHECKS: Final[Mapping[ArgumentKind, Callable[[Argument, object], Any]]] = {
     ArgumentKind.FILE: _file,
     ArgumentKind.SWITCH: _switch,
     ArgumentKind.TEXTS: _texts,
-    ArgumentKind.LISTED: _listed,
+    ArgumentKind.LISTED: _as_list,
     ArgumentKind.SIZES: _sizes,
     ArgumentKind.CHANGES: _changes,
     ArgumentKind.CALLBACK: _callback,

@@ -6,7 +6,7 @@ Defaults are those of the signatures in `podsim`; tests/api/test_arguments.py ho
 from collections.abc import Mapping
 from typing import Any, Final
 
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind
 from podsim.model.framework import OTHER_NAMES, Framework
 from podsim.units import LARGEST
 
@@ -73,7 +73,7 @@ def texts(name: str, help_: str, metavar: str) -> Argument:
 
 # Which workload on which machine.
 WORKLOAD = word(
-    "workload", "A name (podsim workload list) or a file: TOML, a config.json, ONNX.", NAME_OR_FILE, default=REQUIRED
+    "workload", "A name (podsim workload list) or a file: TOML, a config.json, ONNX.", NAME_OR_FILE, default=NO_DEFAULT
 )
 POD = count("pod", "IPUs of an IPU-POD, a power of two (with --chip bow: of a Bow Pod).")
 TOPOLOGY = word("topology", "A machine by name or file, instead of --pod.", NAME_OR_FILE)
@@ -170,6 +170,7 @@ MACHINE_PRICE = number(
     1e9,
     unit="USD",
     metavar="USD",
+    multiples=True,
 )
 YEARS = number("years", "Years of use of the machine [default: 3, assumed].", 100.0)
 USE = share(
@@ -197,6 +198,7 @@ RENT_PER_HOUR = number(
     1e9,
     unit="USD",
     metavar="USD",
+    multiples=True,
 )
 RENT_PER_IPU_HOUR = number(
     "rent_per_ipu_hour", "Rent per IPU-hour, for machines of any size.", 1e6, unit="USD", metavar="USD"
@@ -316,7 +318,7 @@ BYTES = quantity(
     "64 MB",
     plain=True,
     metavar="SIZE",
-    default=REQUIRED,
+    default=NO_DEFAULT,
 )
 # Loads and streams.
 RATE = quantity(
@@ -360,13 +362,13 @@ SPARES = from_zero("spares", "Spare machines: the rate is met without them.", hi
 STREAM = quantity("stream", "B", 'What streams in: "1 MB".', "1 MB", open_low=False, metavar="BYTES")
 STREAM_RATE = quantity("stream_rate", "B/s", 'How fast it arrives: "20 GB/s".', "20 GB/s", metavar="RATE")
 COLLECTIVE = (
-    choice("collective", "all-reduce reduce-scatter all-gather broadcast all-to-all", default=REQUIRED),
+    choice("collective", "all-reduce reduce-scatter all-gather broadcast all-to-all", default=NO_DEFAULT),
     BYTES,
     POD._replace(help="IPUs of an IPU-POD, a power of two."),
     TOPOLOGY._replace(help="A machine or generic fabric by name or file, instead of --pod."),
     word(
         "group",
-        "Who works together: all, rack, across-racks, consecutive:N (or N), orthogonal:N.",
+        "Members of each collective: all, rack, across-racks, consecutive:N (or N), orthogonal:N.",
         "GROUP",
         default="all",
         plain=True,
@@ -393,7 +395,7 @@ COLLECTIVE = (
 )
 
 ON_MACHINE = (POD, TOPOLOGY, CHIP, HOSTS, CHANGES, PARAMETERS)
-MAPPED = (*ON_MACHINE, PRESET, *SPLIT)
+MAPPING_ARGUMENTS = (*ON_MACHINE, PRESET, *SPLIT)
 RUN = (SAMPLES, DIVISION, SDK, INTERVAL)
 PROGRAM = (
     POD._replace(help="IPUs that share the work, a power of two [default: 1]."),
@@ -404,7 +406,7 @@ PROGRAM = (
 FIT = (WRITE, PATH)
 SCENARIO = (
     WORKLOAD,
-    *MAPPED,
+    *MAPPING_ARGUMENTS,
     *RUN,
     ENGINE,
     FIDELITY,

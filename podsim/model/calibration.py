@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from podsim.model.mapping import Mapping as WorkMapping
 from podsim.model.parameters import SHARDING
 from podsim.model.quantity import Count, NotNegative, Positive, Seconds, Whole
 from podsim.model.training import Division
@@ -117,7 +118,7 @@ class Outside:
         known = self.seconds.get(mechanism, {}).get(sdk)
         if known is not None:
             return known
-        later = min(self.quarters(sdk), TRENDED)
+        later = min(self.quarters(sdk), TREND_RELEASES)
         return self.trend[mechanism] * (math.exp(-self.gain * later) if mechanism in GAINING else 1.0)
 
     def quarters(self, sdk: str) -> int:
@@ -131,13 +132,15 @@ class Outside:
             return 0.0
         away, known = self.quarters(sdk), {self.quarters(text) for by in self.seconds.values() for text in by}
         nearest = min(abs(away - number) for number in known)
-        return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TRENDED))
+        return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TREND_RELEASES))
 
 
 GAINING = ("load", "call", "checkpoint")
 """What the release of the SDK makes quicker; a host that ends a session and starts another does not follow it."""
 MECHANISMS = (*GAINING, "switch", "process")
-TRENDED = 2  # quarters beyond the newest release with logs over which the trend goes on, the widest gap between two
+TREND_RELEASES = (
+    2  # quarters beyond the newest release with logs over which the trend goes on, the widest gap between two
+)
 QUARTERS = {
     1: -5,
     2: 0,
@@ -175,6 +178,47 @@ NEAR_CHI_SQUARE: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnConfiguration:
+    """One way to train a workload on a machine that own runs have timed, and what they leave in doubt (Eq. 107).
+
+    `program` is the factor on the time of the program with which the step is the one measured; `step_error` is the log
+    error that is left of the step, `remaining` the share of every other doubt in it, `run_spread` how much these runs
+    differ in pace. `samples` are those to converge at the global batch, None where no run went on to its target;
+    `samples_error` is the log error of their mean.
+    """
+
+    workload: str
+    topology: str
+    sdk: str
+    hosts: Count
+    configuration: str
+    replicas: Count
+    ipus_per_replica: Count
+    micro_batch: Count
+    accumulation: Count
+    runs: Count
+    program: Positive
+    remaining: NotNegative
+    step_error: NotNegative
+    run_spread: NotNegative
+    optimizer: str
+    division: Division
+    global_batch: Count
+    samples: Positive | None = None
+    samples_error: NotNegative = 0.0
+
+    def is_run_by(self, mapping: WorkMapping) -> bool:
+        """Whether a mapping cuts and stores the work as these runs did."""
+        return (
+            self.configuration == mapping.configuration.name
+            and self.replicas == mapping.replicas
+            and self.ipus_per_replica == mapping.ipus_per_replica
+            and self.micro_batch == mapping.micro_batch
+            and self.accumulation == mapping.accumulation
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterSet:
     """Everything that `calibrate` learns."""
 
@@ -192,10 +236,27 @@ class ParameterSet:
     chips: tuple[str, ...]
     sdks: tuple[str, ...]
     points: Whole
+    own: Mapping[str, OwnConfiguration] | None = None  # what own runs have timed, None where there are none
 
     def value(self, name: str) -> float:
         """The value of a fitted parameter."""
         return self.fitted[name].value
+
+    def own_samples(
+        self, workload: str, sdk: str, optimizer: str, division: Division, batch: float
+    ) -> OwnConfiguration | None:
+        """The own runs that tell samples to converge at a global batch best, None where none do.
+
+        Those of the same release alone: the code that is trained changes with it.
+        """
+        known = [
+            item
+            for item in (self.own or {}).values()
+            if (item.workload, item.sdk, item.optimizer, item.division, item.global_batch)
+            == (workload, sdk, optimizer, division, batch)
+            and item.samples is not None
+        ]
+        return min(known, key=lambda item: item.samples_error, default=None)
 
     def program(self, sdk: str) -> float:
         """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-PASSED: Final = "PASS"
-FAILED: Final = "FAIL"
+SUCCESS: Final = "PASS"
+FAILURE: Final = "FAIL"
 
 
 def verdict(*, passed: bool) -> str:
     """PASS or FAIL, whatever was checked: errors against bars, intervals, a file, a fit against the user's own runs."""
-    return PASSED if passed else FAILED
+    return SUCCESS if passed else FAILURE

@@ -14,7 +14,7 @@ from podsim.model.run_cost import Money
 from podsim.model.training import Division
 
 MOST_HELD_OUT = 0.10  # the held-out error of the judged chip that still passes
-JUDGED = "a100"
+CHIP_OF_BARS = "a100"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +263,6 @@ class ComparatorReport(Displayable):
         return not self.judged.mean_abs <= MOST_HELD_OUT
 
     @property
-    def passed(self) -> bool:
+    def passes(self) -> bool:
         """Whether it is within its bar."""
         return not self.misses

@@ -57,7 +57,7 @@ class Displayable:
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints, as Python has it."""
-        return _known(self).tree(self)
+        return _forms_of(self).tree(self)
 
     def to_frame(self) -> Any:  # noqa: ANN401  (a pandas.DataFrame, where pandas is installed)
         """The table of the answer as a pandas.DataFrame, the rows and columns of its CSV file.
@@ -70,7 +70,7 @@ class Displayable:
             raise InputError(
                 "a data frame needs pandas, which is not installed", code="missing-package", hint="pip install pandas"
             ) from None
-        return pandas.DataFrame(_known(self).records(self))
+        return pandas.DataFrame(_forms_of(self).records(self))
 
     def save(
         self, path: "str | PathLike[str]", *, title: str = "", customer: str = "", date: str = "", author: str = ""
@@ -85,10 +85,10 @@ class Displayable:
                 f"save() takes a path, not {type(path).__name__}", code="bad-value", hint='answer.save("answer.html")'
             )
         cover = {"title": title, "customer": customer, "date": date, "author": author}
-        _known(self).save(self, Path(path), cover)
+        _forms_of(self).save(self, Path(path), cover)
 
 
-def _known(answer: Displayable) -> Forms:
+def _forms_of(answer: Displayable) -> Forms:
     known = forms(answer)
     if known is None:
         raise InputError(f"a {type(answer).__name__} has no form outside Python", code="bad-value")

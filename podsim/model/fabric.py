@@ -217,7 +217,7 @@ class Topology:
     notes: tuple[AnswerNote, ...] = ()
 
     @property
-    def stated(self) -> "GenericFabric | None":
+    def stated_fabric(self) -> "GenericFabric | None":
         """The fabric that stands in for IPU-Links and GW-Links; None for a pod, whose links are those of its levels."""
         if not self.fabric:
             return None

@@ -88,7 +88,7 @@ class CheckpointCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interrupted:
+class InterruptedRun:
     """A run that parts interrupt: useful work, checkpoints, failures and what they cost."""
 
     work_s: float
@@ -120,7 +120,7 @@ class Quantiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class LostTime:
     """Where the mean history goes beside useful work [s]."""
 
     checkpoints_s: float
@@ -131,11 +131,16 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedInterval:
-    """One checkpoint interval that was simulated, and where its time goes beside useful work."""
+    """One checkpoint interval that was simulated, and where its time goes beside useful work.
+
+    `earliest_s` and `latest_s` are the 5 and 95 % quantiles of the time to finish over histories of failures.
+    """
 
     interval_s: float
     goodput: float
-    lost: Lost
+    lost: LostTime
+    earliest_s: float
+    latest_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -154,7 +159,7 @@ class GoodputReport(Displayable):
     chip: str
     ipus: int
     step_s: float
-    run: Interrupted
+    run: InterruptedRun
     cost: CheckpointCost
     init_s: float
     interval_s: float
@@ -167,6 +172,6 @@ class GoodputReport(Displayable):
     predicted_work_s: Estimate | None
     goodput: Quantiles
     failures: Quantiles
-    lost: Lost
+    lost: LostTime
     assumptions: tuple[AnswerNote, ...]
     faults: FaultReport | None = None

@@ -14,7 +14,7 @@ from podsim.model.quantity import Estimate
 from podsim.model.requirement import RequirementCheck
 from podsim.model.run_cost import ServiceCost
 
-EXPECTED: Final = 0.5
+QUANTILE_OF_MEDIAN: Final = 0.5
 """Confidence of service times as they are expected: as many turn out longer as shorter."""
 
 
@@ -26,7 +26,7 @@ class Place(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServedState:
     """What IPUs hold that only answer: weights, and keys and values of `cached_tokens` tokens of each row."""
 
     row_bytes: float
@@ -140,8 +140,11 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
-    """One batch size of a sweep: what it can do and what requests see; or why it does not."""
+class SweptSize:
+    """One batch size of a sweep: what it can do and what requests see; or why it does not.
+
+    `slowest` is the upper end of the interval of a service time over the expected one, the lower end its inverse.
+    """
 
     batch: int
     replicas: int = 0
@@ -152,6 +155,7 @@ class Swept:
     delays: Delays | None = None
     memory: float = 0.0
     streams_cache: bool = False
+    slowest: float = 1.0
     refused: str = ""
 
 
@@ -178,12 +182,12 @@ class InferenceReport(Displayable):
     delays: Delays
     memory: MemoryFit
     decoding: Decoding | None
-    swept: tuple[Swept, ...]
+    swept: tuple[SweptSize, ...]
     limited_by: str
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float
-    confidence: float = EXPECTED  # that batches take no longer than in `service` and `decoding`
+    confidence: float = QUANTILE_OF_MEDIAN  # that batches take no longer than in `service` and `decoding`
     slower: float = 1.0  # times in these over the expected ones; `capacity_per_s` is of expected times
     cost: ServiceCost | None = None  # where price and power of the machine are known
     requirements: tuple[RequirementCheck, ...] = ()
@@ -202,6 +206,6 @@ class InferenceReport(Displayable):
         return Generation(decoding=self.decoding, tokens_per_s_with_prompts=with_prompts)
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether a requirement is not met, so that the answer is no."""
         return not all(check.is_met for check in self.requirements)

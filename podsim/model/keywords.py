@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from podsim.errors import InputError, meant
+from podsim.errors import InputError, did_you_mean
 from podsim.model.argument import Argument, short
 
 MOST_NAMED: Final = 5
 """Arguments that a message lists."""
 
 
-def unknown(where: str, strangers: Sequence[str], declared: Iterable[str]) -> InputError:
+def unknown_keywords(where: str, strangers: Sequence[str], declared: Iterable[str]) -> InputError:
     """The error for keywords that are not declared, with the names they resemble."""
-    listed = ", ".join(f"{short(stranger)}{meant(stranger, declared)}" for stranger in strangers[:MOST_NAMED])
+    listed = ", ".join(f"{short(stranger)}{did_you_mean(stranger, declared)}" for stranger in strangers[:MOST_NAMED])
     several = "s" if len(strangers) > 1 else ""
     return InputError(
         f"{where} has no argument{several} {listed}",
@@ -28,15 +28,15 @@ def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dic
     for name, value in given.items():
         argument = declared[name]
         try:
-            table[name] = argument.checked(value)
+            table[name] = argument.check(value)
         except ValueError as error:
             faults.append((argument, str(error)))
     if faults:
-        raise refused(faults)
+        raise refused_values(faults)
     return table
 
 
-def refused(faults: Sequence[tuple[Argument, str]]) -> InputError:
+def refused_values(faults: Sequence[tuple[Argument, str]]) -> InputError:
     """The error for values at fault, each with what is wrong with it."""
     lines = [
         f"{argument.name}{' ' if text.startswith(('must', 'is at fault')) else ': '}{text}" for argument, text in faults

@@ -50,7 +50,7 @@ FILE_BYTES: Final = 2**22
 KEY_PARTS: Final = 64
 """Parts of a dotted key; Python's reader of TOML takes a time that grows with their square."""
 
-COUNTED: Final = {
+COUNT_FIELDS: Final = {
     "transformer": ("layers",),
     "residual_cnn": ("blocks",),
     "mobile_cnn": ("blocks",),
@@ -71,7 +71,7 @@ COUNTED: Final = {
 
 def layers(family: str, sizes: object) -> Iterator[tuple[str, float]]:
     """The fields of a family that count layers, and how many layers each asks for."""
-    for name in COUNTED.get(family, ()):
+    for name in COUNT_FIELDS.get(family, ()):
         count = getattr(sizes, name)
         # A mobile network multiplies the blocks of each group by its depth and rounds up.
         deeper = getattr(sizes, "depth", 1.0) if family == "mobile_cnn" else 1

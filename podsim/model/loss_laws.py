@@ -14,7 +14,7 @@ class LawForm(StrEnum):
     POWER = "power"  # ((A / N)^(a / b) + B / D)^b
 
 
-class Counted(StrEnum):
+class ParameterCount(StrEnum):
     """Which parameters a law means."""
 
     ALL = "all"
@@ -28,7 +28,7 @@ class LossLaw:
     name: str
     title: str
     form: LawForm
-    counted: Counted
+    counted: ParameterCount
     floor: NotNegative
     model_scale: Positive
     model_exponent: Positive

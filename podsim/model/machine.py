@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from podsim.model.calibration import ParameterSet
+from podsim.model.calibration import OwnConfiguration, ParameterSet
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.framework_costs import NO_COSTS, FrameworkCosts
+from podsim.model.mapping import Mapping
 from podsim.model.maturity import Maturity
 from podsim.model.note import AnswerNote
 
@@ -28,6 +29,7 @@ class Machine:
     frameworks: FrameworkCosts = NO_COSTS
     assumed: frozenset[str] = frozenset()  # paths of numbers that nobody has published
     changed: tuple[str, ...] = ()  # paths of inputs that a what-if puts in place of others
+    own_program: float = 1.0  # time of the program as own runs of the configuration have it, over that predicted
 
     @property
     def chip(self) -> Chip:
@@ -41,13 +43,21 @@ class Machine:
 
     @property
     def program_factor(self) -> float:
-        """Time of a whole program over its operators' plans, under this release (Eq. 56)."""
-        return self.parameters.value("program.stretch") * self.parameters.program(self.like)
+        """Time of a whole program over its operators' plans, under this release (Eq. 56) and in own runs (Eq. 107)."""
+        return self.parameters.value("program.stretch") * self.parameters.program(self.like) * self.own_program
+
+    def own(self, workload: str, mapping: Mapping) -> OwnConfiguration | None:
+        """What own runs of a mapping on this machine under this release have told, None where there are none."""
+        for item in (self.parameters.own or {}).values():
+            here = item.topology == self.topology.name and item.sdk == self.sdk and item.hosts == self.hosts
+            if here and item.workload == workload and item.is_run_by(mapping):
+                return item
+        return None
 
     def in_form(self, name: str) -> "Machine":
         """The machine with its parameters as another form of the model has them."""
         return replace(self, parameters=self.parameters.in_form(name))
 
-    def guessed(self, beginning: str) -> bool:
+    def is_guessed(self, beginning: str) -> bool:
         """Whether a number whose path begins so is assumed."""
         return any(path.startswith(beginning) for path in self.assumed)

@@ -38,7 +38,7 @@ class Microbenchmark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedMeasurement:
     """One measurement beside its prediction, both in its published unit.
 
     `otherwise` is the prediction if the chip's library planned as the released one does. `fitted` names the constant of
@@ -151,7 +151,7 @@ class FamilySummary:
 class MicrobenchmarkReport(Displayable):
     """Every measurement: compared with its prediction, or left out for a reason."""
 
-    compared: tuple[Compared, ...]
+    compared: tuple[ComparedMeasurement, ...]
     left_out: tuple[ExcludedMeasurement, ...]
     summaries: tuple[FamilySummary, ...]
 

@@ -26,7 +26,7 @@ class Job:
     priority: Count | None = None
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         """What to call it: its name, else its workload."""
         return self.name or self.workload
 
@@ -43,9 +43,9 @@ class Mix:
         for job in self.jobs:
             if not LEAST_RUNS <= job.runs_per_month <= MOST_RUNS:
                 raise ValueError(
-                    f"job: runs_per_month of {job.called} must be from {LEAST_RUNS:g} to {MOST_RUNS:,}, "
+                    f"job: runs_per_month of {job.title} must be from {LEAST_RUNS:g} to {MOST_RUNS:,}, "
                     f"not {job.runs_per_month:.6g}"
                 )
-        called = [job.called for job in self.jobs]
+        called = [job.title for job in self.jobs]
         if len(set(called)) < len(called):
             raise ValueError("job: two are called alike; give one a name")

@@ -74,7 +74,7 @@ class LogRun:
     throughput_samples_per_s: float | None = None
 
     @property
-    def reached(self) -> bool:
+    def reached_target(self) -> bool:
         """Whether the run says that it succeeded and no logged quality contradicts it."""
         values = [evaluation.quality for evaluation in self.evaluations if evaluation.quality is not None]
         missed = self.target is not None and bool(values) and max(values) < self.target

@@ -16,7 +16,7 @@ CONVOLUTION: Final = ("size", "in_channels", "out_channels", "kernel")
 LOOKUP: Final = ("table", "width", "lookups")
 MESSAGE: Final = ("nodes", "edges", "width")
 VECTOR: Final = ("elements",)
-NEEDED: Final = {
+REQUIRED_SIZES: Final = {
     Kind.MATMUL: PRODUCT,
     Kind.CONVOLUTION: CONVOLUTION,
     Kind.GATHER: LOOKUP,
@@ -49,13 +49,13 @@ SHAPES: Final[Mapping[Kind, type[OperatorShape]]] = {
 """What holds the sizes of a kind; every other one is a Stream."""
 
 
-def taken(shape: type[OperatorShape]) -> tuple[str, ...]:
+def sizes_of(shape: type[OperatorShape]) -> tuple[str, ...]:
     """The sizes that a shape has."""
     return tuple(field.name for field in fields(shape))
 
 
 SIZES: Final = tuple(
-    dict.fromkeys(name for shape in (Matmul, Conv, Gather, AllPairs, NodeGather, Stream) for name in taken(shape))
+    dict.fromkeys(name for shape in (Matmul, Conv, Gather, AllPairs, NodeGather, Stream) for name in sizes_of(shape))
 )
 """Fields of a stated operator that are sizes of its shape."""
 
@@ -104,10 +104,10 @@ class GivenOperator:
     again: bool = False
 
     def __post_init__(self) -> None:
-        lacking = [name for name in NEEDED.get(self.kind, VECTOR) if getattr(self, name) is None]
+        lacking = [name for name in REQUIRED_SIZES.get(self.kind, VECTOR) if getattr(self, name) is None]
         if lacking:
             raise ValueError(f"{lacking[0]}: a {self.kind} needs {' and '.join(lacking)}")
-        known = taken(SHAPES.get(self.kind, Stream))
+        known = sizes_of(SHAPES.get(self.kind, Stream))
         for name in SIZES:
             value = getattr(self, name)
             if value is not None and name not in known:

@@ -55,6 +55,19 @@ class OwnError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnInterval:
+    """What is predicted of an own point's configuration, with 90 % intervals, by the parameters before and after [s].
+
+    A time to train is that of a new score of this configuration, samples to converge included.
+    """
+
+    id: str
+    quantity: str
+    before: Estimate
+    after: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPrediction:
     """One quantity of one run (of a point without logs: of all its runs): measured, and predicted with 90 % intervals.
 
@@ -92,7 +105,8 @@ class OwnLogsReport(Displayable):
     `published` counts the published points fitted beside, `files` is 0 where points were given. `held_out_before` and
     `held_out_after` are rms log errors of step times left out, of the shipped fit and of this one, `in_sample_before`
     and `in_sample_after` mean errors of the step times of all points fitted, as fractions; `at_bounds` names parameters
-    that ran to a bound, and `bounds` has their ranges. `predictions` has every run with what is predicted of it.
+    that ran to a bound, and `bounds` has their ranges. `predictions` has every run with what is predicted of it,
+    `intervals` how sure podsim is of each configuration before and after.
     """
 
     files: int
@@ -111,3 +125,4 @@ class OwnLogsReport(Displayable):
     in_sample_before: float = 0.0
     in_sample_after: float = 0.0
     predictions: tuple[RunPrediction, ...] = ()
+    intervals: tuple[OwnInterval, ...] = ()

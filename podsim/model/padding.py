@@ -9,10 +9,10 @@ def share_in_image(
 ) -> float:
     """Pairs of an output and a kernel position that meet a pixel, over all; each argument has an entry an edge."""
     edges = zip(sizes, kernels, strides, strict=True)
-    return math.prod(_met(*edge) for edge in edges) / math.prod((*outputs, *kernels))
+    return math.prod(_edge_pairs(*edge) for edge in edges) / math.prod((*outputs, *kernels))
 
 
-def _met(size: int, kernel: int, stride: int) -> int:
+def _edge_pairs(size: int, kernel: int, stride: int) -> int:
     """The pairs of one edge that meet a pixel."""
     outputs = math.ceil(size / stride)
     before = max((outputs - 1) * stride + kernel - size, 0) // 2

@@ -78,11 +78,13 @@ class FreeParameters:
     Parameters
     ----------
     model_error : log error of a step time that the model may leave whatever the parameters.
+    submission_error : log by which mean steps of submissions with one configuration differ.
     parameters : what is fitted, one of them the cost of sharded state.
     alternatives : other forms of that cost, each of which may take its place: a form of the model of its own.
     """
 
     model_error: float
+    submission_error: float
     parameters: tuple[Parameter, ...]
     alternatives: tuple[Parameter, ...] = ()
 
@@ -126,7 +128,7 @@ STRETCH: Final = Parameter(
     users=("podsim.model.machine",),
     evidence="steps of all published runs",
 )
-FITTED: Final = (
+FITTED_PARAMETERS: Final = (
     STRETCH,
     replace(
         STRETCH,
@@ -219,16 +221,24 @@ FORMS: Final = (
 )
 """What sharded optimizer state costs, in one of several forms: a fit takes the one with the least chi-square, and
 every hold-out chooses again (Eq. 10)."""
-FREE: Final = FreeParameters(model_error=0.03, parameters=(*FITTED, FORMS[0]), alternatives=FORMS[1:])
+FREE: Final = FreeParameters(
+    model_error=0.03,
+    submission_error=0.006,
+    parameters=(*FITTED_PARAMETERS, FORMS[0]),
+    alternatives=FORMS[1:],
+)
 """What `podsim calibrate` fits. A model this coarse may leave 3 % of a step time; a submission's mean step repeats
-within 0.1 to 0.7 % (MLPerf Training v1.1)."""
+within 0.1 to 0.7 % (MLPerf Training v1.1). Seven configurations have several submissions, whose mean steps differ by
+0.6 % (rms, nine degrees of freedom; MLPerf Training v1.0 to v2.0)."""
 RELEASE: Final = re.compile(r"sdk-(\d+\.\d+)\.program", re.ASCII)
 """Names of the program's stretch under one release, over that of the newest."""
-NEEDED: Final = tuple(parameter.name for parameter in FITTED if not RELEASE.fullmatch(parameter.name))
+REQUIRED_NAMES: Final = tuple(
+    parameter.name for parameter in FITTED_PARAMETERS if not RELEASE.fullmatch(parameter.name)
+)
 """Parameters that a step cannot be priced without."""
 SHARDING: Final = tuple(parameter.name for parameter in FORMS)
 """Names of the forms of what sharded optimizer state costs."""
-BY_NAME: Final[Mapping[str, Parameter]] = {parameter.name: parameter for parameter in (*FITTED, *FORMS)}
+BY_NAME: Final[Mapping[str, Parameter]] = {parameter.name: parameter for parameter in (*FITTED_PARAMETERS, *FORMS)}
 SOFTWARE: Final = tuple(parameter.name for parameter in BY_NAME.values() if parameter.software)
 """Costs that are software's alone, which a release without published runs scales."""
 LABELS: Final[Mapping[str, str]] = {

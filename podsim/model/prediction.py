@@ -67,7 +67,7 @@ class MemoryFit:
     @property
     def fits(self) -> bool:
         """Whether SRAM and streaming memory both hold what they must."""
-        return self.needed <= 1
+        return self.needed_share <= 1
 
     @property
     def streaming_fraction(self) -> float:
@@ -76,7 +76,7 @@ class MemoryFit:
         return needed / there if there else math.inf if needed else 0.0
 
     @property
-    def needed(self) -> float:
+    def needed_share(self) -> float:
         """What is needed of SRAM or of streaming memory over what there is: of the one that is shorter."""
         return max(self.fraction, self.streaming_fraction)
 
@@ -105,8 +105,11 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Considered:
-    """One mapping that was weighed against the chosen one."""
+class ConsideredMapping:
+    """One mapping that was weighed against the chosen one.
+
+    `estimate` is its time to train as `predict` answers it, where it differs from the chosen one in its batch alone.
+    """
 
     mapping: Mapping
     time_to_train_s: float
@@ -114,6 +117,7 @@ class Considered:
     samples: float
     bubble: float
     memory: float
+    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +127,7 @@ class Choice:
     given: str  # "flags", "preset NAME" or "search"
     legal: int
     rejected: MappingType[str, int]
-    considered: tuple[Considered, ...]
+    considered: tuple[ConsideredMapping, ...]
     reason: AnswerNote
 
 
@@ -262,7 +266,7 @@ class Prediction(Displayable):
         )
 
     @property
-    def timed(self) -> bool:
+    def has_length(self) -> bool:
         """Whether the length of the run is known; without one what follows from it is NaN."""
         return not self.length_flags
 

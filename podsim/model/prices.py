@@ -63,7 +63,7 @@ class PriceRange:
         return (self.low_usd + self.high_usd) / 2
 
     @property
-    def derived(self) -> bool:
+    def is_derived(self) -> bool:
         """Whether none of it is published."""
         return all(price.kind is SourceKind.DERIVED for price in self.quoted)
 

@@ -17,7 +17,7 @@ MOST_SPREAD = 1.4
 NETWORKS = (Mode.TRAIN, Mode.INFER)
 
 
-class Stated(StrEnum):
+class Statement(StrEnum):
     """How much of the configuration a row and its source state."""
 
     YES = "stated"
@@ -129,11 +129,11 @@ class ReadRow:
         return self.has_interval and self.low_90 <= self.row.value <= self.high_90
 
     @property
-    def stated(self) -> Stated:
+    def statement(self) -> Statement:
         """Whether the row and its source state the configuration: nothing is read in several ways, nothing assumed."""
         if any(option.machine for option in self.options):
-            return Stated.NO_CHIP
-        return Stated.NOT if self.options or self.reading.assumed else Stated.YES
+            return Statement.NO_CHIP
+        return Statement.NOT if self.options or self.reading.assumed else Statement.YES
 
     @property
     def family(self) -> str:
@@ -154,7 +154,7 @@ class ReadRow:
     @property
     def each_chip(self) -> tuple["ReadRow", ...]:
         """The row once for every chip it could be on, where that is not stated; otherwise the row alone."""
-        if self.stated is not Stated.NO_CHIP:
+        if self.statement is not Statement.NO_CHIP:
             return (self,)
         others = (
             replace(
@@ -187,7 +187,7 @@ class ReadRow:
         return max(self._answers)
 
     @property
-    def determined(self) -> bool:
+    def is_determined(self) -> bool:
         """Whether what the row leaves unsaid hardly moves the answer (Eq. 91); the measured value has no part."""
         return self.high < MOST_SPREAD * self.low
 
@@ -257,7 +257,7 @@ class FrameworkErrors:
         return self.summary.families
 
     @property
-    def judged(self) -> float:
+    def judged_error(self) -> float:
         """The median error that counts: with each family left out of the fit, or where nothing is fitted as it is."""
         return self.summary.held_out.median_abs if self.constants else self.summary.median_abs
 
@@ -332,7 +332,7 @@ class RowGroup:
     family: str
     framework: str
     mode: Mode
-    stated: Stated
+    stated: Statement
     summary: Summary
 
 
@@ -362,13 +362,13 @@ class PublishedReport(Displayable):
             for mine in [tuple(row for row in rows if row.framework == name)]
         )
 
-    def of(self, modes: tuple[Mode, ...], *stated: Stated) -> Summary:
+    def of(self, modes: tuple[Mode, ...], *stated: Statement) -> Summary:
         """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
         return Summary(
             rows=tuple(
                 each
                 for row in self.compared
-                if row.mode in modes and (not stated or row.stated in stated)
+                if row.mode in modes and (not stated or row.statement in stated)
                 for each in row.each_chip
             )
         )
@@ -381,7 +381,7 @@ class PublishedReport(Displayable):
     @property
     def networks(self) -> Summary:
         """Training and inference of networks whose configuration is stated: those that bars are laid on."""
-        return self.of(NETWORKS, Stated.YES)
+        return self.of(NETWORKS, Statement.YES)
 
     @property
     def summaries(self) -> dict[str, Summary]:
@@ -390,8 +390,8 @@ class PublishedReport(Displayable):
             "networks": self.networks,
             "networks_not_fitted": self.networks.only(Sample.NOT_FITTED, Sample.REFERENCE),
             "networks_in_sample": self.networks.only(Sample.IN_SAMPLE),
-            "networks_not_stated": self.of(NETWORKS, Stated.NOT),
-            "networks_chip_not_stated": self.of(NETWORKS, Stated.NO_CHIP),
+            "networks_not_stated": self.of(NETWORKS, Statement.NOT),
+            "networks_chip_not_stated": self.of(NETWORKS, Statement.NO_CHIP),
             "latencies": self.of((Mode.LATENCY,)),
             "programs": self.of((Mode.TILES,)),
             "kernels": self.of((Mode.KERNEL,)),
@@ -403,10 +403,10 @@ class PublishedReport(Displayable):
     @property
     def groups(self) -> tuple[RowGroup, ...]:
         """Rows by mode, family, framework and configuration, in this order."""
-        rows: dict[tuple[Mode, str, str, Stated], list[ReadRow]] = {}
+        rows: dict[tuple[Mode, str, str, Statement], list[ReadRow]] = {}
         for row in self.compared:
-            rows.setdefault((row.mode, row.family, row.framework, row.stated), []).extend(row.each_chip)
-        modes, levels = list(Mode), list(Stated)
+            rows.setdefault((row.mode, row.family, row.framework, row.statement), []).extend(row.each_chip)
+        modes, levels = list(Mode), list(Statement)
         keys = sorted(rows, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
         return tuple(
             RowGroup(
@@ -417,7 +417,7 @@ class PublishedReport(Displayable):
         )
 
     @property
-    def refused(self) -> tuple[LeftOutRow, ...]:
+    def refused_mappings(self) -> tuple[LeftOutRow, ...]:
         """Published mappings that ran and of which podsim says that they do not fit."""
         return tuple(row for row in self.left_out if row.refused)
 

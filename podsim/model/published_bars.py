@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from podsim.model.checks import verdict
 from podsim.model.microbenchmark import quantile
-from podsim.model.published import NEAR, NETWORKS, FrameworkErrors, PublishedReport, ReadRow, Sample, Stated, Summary
+from podsim.model.published import NEAR, NETWORKS, FrameworkErrors, PublishedReport, ReadRow, Sample, Statement, Summary
 from podsim.model.readings import Mode
 
 MOST_MEDIAN = 0.12
@@ -50,14 +50,14 @@ class BarResult:
     in_sample: int = 0  # of the rows
 
     @property
-    def passed(self) -> bool:
+    def passes(self) -> bool:
         """Whether the figure lies from `least` to `most`."""
         return self.least <= self.value <= self.most
 
     @property
     def verdict(self) -> str:
         """PASS or FAIL."""
-        return verdict(passed=self.passed)
+        return verdict(passed=self.passes)
 
 
 def bars(report: PublishedReport) -> tuple[BarResult, ...]:
@@ -74,7 +74,7 @@ def _bars(report: PublishedReport) -> Iterator[BarResult]:
                 name=f"{framework.framework}, {judged_on(framework)}",
                 statistic="median",
                 rows=len(framework.summary.rows),
-                value=framework.judged,
+                value=framework.judged_error,
                 most=FRAMEWORKS[framework.framework],
                 in_sample=_in_sample(framework.summary.rows),
             )
@@ -83,7 +83,7 @@ def _bars(report: PublishedReport) -> Iterator[BarResult]:
         "power of one IPU", report.summaries["power_kernels"].rows, MOST_KERNEL_POWER, WORST, as_fitted=True
     )
     yield from _some("power of machines", report.summaries["power_systems"].rows, MOST_SYSTEM_POWER, WORST)
-    refused = len(report.refused)
+    refused = len(report.refused_mappings)
     yield BarResult(
         name="published configurations",
         statistic="refused",
@@ -147,12 +147,12 @@ def judged_on(errors: FrameworkErrors) -> str:
 def _families(report: PublishedReport) -> Iterator[BarResult]:
     rows = report.of(NETWORKS).rows
     for family in ATTENTION:
-        mine = tuple(row for row in rows if row.family == family and row.stated is not Stated.NO_CHIP)
+        mine = tuple(row for row in rows if row.family == family and row.statement is not Statement.NO_CHIP)
         yield from _some(family, mine, MOST_ATTENTION, WORST)
     heat = tuple(row for row in report.of((Mode.TILES,)).rows if row.row.what == HEAT and row.row.whole("ipus") > 1)
     yield from _some(f"{HEAT}, 2 to 16 IPUs", heat, MOST_HEAT, WORST)
     yield from _some(f"{SCHNET}, QM9", tuple(row for row in rows if row.family == SCHNET), MOST_SCHNET, MEDIAN)
-    cards = (row for row in rows if row.row.chip == CARD and row.family == RESNET and row.stated is Stated.YES)
+    cards = (row for row in rows if row.row.chip == CARD and row.family == RESNET and row.statement is Statement.YES)
     yield from _some(f"{RESNET} on {CARD}, batch stated", tuple(cards), MOST_CARD, MEDIAN)
 
 
@@ -172,6 +172,6 @@ def _some(
     yield BarResult(name=name, statistic=statistic, rows=len(rows), value=value, most=most, in_sample=fitted)
 
 
-def missed(report: PublishedReport) -> bool:
+def any_missed(report: PublishedReport) -> bool:
     """Whether a bar is not cleared."""
-    return not all(bar.passed for bar in bars(report))
+    return not all(bar.passes for bar in bars(report))

@@ -44,7 +44,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsaid:
+class Interpretations:
     """Something that rows leave unsaid, with every way to read it that is plausible before an answer is known.
 
     The first is the stated choice: the best supported one.
@@ -129,6 +129,6 @@ class LeftOutRows:
 class ReadingsFile:
     """All readings, what several of them leave unsaid, and rows that nothing is asked about."""
 
-    unsaid: tuple[Unsaid, ...] = ()
+    unsaid: tuple[Interpretations, ...] = ()
     readings: Annotated[tuple[RowReading, ...], Key("reading")]
     left_out: tuple[LeftOutRows, ...] = ()

@@ -56,7 +56,7 @@ OF_TOKENS: Final = ("ttft", "tpot")
 LATENCIES: Final = ("mean", "p50", "p99", *OF_TOKENS)
 WITHOUT_INTERVAL: Final = ("power", *LATENCIES)
 """Quantities of which one number is known, and no chance."""
-PRICED: Final = ("cost", "energy", "power")
+ECONOMIC_QUANTITIES: Final = ("cost", "energy", "power")
 """Quantities that need what the machine costs and draws."""
 
 
@@ -80,7 +80,7 @@ READERS: Final[Mapping[str, Callable[[str], float]]] = {
     "power": lambda text: parse(text, "W"),
 }
 """How the limit of each quantity is read."""
-SERVED: Final[Mapping[str, Callable[[str], float]]] = {
+SERVING_QUANTITIES: Final[Mapping[str, Callable[[str], float]]] = {
     "rate": _per_second,
     **dict.fromkeys(LATENCIES, lambda text: parse(text, "s")),
 }
@@ -145,4 +145,4 @@ def read(require: Sequence[str], known: Mapping[str, Callable[[str], float]] = R
 
 def needs_money(require: Sequence[str]) -> bool:
     """Whether a requirement is about cost, energy or power; InputError as `read`."""
-    return any(each.quantity in PRICED for each in read(require))
+    return any(each.quantity in ECONOMIC_QUANTITIES for each in read(require))

@@ -15,6 +15,6 @@ def clean(part: float, whole: float) -> float:
     return part if abs(part) > RESIDUE * abs(whole) else 0.0
 
 
-def cleaned(parts: Mapping[Key, float], whole: float) -> dict[Key, float]:
+def clean_residue(parts: Mapping[Key, float], whole: float) -> dict[Key, float]:
     """Parts of a whole, those that are rounding exactly 0; together they miss the whole by no more than before."""
     return {key: clean(part, whole) for key, part in parts.items()}

@@ -91,7 +91,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
+class MachineOwnership:
     """What a machine costs and draws; None where it is not known. One without IPUs has none, and no hosts apart."""
 
     capital: Capital | None
@@ -168,7 +168,7 @@ class ServiceCost:
     load, None where none are; `rented` is a request at the load on a rented machine, None without a rent.
     """
 
-    owned: Owned
+    owned: MachineOwnership
     terms: Terms
     currency: Currency
     hour_usd: Range
@@ -194,7 +194,7 @@ class Money:
     """
 
     terms: Terms
-    owned: Owned
+    owned: MachineOwnership
     capital_usd: Estimate | None  # of one run
     energy_j: Estimate | None
     energy_usd: Estimate | None

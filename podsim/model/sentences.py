@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Final
 
 from podsim.model.note_code import NoteCode
-from podsim.units import counted
+from podsim.units import count_text
 
 SET_ANOTHER: Final = "set another with --global-batch"
 COSTS: Final = (
@@ -155,14 +155,14 @@ def _memory_lowered(proportion: float, default: float, ipu: int, fraction: float
 
 
 def _other_collectives(merged: bool, configuration: str, change: float) -> str:
-    return _switched(COLLECTIVES, merged, configuration, change)
+    return _switch_sentence(COLLECTIVES, merged, configuration, change)
 
 
 def _other_step_calls(returns: bool, configuration: str, change: float) -> str:
-    return _switched(STEP_CALLS, returns, configuration, change)
+    return _switch_sentence(STEP_CALLS, returns, configuration, change)
 
 
-def _switched(states: tuple[str, str], now: bool, configuration: str, change: float) -> str:
+def _switch_sentence(states: tuple[str, str], now: bool, configuration: str, change: float) -> str:
     """What holds of a switch, and what a step would take with the other state."""
     moved = _more(change, "longer", "less")
     return f"{states[now]}, as in {configuration}; with {states[not now]}, a step takes {moved}"
@@ -194,8 +194,9 @@ def _samples_with_factor(factor: float, points: int, optimizer: str, division: s
 
 def _samples_by_law(target: str, parameters: float, loss: float, critical_batch_tokens: float, batch: float) -> str:
     return (
-        f"{target} for {counted(parameters)} parameters, where the loss is {loss:.3f} nat a token; the critical batch, "
-        f"above which more is spent than saved, is {counted(critical_batch_tokens)} tokens ({batch:,.0f} samples)"
+        f"{target} for {count_text(parameters)} parameters, where the loss is {loss:.3f} nat a token; the critical "
+        "batch, above which more is spent than saved, is "
+        f"{count_text(critical_batch_tokens)} tokens ({batch:,.0f} samples)"
     )
 
 
@@ -214,7 +215,7 @@ def _samples_of_points(
     if outside is not None:
         text += f"; a batch of {outside:,} lies outside its points, {first:,} to {last:,}"
     if tokens is not None:
-        text += f"; {counted(tokens)} tokens, {each:.2g} a parameter"
+        text += f"; {count_text(tokens)} tokens, {each:.2g} a parameter"
     return f"{text}; batches above {critical:,.0f} samples spend more than they save"
 
 
@@ -356,10 +357,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.FAILURES_IN_TIME: (
         "failures inside the time demanded: no rates are published, all are assumed (podsim goodput)"
     ),
-    NoteCode.FAILURE_RATES: (
-        "no failure rates of IPU systems are published: all are assumed; set your own with --set "
-        'failures.ipu.mtbf="5 y"'
-    ),
+    NoteCode.FAILURE_RATES: "no failure rates of IPU systems are published: all are assumed",
     NoteCode.COMPARATOR_ROUND: "software of round {round}, the newest published of {title}",
     NoteCode.COMPARATOR_GLOBAL_BATCH: "global batch as in published runs on {least:,} to {most:,} chips",
     NoteCode.COMPARATOR_GLOBAL_BATCH_BY_LAW: (
@@ -370,7 +368,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     ),
     NoteCode.COMPARATOR_REFUSED: "{name}: {message}",
     NoteCode.COMPARATORS_LEFT_OUT: "{names}: no law of other chips knows phases or a run without a length",
-    NoteCode.LOAD_DEFAULT: "load: {share:.0f%} of the maximum throughput, default (--rate or --clients)",
+    NoteCode.LOAD_DEFAULT: "load: {share:.0f%} of the maximum throughput, default",
     NoteCode.ARRIVALS: "open-loop arrivals: Poisson, constant mean rate",
     NoteCode.ARRIVALS_SPLIT: (
         "open-loop arrivals: Poisson, constant mean rate, split over the machines at random: each has its own queue"
@@ -402,11 +400,8 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.CACHE_READ: (
         "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
     ),
-    NoteCode.PRICE_UNCHANGED: (
-        "Price and fixed power are of the unchanged machine, and so are energies per cycle and FLOP: "
-        "--set economics... states others"
-    ),
-    NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, with the parts that are lost or idle",
+    NoteCode.PRICE_UNCHANGED: "Price and power data are of the unchanged machine",
+    NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, lost and idle parts included",
     NoteCode.OWNED_SUNK: (
         "owned machines: nothing is paid for them again, and what they once cost is not in the cost of a run"
     ),

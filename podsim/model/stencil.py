@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from podsim.model.displayable import Displayable
 
 if TYPE_CHECKING:
-    from podsim.model.microbenchmark import Compared
+    from podsim.model.microbenchmark import ComparedMeasurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class StencilReport(Displayable):
     tiles: int  # of an IPU that hold points
     sram_bytes_per_tile: float
     points: int
-    published: "tuple[Compared, ...]" = ()
+    published: "tuple[ComparedMeasurement, ...]" = ()
 
     @property
     def sweep_s(self) -> float:

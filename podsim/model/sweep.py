@@ -200,14 +200,14 @@ class SweepReport(Displayable):
         )
 
     @property
-    def answered(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:
+    def answers(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:
         """Points with a prediction, the shortest time to train first; in the order of the design where equal."""
         result = ((row, row.outcome.answer) for row in self.rows)
         kept = [(row, answer) for row, answer in result if answer is not None]
         return tuple(sorted(kept, key=lambda pair: pair[1].time_to_train_s))
 
     @property
-    def refused(self) -> Mapping[str, int]:
+    def refusals(self) -> Mapping[str, int]:
         """Points without a prediction, by the code of the reason."""
         codes = sorted(row.outcome.refusal.code for row in self.rows if row.outcome.refusal is not None)
         return {code: codes.count(code) for code in dict.fromkeys(codes)}

@@ -12,7 +12,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Bytes, Count, Cycles, Key, NotNegative, Positive, Whole
 
 AVAILABLE_MEMORY = 0.6  # poplibs' default for availableMemoryProportion
-ROUNDED: Final = 0.05  # share by which a mapping may miss the batch of a recipe; published ones miss it by 2 %
+ROUNDING_DOUBT: Final = 0.05  # share by which a mapping may miss the batch of a recipe; published ones miss it by 2 %
 COUNTS_STEPS: Final = re.compile(r"\b(steps|updates)\b")  # in the target of a run of stated length
 
 
@@ -55,7 +55,7 @@ class EvaluationStyle(StrEnum):
     POINTS = "points"  # as many samples as reference points say; when it evaluates is not stated
 
 
-NEEDED = {
+REQUIRED_FIELDS = {
     EvaluationStyle.INTERVAL: (
         "evaluation_samples",
         "interval_fraction",
@@ -96,17 +96,17 @@ class Benchmark:
         published = self.global_batch
         if not (self.run_samples and published and COUNTS_STEPS.search(self.target)):
             return self.target
-        return self.target if abs(batch / published - 1) <= ROUNDED else f"{self.run_samples:,} samples"
+        return self.target if abs(batch / published - 1) <= ROUNDING_DOUBT else f"{self.run_samples:,} samples"
 
     @property
     def evaluates_checkpoints(self) -> bool:
         """Whether checkpoints are written every so many epochs and evaluated after training."""
         return self.style in (EvaluationStyle.EPOCHS, EvaluationStyle.FIXED) and all(
-            getattr(self, name) for name in NEEDED[EvaluationStyle.EPOCHS]
+            getattr(self, name) for name in REQUIRED_FIELDS[EvaluationStyle.EPOCHS]
         )
 
     def __post_init__(self) -> None:
-        for name in NEEDED[self.style]:
+        for name in REQUIRED_FIELDS[self.style]:
             value = getattr(self, name)
             if value is None or not value > 0:
                 raise ValueError(f'{name}: style = "{self.style}" needs a value above 0')

@@ -75,7 +75,7 @@ class HoldOuts(Displayable):
 
 LEAST_COVERAGE, MOST_COVERAGE = 0.80, 0.98  # of 90 % intervals
 MOST_WIDTH = 1.5  # high over low of a 90 % interval, between machines of the data
-POOLED = "pooled"
+POOLED_GROUP = "pooled"
 POOLED_GROUPINGS = ("larger", "round", "chip")
 """What is extrapolated: machines, software and chips that are not among those fitted."""
 
@@ -143,7 +143,7 @@ class Validation(Displayable):
             size, limit = out.overall.mean_abs, HELD_OUT_BARS[by]
             if not size <= limit:
                 result.append((STEP, f"mean with each {by} held out", size, limit))
-        for quantity, pooled in self.intervals.get(POOLED, {}).items():
+        for quantity, pooled in self.intervals.get(POOLED_GROUP, {}).items():
             if pooled.share < LEAST_COVERAGE:
                 result.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
             if pooled.median_width > MOST_WIDTH:
@@ -219,7 +219,7 @@ class FreezeReport(Displayable):
     path: str
 
     @property
-    def moved(self) -> tuple[tuple[FrozenPrediction, FrozenPrediction], ...]:
+    def changes(self) -> tuple[tuple[FrozenPrediction, FrozenPrediction], ...]:
         """The rows that are no longer what they were."""
         return tuple((was, now) for was, now in zip(self.before, self.after, strict=True) if was != now)
 
@@ -241,7 +241,7 @@ class CoveredPoint:
     between_sizes: bool
 
     @property
-    def held(self) -> bool:
+    def is_covered(self) -> bool:
         """Whether what was measured lies inside."""
         return self.low <= self.published <= self.high
 

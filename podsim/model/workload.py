@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from podsim.caches.tables import Numbered
+from podsim.caches.tables import ByNumber
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
@@ -280,7 +280,7 @@ class Operator:
         return self.repeats * self.shape.outputs
 
     @property
-    def kept(self) -> int:
+    def stash_elements(self) -> int:
         """Elements that backward needs at once, where it needs any."""
         return self.shape.outputs if self.again else self.outputs
 
@@ -300,7 +300,7 @@ class Operator:
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what every step sums up is summed up once
-class LayerUnit(Numbered):
+class LayerUnit(ByNumber):
     """The smallest part a pipeline stage can hold: an embedding, half a layer, a residual block, the heads."""
 
     name: str
@@ -331,7 +331,7 @@ class LayerUnit(Numbered):
         pairs = [o.shape.between for o in self.operators if isinstance(o.shape, Stream) and len(o.shape.between) == 2]
         return sum(scores.groups * (scores.k + context.n) for scores, context in pairs)
 
-    def cached(self, tokens: int) -> int:
+    def cache_at(self, tokens: int) -> int:
         """Keys and values of a row that are kept where so many tokens attend to each other; none for no tokens."""
         if not self.fixed_keys:
             return 0 if self.once else self.cache_elements * tokens

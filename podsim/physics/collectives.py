@@ -42,7 +42,7 @@ class Step:
 Steps = tuple[Step, ...]
 
 
-def sent(steps: Steps) -> float:
+def sent_share(steps: Steps) -> float:
     """Share of the buffer that the busiest member sends."""
     table: dict[int, float] = {}
     every = 0.0

@@ -52,7 +52,7 @@ def classes(flows: Sequence[tuple[tuple[int, ...], int, Hashable]], capacities: 
     adjacent += crossing
     kinds = _alike((count, kind) for _, count, kind in flows)
     links = _alike((capacities[link] for link in nodes), first)
-    return _quotient(flows, capacities, list(nodes), adjacent, _refined(adjacent, [*kinds, *links]))
+    return _quotient(flows, capacities, list(nodes), adjacent, _refine(adjacent, [*kinds, *links]))
 
 
 def _alike(keys: Iterable[Hashable], first: int = 0) -> list[dict[int, None]]:
@@ -63,7 +63,7 @@ def _alike(keys: Iterable[Hashable], first: int = 0) -> list[dict[int, None]]:
     return list(table.values())
 
 
-def _refined(adjacent: Sequence[Sequence[int]], parts: list[dict[int, None]]) -> list[dict[int, None]]:
+def _refine(adjacent: Sequence[Sequence[int]], parts: list[dict[int, None]]) -> list[dict[int, None]]:
     """Split `parts` until nodes of one part have equally many neighbours in each part."""
     of = [0] * len(adjacent)
     for number, part in enumerate(parts):

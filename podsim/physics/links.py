@@ -21,7 +21,7 @@ Crossing = tuple[Sequence[int], Sequence[int]]
 # Two shares this close (relative) are one: symmetric links must fill together, not in rounding order.
 TIE: Final = 1e-12
 FEW: Final = 32  # flows up to which solving for each again is quicker than finding classes
-SCANNED: Final = 256  # links up to which looking at all of them is quicker than keeping them in order
+SCAN_LIMIT: Final = 256  # links up to which looking at all of them is quicker than keeping them in order
 
 
 def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequence[float]) -> list[float]:
@@ -47,7 +47,7 @@ def max_min_rates(flows: Sequence[tuple[tuple[int, ...], int]], capacities: Sequ
     even = _even(load, capacities)
     if even is not None:
         return [even if route else math.inf for route, _ in flows]
-    return _filled([(route, (count,) * len(route)) for route, count in flows], users, load, capacities)
+    return _fill([(route, (count,) * len(route)) for route, count in flows], users, load, capacities)
 
 
 def fill(crossings: Sequence[Crossing], capacities: Sequence[float]) -> list[float]:
@@ -65,7 +65,7 @@ def fill(crossings: Sequence[Crossing], capacities: Sequence[float]) -> list[flo
     even = _even(load, capacities)
     if even is not None:
         return [even if links else math.inf for links, _ in crossings]
-    return _filled(crossings, users, load, capacities)
+    return _fill(crossings, users, load, capacities)
 
 
 def _even(load: dict[int, int], capacities: Sequence[float]) -> float | None:
@@ -75,7 +75,7 @@ def _even(load: dict[int, int], capacities: Sequence[float]) -> float | None:
     return least if max(shares, default=0.0) <= least * (1 + TIE) else None
 
 
-def _filled(
+def _fill(
     crossings: Sequence[Crossing], users: dict[int, list[int]], load: dict[int, int], capacities: Sequence[float]
 ) -> list[float]:
     """Progressive filling: all rates grow together until a link is full, whose entries stay; others grow on (Eq. 6).
@@ -84,7 +84,7 @@ def _filled(
     """
     rates = [math.inf] * len(crossings)
     left = {link: capacities[link] for link in load}
-    next_full = _scanned if len(load) <= SCANNED else _queued(left, load)
+    next_full = _scan if len(load) <= SCAN_LIMIT else _queue(left, load)
     while load:
         share, full = next_full(left, load)
         staying: dict[int, int] = {}
@@ -105,14 +105,14 @@ def _filled(
     return rates
 
 
-def _scanned(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
+def _scan(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
     """The least share of any link that still has growing flows, and the links that have it."""
     shares = {link: left[link] / growing for link, growing in load.items()}
     share = min(shares.values())
     return share, [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]
 
 
-def _queued(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
+def _queue(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
     """`_scanned` for many links: shares only grow, so one of an earlier round is looked up again when it comes up."""
     queue = [(left[link] / growing, link) for link, growing in load.items()]
     heapify(queue)

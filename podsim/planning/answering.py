@@ -29,6 +29,6 @@ def answer(
             return with_faults.answer(case, on_progress, takes_sdk=takes_sdk)
         chosen = choose(case, on_progress)
     except PodsimError as no:
-        raise shorter_rows.advised(no, case) from None
+        raise shorter_rows.with_advice(no, case) from None
     assumptions = (*chosen.assumptions, *case.notes)
     return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case

@@ -36,14 +36,14 @@ def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) 
 
     At the value that the configuration states, whether it fits or not; at the default where none fits.
     """
-    return lowered(
+    return lower(
         mapping,
         lambda mapping: memory.fit(workload, mapping, topology),
         lambda mapping, before: memory.stays_full(workload, mapping, topology, before),
     )
 
 
-def lowered(
+def lower(
     mapping: Mapping, fit: Callable[[Mapping], MemoryFit], stays_full: Callable[[Mapping, MemoryFit], bool]
 ) -> tuple[Mapping, MemoryFit]:
     """The same with memory by `fit`: of a workload that is served, other things are resident.

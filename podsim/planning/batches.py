@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.training import ROUNDED, Division
+from podsim.model.training import ROUNDING_DOUBT, Division
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
 
-TRIED: Final = 3  # batches near that of the recipe to try where it does not divide
+GLOBAL_BATCHES_TRIED: Final = 3  # batches near that of the recipe to try where it does not divide
 
 
 def recipes(workload: Workload, topology: Topology, *, own_length: bool = False) -> tuple[float, ...]:
@@ -51,12 +51,12 @@ def _away(preset: Preset, topology: Topology) -> tuple[bool, float, bool]:
 def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
     """Micro-batches a step nearest to a batch, and whether they come near enough to it to keep its recipe."""
     nearest = max(1, round(batch / rows_samples))
-    return nearest, abs(nearest * rows_samples / batch - 1) <= ROUNDED
+    return nearest, abs(nearest * rows_samples / batch - 1) <= ROUNDING_DOUBT
 
 
 def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
     """Batches that divide, the nearest to the published one first."""
-    return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:TRIED])
+    return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:GLOBAL_BATCHES_TRIED])
 
 
 def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote | None:
@@ -82,4 +82,4 @@ def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote
 
 
 def _near(batch: float, recipe: float) -> bool:
-    return abs(batch / recipe - 1) <= ROUNDED
+    return abs(batch / recipe - 1) <= ROUNDING_DOUBT

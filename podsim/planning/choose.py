@@ -4,12 +4,12 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
-from podsim.caches.garbage import uncollected
+from podsim.caches.garbage import without_collection
 from podsim.errors import InputError
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Choice, Considered
+from podsim.model.prediction import Choice, ConsideredMapping
 from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle_ipus
@@ -25,7 +25,7 @@ from podsim.scenario import Constraints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ChosenMapping:
     """A mapping, why it was chosen, and what was assumed about its storage."""
 
     mapping: Mapping
@@ -50,7 +50,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
         faults.append(
             f"{constraints.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}"
         )
-    faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.unscheduled(workload.configurations))
+    faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.refuse_schedule(workload.configurations))
     if constraints.accumulation and constraints.global_batch:
         both = "--accumulation and --global-batch are mutually exclusive"
         if not faults:
@@ -66,7 +66,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
         )
 
 
-def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) -> Chosen:
+def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) -> ChosenMapping:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
     question, constraints, named = case.question, case.scenario.mapping, case.preset
     machine, workload = question.machine, question.workload
@@ -85,7 +85,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
         return _as_given(question, planner, constraints)
     free = not (constraints.global_batch or constraints.accumulation or question.by_law)
     published = _published_run(question) if free else None
-    with uncollected():  # by formula, which leaves no cycles
+    with without_collection():  # by formula, which leaves no cycles
         best = idle_ipus.search(published or question, planner, constraints, on_progress)
     planner, mapping = best.search.planner, best.mapping
     choice = _at_length(question, published, best.choice) if published else best.choice
@@ -94,7 +94,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
         title = workload.converges_as.title
         note = AnswerNote.of(NoteCode.GLOBAL_BATCH_QUICKEST, batch=mapping.global_batch, title=title)
     storage = _storage(question, planner, mapping)
-    return Chosen(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
+    return ChosenMapping(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
 
 
 def _published_run(question: TrainingCase) -> TrainingCase | None:
@@ -116,7 +116,7 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
     """A choice made for the published run, its times those of the length in question."""
     quick = question.by_formula
 
-    def at_length(candidate: Considered) -> Considered:
+    def at_length(candidate: ConsideredMapping) -> ConsideredMapping:
         need = assemble.samples(quick, candidate.mapping.global_batch)
         time_s = expected_s(assemble.question_pace(quick, candidate.mapping, candidate.step_s), need)
         return replace(candidate, time_to_train_s=time_s, samples=need.mean)
@@ -160,7 +160,7 @@ def published_mapping(planner: MappingBuilder, named: Preset) -> Mapping:
     )
 
 
-def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Constraints) -> Chosen:
+def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Constraints) -> ChosenMapping:
     replicas, size, micro = constraints.replicas or 1, constraints.ipus_per_replica or 1, constraints.micro_batch or 1
     accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
     stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
@@ -185,14 +185,14 @@ def _accumulation(workload: Workload, constraints: Constraints, replicas: int, m
 
 def _largest_fit(
     question: TrainingCase, planner: MappingBuilder, mapping: Mapping, given: str, reason: AnswerNote
-) -> Chosen:
+) -> ChosenMapping:
     mapping, memory = largest_that_fits(planner.workload, mapping, planner.topology)
     if not memory.fits:
         raise does_not_fit(planner, memory, mapping)
     choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
     ipus, idle = planner.topology.ipus, planner.topology.ipus - mapping.ipus
     notes = (AnswerNote.of(NoteCode.IPUS_IDLE, idle=idle, ipus=ipus),) if idle else ()
-    return Chosen(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
+    return ChosenMapping(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))
 
 
 def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) -> tuple[AnswerNote, ...]:

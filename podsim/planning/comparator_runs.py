@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OF_LAWS: Final = ("workload", "topology", "chips", "global_batch", "samples", "division")
 """Flags that a scaling law has an answer to."""
-SPELLED: Final = {"changes": "set", "faults": "fault"}
+FLAG_NAMES: Final = {"changes": "set", "faults": "fault"}
 
 
 def has_law(machine: MachineSpec) -> bool:
@@ -24,15 +24,15 @@ def has_law(machine: MachineSpec) -> bool:
         return False
     from podsim.files import comparator_machines
 
-    return comparator_machines.meant(machine.topology)
+    return comparator_machines.names_comparator(machine.topology)
 
 
-def predicted(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction:
+def predict(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction:
     """The answer of the law; InputError for phases, and for flags that say nothing to a law."""
     machine = scenario.machine.topology
     for name in scenario.flags():
         if name not in OF_LAWS:
-            flag = SPELLED.get(name, name).replace("_", "-")
+            flag = FLAG_NAMES.get(name, name).replace("_", "-")
             raise InputError(
                 f"--{flag} does not apply to {machine}, which has no IPUs and is predicted by a scaling law",
                 code="conflicting-flags",
@@ -56,7 +56,7 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     from podsim.files import comparator_machines
     from podsim.predicting import comparator_law
 
-    name, number = comparator_machines.counted(scenario.machine.topology or "")
+    name, number = comparator_machines.name_and_count(scenario.machine.topology or "")
     placed, chips = comparator_machines.machine(name), scenario.machine.chips
     if number is not None and chips not in (None, number):
         raise InputError(

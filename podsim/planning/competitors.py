@@ -49,7 +49,7 @@ class Competitor:
     published: tuple[PublishedRun, ...]
 
 
-def named(against: str | Sequence[str] | None) -> tuple[str, ...]:
+def names(against: str | Sequence[str] | None) -> tuple[str, ...]:
     """The competitors that flags name, each once; InputError for a machine of IPUs or one that is not known."""
     if against is None:
         return ()
@@ -59,7 +59,7 @@ def named(against: str | Sequence[str] | None) -> tuple[str, ...]:
         raise InputError("--against names no machine", code="bad-value", hint=HINT)
     once("against", names, HINT)
     for name in names:
-        if not comparator_machines.meant(name):
+        if not comparator_machines.names_comparator(name):
             known = ", ".join(comparator_machines.machines())
             raise InputError(
                 f"{name[:60]} is no machine without IPUs, which --against compares with",
@@ -67,7 +67,7 @@ def named(against: str | Sequence[str] | None) -> tuple[str, ...]:
                 context=(f"known: {known}",),
                 hint=f"{HINT}: machines of IPUs are candidates of their own",
             )
-        machine, chips = comparator_machines.counted(name, "--against ")
+        machine, chips = comparator_machines.name_and_count(name, "--against ")
         comparator_machines.count(comparator_machines.machine(machine), chips, f"--against {machine}:")
     return names
 
@@ -77,11 +77,11 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
 
     Raises MissingParameter where nothing is published of the workload on it, InputError where its size is none.
     """
-    machine, chips = comparator_machines.counted(name, "--against ")
+    machine, chips = comparator_machines.name_and_count(name, "--against ")
     placed = comparator_machines.machine(machine)
     runs = [
         row
-        for row in comparator_results.shipped()
+        for row in comparator_results.published_results()
         if (row.workload, row.chip, row.division)
         == (workload.name, placed.chip.value.name, Division(scenario.length.division))
     ]
@@ -90,7 +90,7 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
     for size in sizes if chips is None and sizes else [chips]:
         count = comparator_machines.count(placed, size, f"--against {machine}:")
         try:
-            prediction = predicted(placed, count, workload, scenario)
+            prediction = predict(placed, count, workload, scenario)
         except InputError as no:
             if chips is not None or no.code not in LEFT_OUT:
                 raise
@@ -117,8 +117,8 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
     return tuple(result)
 
 
-def predicted(
-    placed: comparator_machines.Placed, chips: int, workload: Workload, scenario: Scenario
+def predict(
+    placed: comparator_machines.MachineWithChip, chips: int, workload: Workload, scenario: Scenario
 ) -> ComparatorPrediction:
     """The answer of the law of a machine to a workload and the length of a scenario.
 
@@ -135,6 +135,6 @@ def predicted(
             chips=chips,
             laws=comparator_machines.laws(),
             division=Division(scenario.length.division),
-            samples=length.samples if scenario.length.stated else None,
+            samples=length.samples if scenario.length.is_given else None,
         )
     )

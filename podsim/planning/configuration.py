@@ -42,7 +42,7 @@ class WhatIf:
 
     def of(self, configuration: SoftwareConfiguration) -> SoftwareConfiguration:
         """The configuration with that changed; InputError where its tensor shards go with no such schedule."""
-        if faults := tuple(self.unscheduled((configuration,))):
+        if faults := tuple(self.refuse_schedule((configuration,))):
             raise InputError(
                 "the mapping does not suit the configuration",
                 code="bad-mapping",
@@ -56,7 +56,9 @@ class WhatIf:
         return replace(
             configuration,
             tensor_shards=self.tensor_shards or configuration.tensor_shards,
-            ipus_per_replica=_divided(self.tensor_shards) if self.tensor_shards else configuration.ipus_per_replica,
+            ipus_per_replica=_replica_sizes(self.tensor_shards)
+            if self.tensor_shards
+            else configuration.ipus_per_replica,
             state_sharded=configuration.state_sharded if self.state_sharded is None else self.state_sharded,
             schedule=self.schedule or configuration.schedule,
             recompute=self.recompute or configuration.recompute,
@@ -80,7 +82,7 @@ class WhatIf:
         if self.overlap and self.io_tiles == 0:
             yield "--overlap needs tiles for the traffic beside compute, not --io-tiles 0"
 
-    def unscheduled(self, configurations: Sequence[SoftwareConfiguration]) -> Iterator[str]:
+    def refuse_schedule(self, configurations: Sequence[SoftwareConfiguration]) -> Iterator[str]:
         """What no configuration of a workload can do: tensor shards run a phase at a time."""
         phased = configurations and all(configuration.tensor_shards > 1 for configuration in configurations)
         if phased and self.schedule not in (None, Schedule.PHASED):
@@ -108,7 +110,7 @@ class WhatIf:
 AS_PUBLISHED = WhatIf()
 
 
-def _divided(shards: int) -> tuple[int, ...]:
+def _replica_sizes(shards: int) -> tuple[int, ...]:
     """Sizes of a replica that so many tensor shards divide."""
     return tuple(size for size in powers(MOST_IPUS) if size % shards == 0)
 
@@ -118,15 +120,15 @@ def powers(most: int) -> list[int]:
     return [2**i for i in range(most.bit_length())]
 
 
-def relaxed(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
+def relax(base: WhatIf, workload: Workload, topology: Topology) -> Iterator[WhatIf]:
     """What else to try where nothing fits: weights that are streamed, unless the machine has no streaming memory."""
     if base.schedule is None and topology.gateway.streaming_bytes and may_stream(workload):
         for shards in TENSOR_SHARDS:
-            yield streamed(base, shards)
-        yield replace(streamed(base, FURTHER_SHARDS), cut_further=True)
+            yield stream(base, shards)
+        yield replace(stream(base, FURTHER_SHARDS), cut_further=True)
 
 
-def streamed(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
+def stream(base: WhatIf, shards: int, *, sharded: bool | None = None) -> WhatIf:
     """A step in phases with so many tensor shards: weights and state streamed, layers recomputed from what enters."""
     return replace(
         base,
@@ -166,7 +168,7 @@ def what_if(scenario: Scenario) -> WhatIf:
     )
 
 
-def published(
+def published_configuration(
     workload: Workload, chip: str, sdk: str, ipus_per_replica: int, replicas: int, *, like: str = ""
 ) -> SoftwareConfiguration | None:
     """The configuration published for this chip and size, else for the chip it is `like`.
@@ -175,7 +177,7 @@ def published(
     """
     of_size = [
         configuration
-        for configuration in searched(workload)
+        for configuration in search_configurations(workload)
         if ipus_per_replica in configuration.ipus_per_replica
         and (configuration.most_replicas is None or replicas <= configuration.most_replicas)
     ]
@@ -195,14 +197,14 @@ def _release(configuration: SoftwareConfiguration, sdk: str) -> tuple[int, tuple
     return (1, tuple(-part for part in min(releases))) if releases else (0, ())
 
 
-def searched(workload: Workload) -> list[SoftwareConfiguration]:
+def search_configurations(workload: Workload) -> list[SoftwareConfiguration]:
     """Configurations that are not those of presets alone."""
     return [configuration for configuration in workload.configurations if not configuration.preset_only]
 
 
 def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> SoftwareConfiguration:
     """The configuration nearest in chip, SDK and size, without its split of layers; MissingParameter without one."""
-    if not (known := searched(workload)):
+    if not (known := search_configurations(workload)):
         raise MissingParameter(
             f"workload {workload.name} has no [[configuration]]: how it is stored and scheduled is not known",
             hint="podsim/workloads/bert.toml is complete; docs/reference/formats.md has every key of a configuration",
@@ -231,7 +233,7 @@ def options(
     On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
     """
     chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
-    stated = published(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
+    stated = published_configuration(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
     if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
         return (stated,)
     base = stated or nearest(workload, chip, sdk, ipus_per_replica)

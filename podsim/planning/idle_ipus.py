@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LARGER_MICRO_BATCH: Final = 0.5
 """Share of its IPU time that a row takes at least with the larger micro-batch that half the replicas allow."""
-SEEN: Final = 0.005
+LEAST_SHOWN: Final = 0.005
 """Share of the time to train from which a growing part is named."""
 
 
@@ -114,10 +114,10 @@ def _slower(on_all: Best, best: Best) -> AnswerNote:
     before_s, after_s = _spent_s(best), _spent_s(on_all)
     grown = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
     most = max(grown, key=lambda name: grown[name])
-    if needed >= max(grown[most], SEEN):
+    if needed >= max(grown[most], LEAST_SHOWN):
         batch, own = on_all.mapping.global_batch, best.mapping.global_batch
         return AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=longer, batch=batch, own=own, more=needed)
-    if grown[most] < SEEN:
+    if grown[most] < LEAST_SHOWN:
         return AnswerNote.of(NoteCode.ALL_GAIN_LITTLE, longer=longer)
     return AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=longer, part=most, more=grown[most])
 

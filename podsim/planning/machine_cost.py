@@ -15,8 +15,8 @@ from podsim.model.run_cost import (
     YEAR_S,
     Capital,
     Draw,
+    MachineOwnership,
     Money,
-    Owned,
     Range,
     Rent,
     ServiceCost,
@@ -58,7 +58,7 @@ def capital(
             return None
         added = f" and {_servers(more, server, currency)}" if more and server else ""
         basis = f"{_quotation(quoted)}{added}"
-        return _capital(prices, (quoted, 1), (server, more), basis, derived=quoted.derived or bool(more))
+        return _capital(prices, (quoted, 1), (server, more), basis, derived=quoted.is_derived or bool(more))
     if server is None:
         return None
     item = None if by_hand else prices.of(prices.unit(topology.chip.name))
@@ -74,7 +74,7 @@ def server_capital(count: int, prices: PriceList, currency: Currency = DOLLARS) 
     server = prices.of(SERVER)
     if server is None:
         return None
-    return _capital(prices, (server, count), (None, 0), _servers(count, server, currency), derived=server.derived)
+    return _capital(prices, (server, count), (None, 0), _servers(count, server, currency), derived=server.is_derived)
 
 
 def _machines(topology: Topology) -> str:
@@ -90,7 +90,7 @@ def comparator_capital(machine: ComparatorMachine, chips: int, prices: PriceList
         return None
     machines = chips / machine.chips
     times = "" if machines == 1 else f"{machines:g} × "
-    basis, derived = f"{times}{_quotation(quoted)}", quoted.derived or machines != 1
+    basis, derived = f"{times}{_quotation(quoted)}", quoted.is_derived or machines != 1
     return _capital(prices, (quoted, machines), (None, 0), basis, derived=derived)
 
 
@@ -125,7 +125,7 @@ def _capital(
 
 def _quotation(quoted: PriceRange) -> str:
     """Whose price it is, and when."""
-    what = "derived" if quoted.derived else "quoted"
+    what = "derived" if quoted.is_derived else "quoted"
     return f"{what}: {'; '.join(_sources(quoted))}"
 
 
@@ -203,7 +203,7 @@ def comparator_draw(machine: ComparatorMachine, chips: int, prices: PriceList) -
 
 def money(
     time: Estimate,
-    owned: Owned,
+    owned: MachineOwnership,
     terms: Terms,
     *,
     hourly_usd: float | None = None,
@@ -224,7 +224,7 @@ def money(
         usd = owned.capital.usd
         capital_usd = _times(time, usd.value, usd.low, usd.high, 1 / (hours * HOUR_S))
     if owned.draw is not None:
-        energy_j = _drawn(time, owned.draw, terms)
+        energy_j = _energy(time, owned.draw, terms)
         energy_usd = _times(energy_j, 1.0, 1.0, 1.0, terms.usd_per_kwh / J_PER_KWH)
     if capital_usd is not None and energy_usd is not None:
         run_usd = Estimate(
@@ -244,13 +244,13 @@ def money(
         rent=None if hourly_usd is None else rent(time, owned, terms, hourly_usd),
         total=total_cost.of(owned, terms, given, hourly_usd),
         million_tokens_usd=_times(run_usd, 1.0, 1.0, 1.0, MILLION / tokens) if run_usd and tokens else None,
-        step_j=None if pace is None or owned.draw is None else _drawn(pace.step_s, owned.draw, terms),
-        sample_j=None if pace is None or owned.draw is None else _drawn(pace.sample_s, owned.draw, terms),
+        step_j=None if pace is None or owned.draw is None else _energy(pace.step_s, owned.draw, terms),
+        sample_j=None if pace is None or owned.draw is None else _energy(pace.sample_s, owned.draw, terms),
         currency=currency,
     )
 
 
-def _drawn(time: Estimate, draw: Draw, terms: Terms) -> Estimate:
+def _energy(time: Estimate, draw: Draw, terms: Terms) -> Estimate:
     """What a machine and its cooling take in so long [J]."""
     each_s = draw.energy_j(1.0, terms.pue)
     return _times(time, each_s.value, each_s.low, each_s.high, 1.0)
@@ -266,7 +266,7 @@ def _times(estimate: Estimate, value: float, low: float, high: float, factor: fl
     )
 
 
-def hour(owned: Owned, terms: Terms) -> Range | None:
+def hour(owned: MachineOwnership, terms: Terms) -> Range | None:
     """An hour of use of a machine: its share of the life and its energy (Eq. 61) [USD]; None where one is not known."""
     if owned.capital is None or owned.draw is None:
         return None
@@ -280,7 +280,7 @@ def hour(owned: Owned, terms: Terms) -> Range | None:
 
 
 def service(
-    owned: Owned,
+    owned: MachineOwnership,
     terms: Terms,
     *,
     load_per_s: float,
@@ -322,7 +322,7 @@ def _million(hour_usd: Range, rate_per_s: Estimate) -> Estimate:
     )
 
 
-def rent(time: Estimate, owned: Owned, terms: Terms, usd_per_hour: float) -> Rent:
+def rent(time: Estimate, owned: MachineOwnership, terms: Terms, usd_per_hour: float) -> Rent:
     """Renting a like machine by the hour, electricity included in the rent (Eq. 62)."""
     hours = None
     if owned.capital is not None and owned.draw is not None:

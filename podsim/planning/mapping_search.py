@@ -11,18 +11,18 @@ from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Choice, Considered, MemoryFit
+from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
 from podsim.planning import batches
 from podsim.planning.available_memory import fastest
-from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
+from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
 from podsim.planning.no_fit import does_not_fit, larger_pod
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 
-SETTLED = 6  # candidates timed once more and shown
+MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
@@ -84,12 +84,12 @@ class Search:
             raise self.no()
         for done, line in enumerate(lines, start=1):
             full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-            result += self._timed(quick, line, full)
+            result += self._accumulation_times(quick, line, full)
             if self.on_progress:
                 self.on_progress(done, len(lines))
         result.sort(key=lambda item: self._handicap(item[1]) * item[0])
         shown = sorted(
-            (self._settle(quick, mapping, memory) for _, mapping, memory in result[:SETTLED]),
+            (self._settle(quick, mapping, memory) for _, mapping, memory in result[:MOST_SETTLED]),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
         mapping = shown[0].mapping
@@ -106,7 +106,7 @@ class Search:
         """What fits at the first published batch that divides."""
         for recipe in self.recipes or (None,):
             self.recipe = recipe
-            if lines := self._nearest_first(quick) or self._relaxed(quick):
+            if lines := self._nearest_first(quick) or self._streamed_lines(quick):
                 return lines
         return []
 
@@ -122,7 +122,7 @@ class Search:
         usual, all_ = self._micro_batches(max(near))
         return self._fitting(quick, near, usual) or self._fitting(quick, near, all_) or self._fitting(quick, far, all_)
 
-    def _relaxed(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+    def _streamed_lines(self, quick: assemble.TrainingCase) -> list[SearchLine]:
         """What fits with weights streamed, where nothing else does: of numbers of tensor shards the fastest.
 
         A step cut further is tried last, where no number of shards fits uncut.
@@ -131,7 +131,7 @@ class Search:
             return []
         usual = self.planner
         best: tuple[float, MappingBuilder, list[SearchLine]] | None = None
-        for what_if in relaxed(usual.what_if, usual.workload, usual.topology):
+        for what_if in relax(usual.what_if, usual.workload, usual.topology):
             if best is not None and what_if.cut_further:
                 break
             self.planner = usual.otherwise(what_if)
@@ -147,7 +147,9 @@ class Search:
     def _least_s(self, quick: assemble.TrainingCase, line: SearchLine) -> float:
         """The time [s] of the accumulation of a line that trains soonest."""
         full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-        return min(self._handicap(mapping) * time_s for time_s, mapping, _ in self._timed(quick, line, full))
+        return min(
+            self._handicap(mapping) * time_s for time_s, mapping, _ in self._accumulation_times(quick, line, full)
+        )
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
@@ -156,28 +158,28 @@ class Search:
         result = list[tuple[float, Mapping, MemoryFit]]()
         for line in self._fitting(quick, [*near, *far], tuple(sorted({*usual, *all_}))):
             full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-            result += self._timed(quick, line, full)
+            result += self._accumulation_times(quick, line, full)
         return result
 
-    def settled(self, mapping: Mapping, memory: MemoryFit) -> Considered:
+    def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
         """One of `every`, timed exactly."""
         return self._settle(self.question.by_formula, mapping, memory)
 
-    def _published(self) -> set[int]:
+    def _published_sizes(self) -> set[int]:
         """Replica sizes of published configuration, whatever the chip."""
         return {
             size for configuration in self.question.workload.configurations for size in configuration.ipus_per_replica
         }
 
     def _handicap(self, mapping: Mapping) -> float:
-        return 1.0 if mapping.ipus_per_replica in self._published() else 1 + UNPROVEN
+        return 1.0 if mapping.ipus_per_replica in self._published_sizes() else 1 + UNPROVEN
 
     def _sizes(self) -> tuple[list[int], list[int]]:
         """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.constraints.ipus_per_replica:
             return [self.constraints.ipus_per_replica], []
         legal = powers(min(self.ipus, MOST_IPUS))
-        most = 2 * max(self._published(), default=MOST_IPUS)
+        most = 2 * max(self._published_sizes(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
     def _fitting(
@@ -236,13 +238,13 @@ class Search:
             self.rejected[f"do not fit in {'SRAM' if memory.fraction > 1 else 'streaming memory'}"] += len(
                 accumulations
             )
-            if self.nearest is None or _missed(memory) < _missed(self.nearest[0]):
+            if self.nearest is None or _shortfall(memory) < _shortfall(self.nearest[0]):
                 self.nearest, self.nearest_by = (memory, mapping), self.planner
             return None
         self.legal += len(accumulations)
         return [SearchLine(mapping, memory, accumulations)]
 
-    def _timed(
+    def _accumulation_times(
         self, quick: assemble.TrainingCase, line: SearchLine, full: StepTimeline
     ) -> Iterator[tuple[float, Mapping, MemoryFit]]:
         """Every accumulation of a line with its time [s]: a step grows by one period for each micro-batch (Eq. 34).
@@ -275,13 +277,13 @@ class Search:
                 or stuck
                 or self.constraints.accumulation
                 or self.constraints.global_batch
-                or not self._chosen()
+                or not self._is_free()
             ):
                 return accumulations, mapping, memory
             self.rejected["do not fit in streaming memory"] += 1
             accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
 
-    def _chosen(self) -> bool:
+    def _is_free(self) -> bool:
         """Whether the batch is free: none is given and no published batch applies."""
         return self.smaller or bool(self.question.workload.points or self.question.by_law)
 
@@ -340,14 +342,14 @@ class Search:
         self.rejected["miss the published global batch"] += 1
         return []
 
-    def _settle(self, quick: assemble.TrainingCase, mapping: Mapping, memory: MemoryFit) -> Considered:
+    def _settle(self, quick: assemble.TrainingCase, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
         """One candidate timed exactly: from the line where its pipeline is full, else by itself."""
         timeline, more = self.full[_split(mapping)], mapping.accumulation - mapping.filling
         if more < 0:
             timeline, more = assemble.step(quick, mapping), 0
         step_s = timeline.step_s + more * timeline.period_s
         need = assemble.samples(quick, mapping.global_batch)
-        return Considered(
+        return ConsideredMapping(
             mapping=mapping,
             time_to_train_s=self._time_s(quick, mapping, step_s),
             step_s=step_s,
@@ -359,10 +361,10 @@ class Search:
     def _with_batches(
         self,
         quick: assemble.TrainingCase,
-        best: Considered,
+        best: ConsideredMapping,
         result: list[tuple[float, Mapping, MemoryFit]],
-        shown: tuple[Considered, ...],
-    ) -> tuple[Considered, ...]:
+        shown: tuple[ConsideredMapping, ...],
+    ) -> tuple[ConsideredMapping, ...]:
         """The settled ones, and the chosen split at other batches: half and twice show what convergence takes."""
         known = {c.mapping.global_batch for c in shown if _split(c.mapping) == _split(best.mapping)}
         others = []
@@ -378,7 +380,7 @@ class Search:
                 others.append(self._settle(quick, mapping, memory))
         return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
 
-    def _reason(self, shown: list[Considered], result: list[tuple[float, Mapping, MemoryFit]]) -> AnswerNote:
+    def _reason(self, shown: list[ConsideredMapping], result: list[tuple[float, Mapping, MemoryFit]]) -> AnswerNote:
         best, mapping = shown[0], shown[0].mapping
         larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
@@ -415,7 +417,7 @@ class Search:
             max((b for b in self.global_batches if b <= number), default=0),
             min((b for b in self.global_batches if b > number), default=0),
         ]
-        causes = ", ".join(_counted(count, why) for why, count in sorted(self.rejected.items()))
+        causes = ", ".join(_count_text(count, why) for why, count in sorted(self.rejected.items()))
         counts = [f"mappings rejected: {causes}"]
         if self.indivisible is not None:  # another batch would not help
             return self._too_few_ipus(self.indivisible, counts)
@@ -445,16 +447,16 @@ class Search:
         )
 
 
-def _counted(count: int, why: str) -> str:
+def _count_text(count: int, why: str) -> str:
     """So many of a reason: "1 does not divide the IPUs"."""
     verb, _, rest = why.partition(" ")
     singular = {"do": "does", "miss": "misses"}.get(verb, verb)
     return f"{count:,} {singular if count == 1 else verb} {rest}"
 
 
-def _missed(memory: MemoryFit) -> tuple[float, float]:
+def _shortfall(memory: MemoryFit) -> tuple[float, float]:
     """By how much a mapping misses: what is shorter of both memories, then SRAM."""
-    return round(memory.needed, 3), memory.fraction
+    return round(memory.needed_share, 3), memory.fraction
 
 
 def _split(mapping: Mapping) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Global batches near the one that was given which divide better over the replicas of a machine."""
+"""Other global batches: those near the one given that divide better over replicas, and the intervals of their times."""
 
 from __future__ import annotations
 
@@ -22,22 +22,44 @@ FARTHEST: Final = 0.02
 """Share by which a batch may differ from the one given to be called near."""
 GAIN: Final = 0.05
 """Share of the time from which a near batch is worth a note."""
-TRIED: Final = 6
+GLOBAL_BATCHES_TRIED: Final = 6
 
 
-def advised(prediction: Prediction, case: Case) -> Prediction:
+def with_advice(prediction: Prediction, case: Case) -> Prediction:
     """The prediction with a note on the nearest batch that is quicker by more than a twentieth, if there is one."""
     batch = case.scenario.mapping.global_batch
     if batch is None or case.preset is not None or case.scenario.faults:
         return prediction
     own_s = _time_s(case, prediction.mapping)
-    for near in sorted(set(_rounder(batch)), key=lambda number: (abs(number - batch), number))[:TRIED]:
-        mapping = _chosen(case, near)
+    for near in sorted(set(_rounder(batch)), key=lambda number: (abs(number - batch), number))[:GLOBAL_BATCHES_TRIED]:
+        mapping = _other_mapping(case, near)
         gain = 0.0 if mapping is None else 1 - _time_s(case, mapping) / own_s
         if mapping is not None and gain > GAIN:
             note = _note(prediction.mapping, mapping, gain)
             return replace(prediction, assumptions=(*prediction.assumptions, note))
     return prediction
+
+
+def with_intervals(prediction: Prediction, case: Case) -> Prediction:
+    """The prediction with the interval of each mapping that differs from the chosen one in its batch alone.
+
+    Their times are those that `predict` answers, by formula. None is added for a machine with faults, nor without a
+    length of the run.
+    """
+    if case.missing or case.scenario.faults:
+        return prediction
+    question, own = case.question.by_formula, _split(prediction.mapping)
+    considered = tuple(
+        replace(candidate, estimate=assemble.estimates(question, candidate.mapping)[1])
+        if _split(candidate.mapping) == own
+        else candidate
+        for candidate in prediction.choice.considered
+    )
+    return replace(prediction, choice=replace(prediction.choice, considered=considered))
+
+
+def _split(mapping: Mapping) -> tuple[int, int, int]:
+    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
 
 
 def _rounder(batch: int) -> Iterator[int]:
@@ -51,7 +73,7 @@ def _rounder(batch: int) -> Iterator[int]:
         step *= 2
 
 
-def _chosen(case: Case, batch: int) -> Mapping | None:
+def _other_mapping(case: Case, batch: int) -> Mapping | None:
     """The mapping of the same question with another batch; None where there is none."""
     constraints = replace(case.scenario.mapping, global_batch=batch)
     try:

@@ -13,7 +13,7 @@ from podsim.model.prediction import MemoryFit
 from podsim.model.training import Schedule
 from podsim.model.workload import Gather
 from podsim.planning.available_memory import refusal_note
-from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relaxed
+from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
 from podsim.tiles.amp import OUTPUT_BYTES
 
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
@@ -85,7 +85,7 @@ def _pod_that_fits(planner: MappingBuilder, mapping: Mapping) -> str:
     """The smallest pod, whose gateways have streaming memory, that holds the workload in one replica."""
     for ipus in powers(MOST_IPUS):
         topology = catalog.pod(ipus).value
-        for what_if in (planner.what_if, *relaxed(planner.what_if, planner.workload, topology)):
+        for what_if in (planner.what_if, *relax(planner.what_if, planner.workload, topology)):
             on_pod = MappingBuilder(planner.workload, topology, planner.sdk, what_if)
             with suppress(InputError):
                 _, memory = on_pod.first_that_fits(
@@ -186,7 +186,8 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
         except InputError:
             continue
         if memory.fits and ipus > planner.topology.ipus:
-            return f"it fits {ipus:,} IPUs, {size} per replica, at {100 * memory.needed:.0f} % of memory: --pod {ipus}"
+            needed = 100 * memory.needed_share
+            return f"it fits {ipus:,} IPUs, {size} per replica, at {needed:.0f} % of memory: --pod {ipus}"
         if memory.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
     return ""

@@ -12,7 +12,7 @@ from podsim.files import prices_file
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import PriceList
 from podsim.model.quantity import check_day
-from podsim.model.run_cost import Owned
+from podsim.model.run_cost import MachineOwnership
 from podsim.planning import machine_cost as counting
 
 if TYPE_CHECKING:  # most answers are given without money, and what counts it is loaded when it is asked for
@@ -67,12 +67,12 @@ class OwnershipTerms:
 
     def machine(
         self, topology: Topology, hosts: int, *, changed: bool = False, activity: StepActivity | None = None
-    ) -> Owned:
+    ) -> MachineOwnership:
         """What a machine of IPUs costs, and draws in a step of that activity, or typically where none is given.
 
         `changed` where its price or power was set by hand; a power that was comes with no activity.
         """
-        return Owned(
+        return MachineOwnership(
             capital=counting.capital(
                 topology, hosts, self.prices, changed=changed, machine_usd=self.machine_usd, currency=self.currency
             ),
@@ -85,14 +85,16 @@ class OwnershipTerms:
         """What servers cost without the machine that they feed; None where that is not published."""
         return counting.server_capital(count, self.prices, self.currency)
 
-    def comparator(self, machine: ComparatorMachine, chips: int) -> Owned:
+    def comparator(self, machine: ComparatorMachine, chips: int) -> MachineOwnership:
         """What a machine without IPUs costs and draws."""
-        return Owned(
+        return MachineOwnership(
             capital=counting.comparator_capital(machine, chips, self.prices),
             draw=counting.comparator_draw(machine, chips, self.prices),
         )
 
-    def run(self, time: Estimate, owned: Owned, tokens: float | None = None, pace: TrainingPace | None = None) -> Money:
+    def run(
+        self, time: Estimate, owned: MachineOwnership, tokens: float | None = None, pace: TrainingPace | None = None
+    ) -> Money:
         """What a run of so long on a machine costs, and where its pace is given a step and a sample.
 
         `tokens` are those that a language model is trained on.
@@ -109,7 +111,7 @@ class OwnershipTerms:
         )
 
     def service(
-        self, owned: Owned, load_per_s: float, capacity_per_s: Estimate, tokens_per_request: int = 0
+        self, owned: MachineOwnership, load_per_s: float, capacity_per_s: Estimate, tokens_per_request: int = 0
     ) -> ServiceCost | None:
         """What a million requests cost on a machine that serves so many a second; None without price or power."""
         return counting.service(
@@ -122,15 +124,15 @@ class OwnershipTerms:
             currency=self.currency,
         )
 
-    def hourly_usd(self, owned: Owned) -> float | None:
+    def hourly_usd(self, owned: MachineOwnership) -> float | None:
         """The rent of a machine [USD/h]; None where none is stated, or only one for each IPU of which it has none."""
         if self.rent_usd_per_ipu_hour is not None:
             return self.rent_usd_per_ipu_hour * owned.ipus if owned.ipus else None
         return self.rent_usd_per_hour
 
 
-def purse(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
-    """The purse that flags mean; InputError for a price list with faults, or for flags that contradict each other.
+def ownership_terms(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
+    """Prices and terms of use that flags state; InputError for a faulty price list or for contradicting flags.
 
     Amounts of flags are in the currency that they name.
     """

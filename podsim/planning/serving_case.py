@@ -37,15 +37,15 @@ def serving_case(machine: Machine, model: Workload, precision: str | None, engin
         fabric=build(machine.topology),
         engine=engine_of(engine),
     )
-    serving_mapping.stated(meant, case)
+    serving_mapping.require_rate(meant, case)
     return case
 
 
-def prompted(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[AnswerNote, ...]]:
+def with_prompt(case: ServingCase, generate: int, prompt: int | None) -> tuple[ServingCase, tuple[AnswerNote, ...]]:
     """Rows as long as a prompt where tokens are generated, and what was assumed of them; InputError as the mapping."""
     if not generate:
         return case, ()
-    result, note = serving_mapping.prompted(case, generate, prompt)
+    result, note = serving_mapping.with_prompt_rows(case, generate, prompt)
     return result, (note,) if note else ()
 
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.framework import INTERFACES, Framework
-from podsim.model.inference import EXPECTED, Decoding, Load, Place, Served, Swept
+from podsim.model.inference import QUANTILE_OF_MEDIAN, Decoding, Load, Place, ServedState, SweptSize
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
-from podsim.planning.available_memory import at_default, lowered, lowering_note, refusal_note
+from podsim.planning.available_memory import at_default, lower, lowering_note, refusal_note
 from podsim.planning.configuration import MOST_IPUS, powers
 from podsim.planning.no_fit import available
 from podsim.predicting import serving as predicting
-from podsim.predicting.offered_load import offered
+from podsim.predicting.offered_load import check_load
 from podsim.tiles import memory
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.workloads import forward_only as workloads
@@ -44,7 +44,7 @@ class ServingConstraints:
     replicas: int | None = None
     weights: Place = Place.RESIDENT
     load: Load = field(default_factory=Load)
-    confidence: float = EXPECTED  # of the times that a batch takes, under that load
+    confidence: float = QUANTILE_OF_MEDIAN  # of the times that a batch takes, under that load
     generated: int = 0
     cache: Place | None = None
     framework: Framework | None = None
@@ -56,7 +56,7 @@ class ServingChoice:
 
     mapping: Mapping
     memory: MemoryFit
-    served: Served
+    served: ServedState
     service: Service
     expected: Service
     decoding: Decoding | None = None
@@ -86,7 +86,7 @@ def check(constraints: ServingConstraints, case: ServingCase) -> None:
         )
 
 
-def stated(precision: Precision, case: ServingCase) -> None:
+def require_rate(precision: Precision, case: ServingCase) -> None:
     """Raise MissingParameter where the chip states no rate for a precision."""
     known = case.machine.chip.amp.flop_per_cycle
     if precision not in known:
@@ -99,7 +99,7 @@ def stated(precision: Precision, case: ServingCase) -> None:
         )
 
 
-def prompted(case: ServingCase, generated: int, prompt: int | None) -> tuple[ServingCase, AnswerNote | None]:
+def with_prompt_rows(case: ServingCase, generated: int, prompt: int | None) -> tuple[ServingCase, AnswerNote | None]:
     """Rows of `prompt` tokens, and what was assumed of them; by default those of training, as far as positions go.
 
     Raises InputError where prompt and generated tokens are more than the workload has learned positions for.
@@ -118,7 +118,7 @@ def prompted(case: ServingCase, generated: int, prompt: int | None) -> tuple[Ser
                 hint=fits,
             )
         size, note = room, AnswerNote.of(NoteCode.PROMPTS_AS_LEARNED, tokens=room, positions=learned)
-    return replace(case, workload=workloads.prompted(case.workload, size)), note
+    return replace(case, workload=workloads.with_prompt(case.workload, size)), note
 
 
 def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advise: bool = True) -> ServingChoice:
@@ -143,7 +143,7 @@ def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advi
                 continue  # a single stage has one batch under way in any case
             mapping, content = _resident_mapping(case, constraints, mapping, served)
             if content.fits:
-                return _at_confidence(case, constraints, _timed(case, constraints, mapping, content, served))
+                return _at_confidence(case, constraints, _choice_of(case, constraints, mapping, content, served))
             tried.append((mapping, content))
     raise _does_not_fit(case, constraints, batch, tried, advise=advise)
 
@@ -156,13 +156,13 @@ def _sizes(case: ServingCase, constraints: ServingConstraints) -> tuple[int, ...
     return tuple(powers(most))
 
 
-def _places(case: ServingCase, constraints: ServingConstraints) -> Iterator[Served]:
+def _places(case: ServingCase, constraints: ServingConstraints) -> Iterator[ServedState]:
     """What is kept where, as it is tried: keys and values of a full pipeline in SRAM, of one batch, or in DDR."""
     streams = constraints.weights is Place.STREAMED
     tokens = workloads.tokens(case.workload) + constraints.generated if constraints.generated else 0
     out = case.workload.units[-1].out_elements * OUTPUT_BYTES[case.workload.precision]
     result = INDEX_BYTES if constraints.generated else out
-    bare = Served(
+    bare = ServedState(
         row_bytes=case.workload.row_bytes, result_bytes=float(result), streams_weights=streams, cached_tokens=tokens
     )
     if constraints.cache is not Place.STREAMED or not tokens:
@@ -204,8 +204,8 @@ def _mapping(
     )
 
 
-def _timed(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, content: MemoryFit, served: Served
+def _choice_of(
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, content: MemoryFit, served: ServedState
 ) -> ServingChoice:
     """What a batch takes; where tokens are generated, its prompt, which says the first, and the others (Eq. 89)."""
     if not constraints.generated:
@@ -230,7 +230,7 @@ def _timed(
 
 def _at_confidence(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> ServingChoice:
     """The same with times that batches do not exceed with the confidence asked for."""
-    if constraints.confidence == EXPECTED:
+    if constraints.confidence == QUANTILE_OF_MEDIAN:
         return choice
     capacity = predicting.capacity(case, choice.expected, NINETY_PERCENT)
     slower = predicting.slower(capacity, constraints.confidence, NINETY_PERCENT)
@@ -243,28 +243,28 @@ def _at_confidence(case: ServingCase, constraints: ServingConstraints, choice: S
 
 
 def _decoding(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: Served, prefill: Service
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: ServedState, prefill: Service
 ) -> Decoding:
     prompt, element = workloads.tokens(case.workload), ELEMENT_BYTES[case.workload.precision]
     workload = workloads.decoding(case.workload, prompt + constraints.generated)
     token = _service(case, workload, mapping, served)
     units, tokens = case.workload.units, served.cached_tokens
     rows = mapping.micro_batch * served.under_way(mapping)
-    each = element * sum(unit.cached(tokens + 1) - unit.cached(tokens) for unit in units)
+    each = element * sum(unit.cache_at(tokens + 1) - unit.cache_at(tokens) for unit in units)
     return Decoding(
         prompt=prompt,
         generated=constraints.generated,
         prefill=prefill,
         token=token,
         cache_bytes_per_token=float(each),
-        cache_bytes=float(element * rows * sum(unit.cached(tokens) for unit in units)),
+        cache_bytes=float(element * rows * sum(unit.cache_at(tokens) for unit in units)),
         cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
         tokens_per_s=token.capacity_per_s,
         under_way=served.under_way(mapping),
     )
 
 
-def _service(case: ServingCase, workload: Workload, mapping: Mapping, served: Served) -> Service:
+def _service(case: ServingCase, workload: Workload, mapping: Mapping, served: ServedState) -> Service:
     """What a batch of a workload with the same units takes on the same stages."""
     service = predicting.service(replace(case, workload=workload), _holding(mapping, workload), served)
     return replace(service, period_s=service.latency_s) if served.one_at_a_time else service
@@ -285,7 +285,7 @@ def _holding(mapping: Mapping, workload: Workload) -> Mapping:
 
 
 def _resident_mapping(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: Served
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: ServedState
 ) -> tuple[Mapping, MemoryFit]:
     """The mapping at the available memory that fits, and what IPUs hold.
 
@@ -295,7 +295,7 @@ def _resident_mapping(
         workloads.prefill(case.workload) if constraints.generated else case.workload,
         case.machine.topology,
     )
-    return lowered(
+    return lower(
         mapping,
         lambda mapping: memory.fit(workload, _holding(mapping, workload), topology, served),
         lambda mapping, before: memory.stays_full(workload, _holding(mapping, workload), topology, before, served),
@@ -309,7 +309,7 @@ def lowering(case: ServingCase, constraints: ServingConstraints, choice: Serving
     usual = at_default(choice.mapping)
     workload = workloads.prefill(case.workload) if constraints.generated else case.workload
     fit = memory.fit(workload, _holding(usual, workload), case.machine.topology, choice.served)
-    before = _timed(case, constraints, usual, fit, choice.served).service
+    before = _choice_of(case, constraints, usual, fit, choice.served).service
     longer = choice.expected.period_s / before.period_s - 1
     yield lowering_note(choice.mapping, fit, longer, serves=True)
 
@@ -318,24 +318,26 @@ def sweep(
     case: ServingCase,
     constraints: ServingConstraints,
     batches: tuple[int, ...],
+    level: float,
     on_progress: Callable[[int, int], None] | None = None,
-) -> tuple[Swept, ...]:
-    """Each batch size under the load meant, or under the usual share of what it can do."""
+) -> tuple[SweptSize, ...]:
+    """Each batch size under the load meant, or under the usual share of what it can do; intervals of that level."""
     rows = []
     for number, batch in enumerate(batches):
-        rows.append(_swept(case, constraints, batch))
+        rows.append(_sweep_size(case, constraints, batch, level))
         if on_progress:
             on_progress(number + 1, len(batches))
     return tuple(rows)
 
 
-def _swept(case: ServingCase, constraints: ServingConstraints, batch: int) -> Swept:
+def _sweep_size(case: ServingCase, constraints: ServingConstraints, batch: int, level: float) -> SweptSize:
     try:
         choice = find(case, constraints, batch, advise=False)
     except Infeasible as error:
-        return Swept(batch=batch, refused=error.message)
+        return SweptSize(batch=batch, refused=error.message)
     mapping, service = choice.mapping, choice.service
-    row = Swept(
+    capacity = predicting.capacity(case, choice.expected, level)
+    row = SweptSize(
         batch=batch,
         replicas=mapping.replicas,
         ipus_per_replica=mapping.ipus_per_replica,
@@ -343,9 +345,10 @@ def _swept(case: ServingCase, constraints: ServingConstraints, batch: int) -> Sw
         alone_s=service.latency_s,
         memory=choice.memory.fraction,
         streams_cache=choice.served.streams_cache,
+        slowest=capacity.high / capacity.value,
     )
     try:
-        meant = offered(constraints.load, service, case.machine.topology.ipus)
+        meant = check_load(constraints.load, service, case.machine.topology.ipus)
     except Infeasible as error:
         return replace(row, refused=error.message)
     return replace(row, load_per_s=meant.rate_per_s, delays=predicting.delays(service, meant))
@@ -447,7 +450,7 @@ def _shorter(case: ServingCase, constraints: ServingConstraints, batch: int) -> 
             return f"--generate {fewer}"
     prompt = workloads.tokens(case.workload) if constraints.generated else 0
     while (prompt := prompt // 2) > 0:
-        if _fits(replace(case, workload=workloads.prompted(case.workload, prompt)), constraints, batch):
+        if _fits(replace(case, workload=workloads.with_prompt(case.workload, prompt)), constraints, batch):
             return f"--prompt {prompt}"
     return ""
 

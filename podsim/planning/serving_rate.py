@@ -46,7 +46,7 @@ class LatencyLimits:
     ttft_s: float | None = None
     tpot_s: float | None = None
 
-    def met(self, p99_s: float, ttft_s: float | None) -> bool:
+    def are_met(self, p99_s: float, ttft_s: float | None) -> bool:
         """Whether P99 of the answer and of the first token stay within them [s]."""
         pairs = ((self.p99_s, p99_s), (self.ttft_s, ttft_s))
         return all(limit is None or taken is None or taken <= limit for limit, taken in pairs)
@@ -94,7 +94,7 @@ class QueuedService:
         """Requests of a trial at a rate: many times those that are there at once."""
         return max(FEWEST, math.ceil(TURNS * rate_per_s * (self.service.latency_s + self.wait_s)))
 
-    def answered(self, rate_per_s: float, seed: int, longer: int = 1) -> AnsweredRequests:
+    def simulate(self, rate_per_s: float, seed: int, longer: int = 1) -> AnsweredRequests:
         """The requests of a trial at a rate, so many times as long as usual."""
         load = Load(
             rate_per_s=rate_per_s,
@@ -103,7 +103,7 @@ class QueuedService:
             seed=seed,
             variation=self.variation,
         )
-        return serving.answered(self.service, load)
+        return serving.simulate_requests(self.service, load)
 
     def latencies_s(self, answered: AnsweredRequests) -> tuple[float, float | None]:
         """P99 of the whole answer and of the first token [s]; None where no tokens are generated."""
@@ -114,12 +114,12 @@ class QueuedService:
         """Whether a trial at that rate stays within the limits."""
         if rate_per_s >= self.service.capacity_per_s:
             return False
-        return limits.met(*self.latencies_s(self.answered(rate_per_s, seed)))
+        return limits.are_met(*self.latencies_s(self.simulate(rate_per_s, seed)))
 
     def steady(self, rate_per_s: float, seeds: Sequence[int]) -> SteadyLatencies:
         """P99 over long trials at a rate, one for each seed, with its standard error from trial to trial."""
         longer = max(LONGER, math.ceil(BATCHES * self.service.batch / self.requests(rate_per_s)))
-        trials = [self.answered(rate_per_s, seed, longer) for seed in seeds]
+        trials = [self.simulate(rate_per_s, seed, longer) for seed in seeds]
         each = [self.latencies_s(trial) for trial in trials]
         p99_s, p99_error_s = _mean([p99_s for p99_s, _ in each])
         ttft_s, ttft_error_s = _mean([ttft_s for _, ttft_s in each if ttft_s is not None])
@@ -146,10 +146,10 @@ class SteadyLatencies:
     busy: float
     filled: float
 
-    def met(self, limits: LatencyLimits, errors: float = 0.0) -> bool:
+    def meets(self, limits: LatencyLimits, errors: float = 0.0) -> bool:
         """Whether so many standard errors above the means are within the limits."""
         ttft_s = None if self.ttft_s is None else self.ttft_s + errors * self.ttft_error_s
-        return limits.met(self.p99_s + errors * self.p99_error_s, ttft_s)
+        return limits.are_met(self.p99_s + errors * self.p99_error_s, ttft_s)
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float]:
@@ -164,29 +164,29 @@ def _p99(seconds: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sustained:
+class SustainedRate:
     """The largest rate at which a batch and a wait meet the limits [1/s]."""
 
     batch: QueuedService
     rate_per_s: float
 
 
-def largest(services: Iterable[QueuedService], limits: LatencyLimits, seed: int) -> Sustained | None:
+def largest(services: Iterable[QueuedService], limits: LatencyLimits, seed: int) -> SustainedRate | None:
     """Batch and wait that meet the limits at the largest rate (Eq. 88); None where none holds the least load.
 
     Batches with more capacity are tried first. A shorter wait and the batch tried before are kept where another raises
     the rate by less than one per cent.
     """
-    best: Sustained | None = None
+    best: SustainedRate | None = None
     for batch in sorted(services, key=_order):
         slack_s = batch.slack_s(limits)
         if slack_s < 0:
             continue
-        for wait in _delayed(batch, slack_s):
+        for wait in _with_delays(batch, slack_s):
             least = (1 + BETTER) * best.rate_per_s if best else 0.0
             rate = _largest(wait, limits, seed, least)
             if rate is not None:
-                best = Sustained(batch=wait, rate_per_s=rate)
+                best = SustainedRate(batch=wait, rate_per_s=rate)
     return best
 
 
@@ -195,7 +195,7 @@ def _order(batch: QueuedService) -> tuple[float, int]:
     return -float(f"{batch.service.capacity_per_s:.3g}"), batch.service.batch
 
 
-def _delayed(batch: QueuedService, slack_s: float) -> Iterator[QueuedService]:
+def _with_delays(batch: QueuedService, slack_s: float) -> Iterator[QueuedService]:
     """The batch with each wait tried; a batch of one has none, and without a limit waiting gains nothing."""
     for share in DELAYS if batch.service.batch > 1 and slack_s < math.inf else (0.0,):
         yield replace(batch, wait_s=share * slack_s)
@@ -210,14 +210,14 @@ def _largest(batch: QueuedService, limits: LatencyLimits, seed: int, least: floa
 
     if high <= least or (least and not meets(least)):
         return None
-    bracket = (least, high) if least else _bracketed(meets, high)
-    rate = None if bracket is None else _bisected(meets, *bracket, CLOSE)
+    bracket = (least, high) if least else _bracket(meets, high)
+    rate = None if bracket is None else _bisect(meets, *bracket, CLOSE)
     if rate is None or (batch.wait_s and any(not meets(share * rate) for share in LOWER_LOADS)):
         return None
     return rate
 
 
-def settled(batch: QueuedService, limits: LatencyLimits, near_per_s: float, seed: int) -> float:
+def settle_rate(batch: QueuedService, limits: LatencyLimits, near_per_s: float, seed: int) -> float:
     """The largest rate of a batch and a wait near one that was searched (Eq. 88) [1/s].
 
     It is searched with few long trials, then lowered until the mean P99 of more, with other arrivals, is below the
@@ -227,19 +227,19 @@ def settled(batch: QueuedService, limits: LatencyLimits, near_per_s: float, seed
     few, many = range(seed, seed + FEW_SEEDS), range(seed + FEW_SEEDS, seed + FEW_SEEDS + SEEDS)
 
     def meets(rate_per_s: float) -> bool:
-        return batch.steady(rate_per_s, few).met(limits)
+        return batch.steady(rate_per_s, few).meets(limits)
 
     low, more = near_per_s * (1 - 4 * CLOSE), min(near_per_s * (1 + 4 * CLOSE), high)
     while more < high and meets(more):
         low, more = more, min(more * (1 + 4 * CLOSE), high)
-    rate = _bisected(meets, low, more, CLOSEST) or _bisected(meets, low / 2, low, CLOSEST) or low / 2
+    rate = _bisect(meets, low, more, CLOSEST) or _bisect(meets, low / 2, low, CLOSEST) or low / 2
     least = rate / 2
-    while rate > least and not batch.steady(rate, many).met(limits, SURE):
+    while rate > least and not batch.steady(rate, many).meets(limits, SURE):
         rate *= 1 - STEP
     return rate
 
 
-def _bisected(meets: Callable[[float], bool], low: float, high: float, close: float) -> float | None:
+def _bisect(meets: Callable[[float], bool], low: float, high: float, close: float) -> float | None:
     """The largest of the rates between two at which something holds that holds below it; None where not at `low`."""
     if meets(high):
         return high
@@ -251,7 +251,7 @@ def _bisected(meets: Callable[[float], bool], low: float, high: float, close: fl
     return low
 
 
-def _bracketed(meets: Callable[[float], bool], most: float) -> tuple[float, float] | None:
+def _bracket(meets: Callable[[float], bool], most: float) -> tuple[float, float] | None:
     """Two rates of which the lower one holds and the other does not; None where none above the least load does."""
     high = most
     for share in LOADS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
-from podsim.planning.configuration import MOST_IPUS, MappingBuilder, powers, relaxed, what_if
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, powers, relax, what_if
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
@@ -20,7 +20,7 @@ NO_DIVISION: Final = "mapping-does-not-divide"
 OPTION: Final = "import.sequence="
 
 
-def advised(refusal: PodsimError, case: Case) -> PodsimError:
+def with_advice(refusal: PodsimError, case: Case) -> PodsimError:
     """The refusal with `--sequence` of the longest power of two that fits as its hint, tried; as it is where none.
 
     Where the machine is smaller than a replica that streams its weights in parts, on the machine that is as large.
@@ -75,7 +75,7 @@ def _fits(case: Case, model: Workload, topology: Topology) -> bool:
     constraints = case.scenario.mapping
     planner = MappingBuilder(model, topology, case.question.machine.like, what_if(case.scenario))
     sizes = (constraints.ipus_per_replica,) if constraints.ipus_per_replica else powers(min(MOST_IPUS, topology.ipus))
-    for way in (planner.what_if, *relaxed(planner.what_if, model, topology)):
+    for way in (planner.what_if, *relax(planner.what_if, model, topology)):
         for size in sizes:
             with suppress(InputError):
                 _, memory = planner.otherwise(way).first_that_fits(

@@ -14,7 +14,7 @@ from podsim.model.run_cost import (
     CostAssumption,
     CostYear,
     Draw,
-    Owned,
+    MachineOwnership,
     Range,
     TotalCost,
 )
@@ -32,7 +32,7 @@ TERMS: Final = (
 
 
 def of(
-    owned: Owned, terms: Terms, given: frozenset[str] = frozenset(), hourly_usd: float | None = None
+    owned: MachineOwnership, terms: Terms, given: frozenset[str] = frozenset(), hourly_usd: float | None = None
 ) -> TotalCost | None:
     """Purchase and electricity over the years of life (Eq. 61); None where price or power are not known.
 
@@ -68,7 +68,7 @@ def _year(end: float, purchase: Range, draw: Draw, terms: Terms, hourly_usd: flo
 
 
 def _assumptions(
-    owned: Owned, capital: Capital, draw: Draw, terms: Terms, given: frozenset[str]
+    owned: MachineOwnership, capital: Capital, draw: Draw, terms: Terms, given: frozenset[str]
 ) -> Iterator[CostAssumption]:
     price = AssumptionGrade.DERIVED if capital.derived else AssumptionGrade.PUBLISHED
     yield CostAssumption(

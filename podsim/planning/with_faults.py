@@ -10,19 +10,19 @@ from podsim.model.fault import FaultyPart
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.program import Part
-from podsim.planning.choose import Chosen, choose
+from podsim.planning.choose import ChosenMapping, choose
 from podsim.predicting import assemble, fault_cost, release_estimate
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import check, damaged, ranges
+from podsim.topology.faults import apply_unchecked, check, ranges
 from podsim.topology.healthy_part import largest, part, whole_machines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import Choice, Considered, Prediction
+    from podsim.model.prediction import Choice, ConsideredMapping, Prediction
     from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
     from podsim.topology.machine_network import Fabric
@@ -39,26 +39,26 @@ def answer(case: Case, on_progress: Progress | None = None, *, takes_sdk: bool =
     question, texts = case.question, case.scenario.faults
     fabric = apply(question.fabric, texts)
     chosen = choose(case, on_progress)
-    healthy = predicted(case, chosen)
+    healthy = predict(case, chosen)
     if fabric.damage.lost:
         return _on_what_is_left(case, fabric, chosen, healthy, takes_sdk=takes_sdk)
     hurt = replace(case, question=replace(question, fabric=fabric, faults=texts))
-    there = predicted(hurt, replace(chosen, choice=_retimed(chosen.choice, hurt.question)))
+    there = predict(hurt, replace(chosen, choice=_retime(chosen.choice, hurt.question)))
     without_slow_s = _without_slow_s(question, chosen.mapping, texts)
     detours = fault_cost.detours(hurt.question, chosen.mapping)
-    return fault_cost.compared(healthy, there, texts, detours, without_slow_s=without_slow_s), hurt
+    return fault_cost.with_fault_cost(healthy, there, texts, detours, without_slow_s=without_slow_s), hurt
 
 
-def predicted(case: Case, chosen: Chosen) -> Prediction:
+def predict(case: Case, chosen: ChosenMapping) -> Prediction:
     """The prediction of the mapping chosen for a case."""
     return assemble.predict(case.question, chosen.mapping, chosen.choice, (*chosen.assumptions, *case.notes))
 
 
-def _retimed(choice: Choice, question: TrainingCase) -> Choice:
+def _retime(choice: Choice, question: TrainingCase) -> Choice:
     """A choice made for the healthy machine, its mappings timed with the faults of a question, by formula."""
     quick = question.by_formula
 
-    def with_faults(candidate: Considered) -> Considered:
+    def with_faults(candidate: ConsideredMapping) -> ConsideredMapping:
         timeline = assemble.step(quick, candidate.mapping)
         need = assemble.samples(quick, candidate.mapping.global_batch)
         pace = assemble.question_pace(quick, candidate.mapping, timeline.step_s)
@@ -87,7 +87,7 @@ def _without_slow_s(question: TrainingCase, mapping: Mapping, texts: Sequence[st
     return assemble.step(replace(question, fabric=fabric), mapping).step_s
 
 
-def mapped(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCase, Mapping]:
+def map_with_faults(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCase, Mapping]:
     """The question and mapping that are left with the faults of a scenario; raises what `answer` does."""
     question, texts = case.question, case.scenario.faults
     if not texts:
@@ -95,7 +95,7 @@ def mapped(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCas
     fabric = apply(question.fabric, texts)
     if not fabric.damage.lost:
         return replace(question, fabric=fabric, faults=texts), choose(case, on_progress).mapping
-    left, where, _ = _left(case, fabric)
+    left, where, _ = _remaining_case(case, fabric)
     left = replace(left, question=replace(left.question, faults=texts, left=where))
     chosen = _fitting(left, where, choose(case, on_progress), takes_sdk=False)
     return left.question, chosen.mapping
@@ -108,55 +108,55 @@ def apply(fabric: Fabric, texts: Sequence[str]) -> Fabric:
     """
     if not texts:
         return fabric
-    result = damaged(fabric, parse(texts))
+    result = apply_unchecked(fabric, parse(texts))
     if not result.damage.lost:
         check(result)
     return result
 
 
 def _on_what_is_left(
-    case: Case, fabric: Fabric, usual: Chosen, healthy: Prediction, *, takes_sdk: bool
+    case: Case, fabric: Fabric, usual: ChosenMapping, healthy: Prediction, *, takes_sdk: bool
 ) -> tuple[Prediction, Case]:
-    left, where, first = _left(case, fabric)
+    left, where, first = _remaining_case(case, fabric)
     chosen = _fitting(left, where, usual, takes_sdk=takes_sdk)
-    there = predicted(left, chosen)
+    there = predict(left, chosen)
     detours = fault_cost.detours(left.question, chosen.mapping, first)
-    return fault_cost.compared(healthy, there, case.scenario.faults, detours, where), left
+    return fault_cost.with_fault_cost(healthy, there, case.scenario.faults, detours, where), left
 
 
-def _left(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
+def _remaining_case(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
     """The case on the largest partition, which machines that has in words, and the first."""
     question, machines = case.question, largest(fabric)
     if machines is None:
         raise Infeasible(
             f"no IPU-Machine of {fabric.name} is whole",
             code="parts-lost",
-            context=[_lost(fabric)],
+            context=[_lost_ipus_text(fabric)],
             hint="an IPU that is slow rather than lost keeps its machine: ipu:0=0.5",
         )
     result, topology = part(fabric, machines), whole_machines(question.machine.topology, len(machines))
     hosts = min(question.machine.hosts, topology.hosts.most_servers)  # those of the healthy machine, none added
     machine = replace(question.machine, topology=topology, hosts=hosts)
-    where = f"{_lost(fabric)}; the largest partition of whole IPU-Machines has {result.endpoints:,} IPUs: "
+    where = f"{_lost_ipus_text(fabric)}; the largest partition of whole IPU-Machines has {result.endpoints:,} IPUs: "
     texts = case.scenario.faults if result.damage else ()  # what is left may be a healthy machine of its own
     left = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
-    return left, f"{where}{_numbered('IPU-Machine', machines)}", machines.start
+    return left, f"{where}{_numbers_text('IPU-Machine', machines)}", machines.start
 
 
-def _lost(fabric: Fabric) -> str:
+def _lost_ipus_text(fabric: Fabric) -> str:
     """The lost IPUs and the IPU-Machines that they are in: "1 of 64 IPUs lost (IPU 17, in IPU-Machine 4)"."""
     lost = sorted(fabric.damage.lost)
     machines = sorted({ipu // fabric.topology.ipus_per_machine for ipu in lost})
-    where = f"{_numbered('IPU', lost)}, in {_numbered('IPU-Machine', machines)}"
+    where = f"{_numbers_text('IPU', lost)}, in {_numbers_text('IPU-Machine', machines)}"
     return f"{len(lost):,} of {fabric.endpoints:,} IPUs lost ({where})"
 
 
-def _numbered(word: str, numbers: Sequence[int]) -> str:
+def _numbers_text(word: str, numbers: Sequence[int]) -> str:
     """Numbers behind the name of what they count: "IPU 17", "IPU-Machines 5 to 12"."""
     return f"{word}{'' if len(numbers) == 1 else 's'} {ranges(numbers, '')}"
 
 
-def _fitting(left: Case, where: str, usual: Chosen, *, takes_sdk: bool) -> Chosen:
+def _fitting(left: Case, where: str, usual: ChosenMapping, *, takes_sdk: bool) -> ChosenMapping:
     """The mapping of the healthy machine if it was asked for and there is room, else the best there is room for."""
     mapping, room, constraints = usual.mapping, left.question.fabric.endpoints, left.scenario.mapping
     needed = mapping.ipus
@@ -204,7 +204,7 @@ def _nearest(left: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
     scenario = replace(left.scenario, mapping=constraints)
     fewer = replace(left, scenario=scenario, question=question, preset=None)
     try:
-        there = predicted(fewer, choose(fewer))
+        there = predict(fewer, choose(fewer))
     except PodsimError:
         return leave
     return f"{flags} trains in {there.time_to_train_s.value / 60:.1f} min; or {leave}"

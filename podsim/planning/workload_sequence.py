@@ -61,7 +61,7 @@ class WorkloadSequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedRun:
     """A run whose workloads were read: how answers call it, and what ends it."""
 
     run: WorkloadSequence
@@ -98,10 +98,10 @@ class Named:
         return ", then ".join(self.run.workloads) if self.run.phases else self.models[0].benchmark.target
 
 
-def named(workload: str, changes: Changes = ()) -> Named:
+def by_name(workload: str, changes: Changes = ()) -> NamedRun:
     """A run with its workloads, `changes` applied; errors as `catalog.workload` has them."""
     sequence = run(workload)
-    return Named(sequence, tuple(catalog.workload(name, changes).value for name in sequence.workloads))
+    return NamedRun(sequence, tuple(catalog.workload(name, changes).value for name in sequence.workloads))
 
 
 def run(workload: str) -> WorkloadSequence:

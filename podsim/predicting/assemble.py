@@ -29,7 +29,7 @@ from podsim.predicting.uncertainty import StepDoubt, between_racks, of_step
 from podsim.tiles import memory
 from podsim.tiles.supersteps import TileEngine
 from podsim.topology.machine_network import Fabric
-from podsim.units import counted
+from podsim.units import count_text
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what a search asks of it is put together once
@@ -188,6 +188,10 @@ def samples(question: TrainingCase, batch: int) -> Samples:
     learned = question.machine.parameters.samples.get(question.workload.name, {})
     workload = question.workload
     samples = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
+    machine = question.machine
+    own = machine.parameters.own_samples(workload.name, machine.sdk, question.optimizer, question.division, batch)
+    if own is not None and own.samples is not None:
+        samples = replace(samples, mean=own.samples, doubt=own.samples_error)
     if workload.benchmark.style is not EvaluationStyle.POINTS:
         return samples
     return replace(samples, basis=_of_points(workload, samples, batch))
@@ -236,7 +240,7 @@ def predict(
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
-    step_s, time_s, others = _answered(question, mapping, timeline.step_s, beat, need, doubt)
+    step_s, time_s, others = time_estimates(question, mapping, timeline.step_s, beat, need, doubt)
     content, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
     return Prediction(
         workload=workload.name,
@@ -264,7 +268,9 @@ def predict(
         memory_relief=memory.relief(content, machine.chip.without(mapping.configuration.io_tiles)),
         limited_by=limited_by(timeline, mapping) + _of_larger_batches(question, mapping, timeline, choice),
         assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
-        calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
+        calibration=intervals.held_out_note(
+            machine.parameters, machine.parameters_file, machine.own(workload.name, mapping)
+        ),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,
         row_tokens=tokens,
@@ -279,13 +285,13 @@ def _notes(
     question: TrainingCase, mapping: Mapping, step_s: float, assumptions: tuple[AnswerNote, ...], need: Samples
 ) -> tuple[AnswerNote, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
-    switched = switches.shown(question, mapping, step_s)
+    switched = switches.switch_notes(question, mapping, step_s)
     fewer = question.workload.minimum.note(mapping.ipus) if question.workload.minimum else None
     return (
         *([fewer] if fewer else []),
         *assumptions,
         *switched,
-        *_offered(question, mapping),
+        *_large_machine_notes(question, mapping),
         AnswerNote.of(NoteCode.SAMPLES, basis=need.basis),
     )
 
@@ -298,7 +304,7 @@ def _events(question: TrainingCase, mapping: Mapping, step_s: float) -> StepEven
     return step_events.of_step(question, mapping, step_s, formula.step_s)
 
 
-def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
+def _large_machine_notes(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
     """A note for each configuration for large machines that would move the time to train by more than a tenth."""
     quick = question.by_formula
     for large_pod in question.workload.large_pods:
@@ -310,10 +316,13 @@ def _offered(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
             yield AnswerNote.of(NoteCode.LARGE_POD_OFFERED, name=large_pod.name, text=large_pod.text, change=change)
 
 
-def _answered(
+def time_estimates(
     question: TrainingCase, mapping: Mapping, step_s: float, beat: RunPace, need: Samples, doubt: StepDoubt
 ) -> tuple[Estimate, Estimate, tuple[FormAnswer, ...]]:
-    """Step, time to train [s], and what other forms answer, which both intervals contain from 90 % up."""
+    """Step time and time to train [s], and what other forms answer, which both intervals contain from 90 % up.
+
+    `step_s` is the step of the mapping [s], `beat` and `need` the pace and samples of a run, `doubt` that of the step.
+    """
     level = question.interval
     step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
     time = _time_to_train(question, beat, need, doubt)
@@ -345,8 +354,17 @@ def _target(question: TrainingCase, batch: int) -> str:
     if question.by_law is not None:
         return question.by_law.target
     if samples is not None and (benchmark.style is not EvaluationStyle.FIXED or samples != benchmark.run_samples):
-        return f"{counted(samples)} samples"
+        return f"{count_text(samples)} sample{'' if samples == 1 else 's'}"
     return benchmark.target_at(batch)
+
+
+def estimates(question: TrainingCase, mapping: Mapping) -> tuple[Estimate, Estimate]:
+    """Step and time to train with the intervals that `predict` answers for a mapping [s]."""
+    timeline = step(question, mapping)
+    beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
+    doubt = step_doubt(question, mapping, timeline)
+    step_s, time_s, _ = time_estimates(question, mapping, timeline.step_s, beat, need, doubt)
+    return step_s, time_s
 
 
 def answer_s(question: TrainingCase, mapping: Mapping) -> float:
@@ -416,7 +434,7 @@ NAMES = {
 }
 
 
-def phased(mapping: Mapping) -> bool:
+def is_layerwise(mapping: Mapping) -> bool:
     """Whether a step goes layer by layer through the memory of the chip."""
     return mapping.schedule is Schedule.PHASED
 
@@ -450,7 +468,7 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    names = NAMES | ({Part.ALL_REDUCE: "gradient and weight collectives"} if phased(mapping) else {})
+    names = NAMES | ({Part.ALL_REDUCE: "gradient and weight collectives"} if is_layerwise(mapping) else {})
     text = f"{names[most]}, {100 * first:.0f} % of a step; then {names[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)

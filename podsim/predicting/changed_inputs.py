@@ -8,7 +8,7 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.sums import sum_in_order
 
 COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
-CARRIED: Final[Mapping[str, tuple[Part, ...]]] = {
+AFFECTED_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
     "chip.": (*PROGRAM, Part.SHARDING),
     "ipu-link.": (Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.TENSOR_PARALLEL),
     "gw-link.": (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.RACK_STEPS),
@@ -32,7 +32,7 @@ def _of_path(path: str) -> tuple[Part, ...]:
     parameter = STRETCH if RELEASE.fullmatch(path) else BY_NAME.get(path)
     if parameter is not None:
         return parameter.parts
-    return next((carried for beginning, carried in CARRIED.items() if path.startswith(beginning)), COLLECTIVES)
+    return next((carried for beginning, carried in AFFECTED_PARTS.items() if path.startswith(beginning)), COLLECTIVES)
 
 
 def share(paths: Iterable[str], timeline: StepTimeline) -> float:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podsim.engines.des.histories import Failed, Luck, simulate, steady
+from podsim.engines.des.histories import FailureTimes, Histories, Luck, simulate, steady
 from podsim.errors import Infeasible, InputError
-from podsim.model.goodput import Interrupted, Lost, TriedInterval
+from podsim.model.goodput import InterruptedRun, TriedInterval
 from podsim.model.sums import sum_in_order
 from podsim.predicting.noisy_steps import stream
 
@@ -27,7 +27,7 @@ PILOT = 256  # failures by histories of the coarse search
 MOST_TIMES = 2**20  # how much rarer failures are made to find what would work
 
 
-def luck(run: Interrupted, histories: int, seed: int) -> Luck:
+def luck(run: InterruptedRun, histories: int, seed: int) -> Luck:
     """Failures of so many histories; a history has the same luck in every scenario of one seed."""
     return Luck(run, histories, lambda name, rows, columns: stream(seed, name).random((rows, columns)))
 
@@ -35,19 +35,19 @@ def luck(run: Interrupted, histories: int, seed: int) -> Luck:
 class IntervalSearch:
     """Simulated goodput by interval: coarse over all, in full where it is close to the best."""
 
-    def __init__(self, run: Interrupted, least_s: float, seed: int) -> None:
+    def __init__(self, run: InterruptedRun, least_s: float, seed: int) -> None:
         self.run, self.least_s, self.seed = run, min(least_s, run.work_s), seed
         self._sample = self._pilot(run)
         reach = np.geomspace(self.least_s, run.work_s, GRID).tolist()
         self.grid = sorted({*reach[1:-1], self.least_s, run.work_s, *(run.work_s / n for n in range(2, 9))})
         self.coarse = [steady(run, self._sample, tau) for tau in self.grid]
 
-    def _pilot(self, run: Interrupted) -> Failed:
+    def _pilot(self, run: InterruptedRun) -> FailureTimes:
         """Uptimes of the coarse search; repairs change how much is lost and not which interval is best."""
         uniform = stream(self.seed, "pilot").random((PILOT, PILOT))
         rate = run.failures_per_s
         mean_s = 0.0 if run.spares else sum_in_order(part.failures_per_s * part.repair_s for part in run.parts) / rate
-        return Failed(-np.log1p(-uniform) / rate, np.full((PILOT, PILOT), mean_s))
+        return FailureTimes(-np.log1p(-uniform) / rate, np.full((PILOT, PILOT), mean_s))
 
     def check(self, interval_s: float | None) -> float:
         """Goodput to expect, coarsely; Infeasible where next to nothing is ever saved."""
@@ -71,7 +71,7 @@ class IntervalSearch:
         """What would work: the same machine with parts that fail less often."""
         run, times, useful = self.run, 2, best
         while times < MOST_TIMES:
-            rarer = Failed(self._sample.running_s * times, self._sample.repair_s)
+            rarer = FailureTimes(self._sample.running_s * times, self._sample.repair_s)
             useful = max(steady(run, rarer, tau) for tau in self.grid)
             if useful >= LEAST_GOODPUT:
                 break
@@ -95,13 +95,12 @@ class IntervalSearch:
         """
         shared = luck(self.run, _seeing_failures(self.run, SEARCH_RUNS), self.seed)
         limit = CLOSE * max(self.coarse)
-        known: dict[float, tuple[float, Lost]] = {}
+        known: dict[float, Histories] = {}
 
         def ask(tau: float) -> float:
             if tau not in known:
-                histories = simulate(shared, tau)
-                known[tau] = histories.mean_s, histories.lost
-            return known[tau][0]
+                known[tau] = simulate(shared, tau)
+            return known[tau].mean_s
 
         kept = [tau for tau, useful in zip(self.grid, self.coarse, strict=True) if useful >= limit]
         first = min(kept, key=ask)
@@ -110,9 +109,16 @@ class IntervalSearch:
         for _ in range(NARROWINGS):
             left, right = math.sqrt(low * first), math.sqrt(first * high)
             low, first, high = _around(min((left, first, right), key=ask), (low, left, first, right, high))
-        return tuple(
-            TriedInterval(interval_s=tau, goodput=self.run.work_s / mean_s, lost=lost)
-            for tau, (mean_s, lost) in sorted(known.items())
+        return tuple(self._summarize(tau, histories) for tau, histories in sorted(known.items()))
+
+    def _summarize(self, tau: float, histories: Histories) -> TriedInterval:
+        earliest_s, latest_s = np.quantile(histories.finish_s, (0.05, 0.95)).tolist()
+        return TriedInterval(
+            interval_s=tau,
+            goodput=self.run.work_s / histories.mean_s,
+            lost=histories.losses,
+            earliest_s=earliest_s,
+            latest_s=latest_s,
         )
 
 
@@ -121,13 +127,13 @@ def _around(middle: float, points: Sequence[float]) -> tuple[float, float, float
     return points[max(0, at - 1)], middle, points[min(len(points) - 1, at + 1)]
 
 
-def _seeing_failures(run: Interrupted, least: int) -> int:
+def _seeing_failures(run: InterruptedRun, least: int) -> int:
     """Histories, at least so many, of which enough see a failure that their mean counts what failures cost."""
     expected = run.failures_per_s * run.work_s
     return max(least, min(MOST_SEARCH_RUNS, math.ceil(SEARCH_FAILURES / expected)))
 
 
-def histories(run: Interrupted, runs: int | None, useful: float) -> int:
+def histories(run: InterruptedRun, runs: int | None, useful: float) -> int:
     """How many histories to simulate, more where failures are rare; InputError for more `runs` than can be."""
     each = run.failures_per_s * run.work_s / useful + 1
     most = max(1, int(MOST_FAILURES / each))

@@ -137,11 +137,11 @@ def predict(question: ComparatorCase) -> ComparatorPrediction:
         throughput_samples_per_s=Estimate(
             value=batch / each.value, low=batch / each.high, high=batch / each.low, grade=grade, beyond=far
         ),
-        samples_to_converge=_needed(need),
+        samples_to_converge=_samples_estimate(need),
         time_to_train_s=_time_to_train(question, run, need, each, doubt),
         run=run,
         limited_by=_limited_by(question, parts, batch),
-        assumptions=tuple(_assumed(question, law, need)),
+        assumptions=tuple(_assumption_notes(question, law, need)),
         calibration=_worth(question, law),
     )
 
@@ -156,7 +156,7 @@ def _doubt(question: ComparatorCase, law: ScalingLaw, global_batch: int, far: fl
     }
 
 
-def _needed(need: Samples) -> Estimate:
+def _samples_estimate(need: Samples) -> Estimate:
     variances = {Cause.SEEDS: need.seed_spread**2, Cause.CONVERGENCE: need.doubt**2}
     return intervals.lognormal(need.mean, variances, need.grade, need.beyond)
 
@@ -270,7 +270,7 @@ def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int
     return f"{text}; a global batch above {batch:,} would amortize it but need more samples to converge"
 
 
-def _assumed(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:
+def _assumption_notes(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:
     yield AnswerNote.of(NoteCode.COMPARATOR_ROUND, round=law.newest, title=question.chip.title)
     if question.global_batch is None:
         yield _global_batch_basis(question, law)

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from podsim.model.chip import Chip
     from podsim.model.workload import Workload
 
-UNMEASURED: Final = AnswerNote.of(NoteCode.CONVOLUTIONS_UNMEASURED, caveat=True)
-MEASURED: Final = ("gc2",)
+UNMEASURED_NOTE: Final = AnswerNote.of(NoteCode.CONVOLUTIONS_UNMEASURED, caveat=True)
+MEASURED_CHIPS: Final = ("gc2",)
 """Chips with published rates of single convolutions (jia-2019, table 5.5)."""
 
 
-def unmeasured(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[AnswerNote, ...]:
+def unmeasured_notes(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[AnswerNote, ...]:
     """The note for a page of a workload with convolutions on a chip without measurements of any; () otherwise.
 
     It is a caveat, unless whole steps of the workload are among those `calibrated`.
     """
     shapes = (operator.shape for unit in workload.units for operator in unit.operators)
-    if chip.name in MEASURED or not any(isinstance(shape, Conv) for shape in shapes):
+    if chip.name in MEASURED_CHIPS or not any(isinstance(shape, Conv) for shape in shapes):
         return ()
     if workload.name in calibrated:
         return (AnswerNote.of(NoteCode.CONVOLUTIONS_CALIBRATED, workload=workload.name),)
-    return (UNMEASURED,)
+    return (UNMEASURED_NOTE,)

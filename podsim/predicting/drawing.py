@@ -104,7 +104,7 @@ class DrawnBlock:
 def runs(program: StepProgram, timeline: StepTimeline) -> tuple[Ran, ...]:
     """Every block that has tasks, as it ran."""
     rans, first = [], 0
-    for block, numbers in zip(program.blocks, micro_batches.numbered(program), strict=True):
+    for block, numbers in zip(program.blocks, micro_batches.number_blocks(program), strict=True):
         spans = timeline.spans[first : first + len(block.tasks)]
         first += len(spans)
         if spans:
@@ -156,8 +156,8 @@ class Drawing:
         self._steps: list[tuple[float, float]] = []
         every = list(self._turns(paces))
         self.length_s = self._steps[-1][1]
-        self.turns, kept = self._kept(every, most - len(paces))
-        self.spans = tuple(self._placed([*self._step_spans(paces), *kept]))
+        self.turns, kept = self._first_and_last(every, most - len(paces))
+        self.spans = tuple(self._place_on_lanes([*self._step_spans(paces), *kept]))
 
     def _turns(self, paces: Sequence[float]) -> Iterator[DrawnBlock]:
         begin_s, length_s = (
@@ -171,7 +171,7 @@ class Drawing:
             self._steps.append((begin_s, begin_s + length_s * pace))
             begin_s += length_s * pace
 
-    def _kept(self, turns: list[DrawnBlock], most: int) -> tuple[list[DrawnBlock], list[TraceSpan]]:
+    def _first_and_last(self, turns: list[DrawnBlock], most: int) -> tuple[list[DrawnBlock], list[TraceSpan]]:
         """Turns of which anything is drawn, and what is: the first spans and the last, if that is not all."""
         counts = [1 + len(self.ran[turn.ran].spans) for turn in turns]
         whole = sum(counts)
@@ -238,16 +238,16 @@ class Drawing:
         group, track = self._place(task)
         of_task = ran.numbers.of_task(ran.places[at], turn.repeat)
         return TraceSpan(
-            name=f"{span.name}, {_called(of_task)}" if of_task else span.name,
+            name=f"{span.name}, {_micro_batch_text(of_task)}" if of_task else span.name,
             part=span.part,
             group=group,
             track=track,
             start_s=turn.start_s + (span.start_s - ran.start_s) * turn.pace,
             end_s=turn.start_s + (span.end_s - ran.start_s) * turn.pace,
-            details={**dict(details(task)), **_stated(of_task)},
+            details={**dict(details(task)), **_micro_batch_numbers(of_task)},
         )
 
-    def _placed(self, spans: list[TraceSpan]) -> Iterator[TraceSpan]:
+    def _place_on_lanes(self, spans: list[TraceSpan]) -> Iterator[TraceSpan]:
         """Spans track by track; where two of one would overlap, the later one gets the next lane."""
         spans.sort(key=lambda span: (_order((span.group, span.track)), span.start_s, -span.end_s))
         free: dict[tuple[str, str], list[float]] = {}
@@ -276,19 +276,19 @@ def _of_block(ran: Ran, repeat: int) -> tuple[str, dict[str, int]]:
     if of_block is None:
         return block.name, {}
     if block.micro_batch:
-        return f"{block.name}, {_called(of_block)}", _stated(of_block)
+        return f"{block.name}, {_micro_batch_text(of_block)}", _micro_batch_numbers(of_block)
     if block.after is not None:
-        return block.name, _stated(of_block)
+        return block.name, _micro_batch_numbers(of_block)
     number = ran.numbers.turn + repeat + 1
-    return f"{block.name} {number:,}", {"number": number, **_stated(of_block)}
+    return f"{block.name} {number:,}", {"number": number, **_micro_batch_numbers(of_block)}
 
 
-def _called(numbers: MicroBatches) -> str:
+def _micro_batch_text(numbers: MicroBatches) -> str:
     first, last = numbers
     return f"micro-batch {first:,}" if first == last else f"micro-batches {first:,} to {last:,}"
 
 
-def _stated(numbers: MicroBatches | None) -> dict[str, int]:
+def _micro_batch_numbers(numbers: MicroBatches | None) -> dict[str, int]:
     if numbers is None:
         return {}
     first, last = numbers

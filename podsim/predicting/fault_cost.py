@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
-from podsim.model.residue import RESIDUE, cleaned
+from podsim.model.residue import RESIDUE, clean_residue
 from podsim.topology import wiring
-from podsim.topology.healthy_part import renamed
+from podsim.topology.healthy_part import rename_node
 from podsim.topology.machine_network import Fabric
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.predicting.assemble import TrainingCase
 
 
-def compared(
+def with_fault_cost(
     healthy: Prediction,
     hurt: Prediction,
     texts: Sequence[str],
@@ -43,7 +43,7 @@ def compared(
         slowdown=rates[0] / rates[1] - 1,
         healthy_time_to_train_s=healthy.time_to_train_s.value,
         time_to_train_s=hurt.time_to_train_s.value,
-        parts=cleaned(more, healthy.step_s.value),
+        parts=clean_residue(more, healthy.step_s.value),
         detours=tuple(detours),
         left=left,
         without_slow_s=without_slow_s if (without_slow_s or math.inf) < hurt.step_s.value - near_s else None,
@@ -74,7 +74,7 @@ def detours(question: TrainingCase, mapping: Mapping, machines: int = 0) -> tupl
                 detours[flow.route] = _detour(fabric, usual, flow.route)
 
     def whole(nodes: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(renamed(fabric.topology, node, machines) for node in nodes)
+        return tuple(rename_node(fabric.topology, node, machines) for node in nodes)
 
     return tuple(Detour(usual=whole(way.usual), taken=whole(way.taken)) for way in detours.values() if way)
 

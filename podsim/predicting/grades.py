@@ -77,10 +77,10 @@ def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt
             table[Grade.ASSUMED] += share
             continue
         grade = size if part in OF_SIZE else chip
-        if part is Part.ALL_REDUCE and machine.guessed("gw-link."):
+        if part is Part.ALL_REDUCE and machine.is_guessed("gw-link."):
             table[Grade.ASSUMED] += share * racks
             share *= 1 - racks
-        if part is Part.HOST and machine.guessed("hosts."):
+        if part is Part.HOST and machine.is_guessed("hosts."):
             grade = Grade.ASSUMED
         if part is Part.FRAMEWORK:  # constants of other whole programs, which no calibrated step has
             grade = worst(chip, OF_FRAMEWORK)

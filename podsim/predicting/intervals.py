@@ -10,12 +10,12 @@ import numpy as np
 
 from podsim.caches.tables import TABLES, Table
 from podsim.convergence.samples import Samples
-from podsim.model.calibration import ParameterSet
+from podsim.model.calibration import OwnConfiguration, ParameterSet
 from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY, NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.residue import clean
 from podsim.model.sums import sum_in_order
-from podsim.predicting.run import RunPace, run, stopped
+from podsim.predicting.run import RunPace, run, stop_counts
 from podsim.predicting.uncertainty import StepDoubt
 
 SCORES = 400  # simulated scores behind an interval
@@ -108,12 +108,12 @@ def scores(
     doubt, luck, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
     key = seed, runs, SCORES, samples.mean, samples.doubt, samples.seed_spread, pace.interval_samples, pace.benchmark
 
-    def ended() -> RunEnds:
+    def ends() -> RunEnds:
         more, own = (doubt[:, 1] * samples.doubt).tolist(), (luck * samples.seed_spread).tolist()
         return _ends(pace, samples.mean, more, own)
 
     slower = (doubt[:, 0] * spread).tolist()
-    values = _timed(pace, _ENDS.remember(key, ended), slower, (around * outside_error).tolist())
+    values = _draw_times(pace, _ENDS.remember(key, ends), slower, (around * outside_error).tolist())
     return sorted(values), float(np.mean(values))
 
 
@@ -141,19 +141,19 @@ class Draws:
     around: Sequence[float]
 
 
-def timed(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
+def run_scores(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
     """The score of every draw, in their order [s] (Eq. 30)."""
-    return _timed(pace, _ends(pace, mean_samples, draws.more, draws.luck), draws.slower, draws.around)
+    return _draw_times(pace, _ends(pace, mean_samples, draws.more, draws.luck), draws.slower, draws.around)
 
 
 def _ends(pace: RunPace, mean_samples: float, more: Sequence[float], luck: Sequence[Sequence[float]]) -> RunEnds:
     # Not np.exp, whose last digit depends on the processor.
     needed = [[mean_samples * math.exp(each + own) for own in runs] for each, runs in zip(more, luck, strict=True)]
-    stops, ends = np.unique(stopped(pace.benchmark, pace.interval_samples, np.array(needed)), return_inverse=True)
+    stops, ends = np.unique(stop_counts(pace.benchmark, pace.interval_samples, np.array(needed)), return_inverse=True)
     return stops.tolist(), ends.reshape(len(needed), -1)
 
 
-def _timed(pace: RunPace, ends: RunEnds, slower: Sequence[float], around: Sequence[float]) -> list[float]:
+def _draw_times(pace: RunPace, ends: RunEnds, slower: Sequence[float], around: Sequence[float]) -> list[float]:
     stops, at = ends
     done = [run(pace, count) for count in stops]  # runs end at an evaluation, so many end alike
     steps_s = np.array([inside_s(pace, item) for item in done])
@@ -239,7 +239,11 @@ def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, out
     return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))
 
 
-def held_out_note(parameters: ParameterSet, file: str = "") -> str:
-    """What the calibration is worth, in a sentence; `file` is the user's, where the parameters are from one."""
-    note = f"{parameters.points} calibration points, held-out error {100 * parameters.step_error:.1f} % (rms)"
+def held_out_note(parameters: ParameterSet, file: str = "", own: OwnConfiguration | None = None) -> str:
+    """What the calibration is worth, in a sentence.
+
+    `file` is the user's, where the parameters are from one, `own` what own runs of the same configuration have told.
+    """
+    runs = f"{own.runs} own run{'' if own.runs == 1 else 's'} of this configuration, " if own else ""
+    note = f"{parameters.points} calibration points, {runs}held-out error {100 * parameters.step_error:.1f} % (rms)"
     return f"parameters of {file}: {note}" if file else note

@@ -31,7 +31,7 @@ def wall_clock(
     """The wall clock of a predicted run, failures included where it is long enough to see any (Eq. 102)."""
     reports: tuple[GoodputReport, ...] = ()
     lines: tuple[AnswerNote, ...] = ()
-    if answer.timed:
+    if answer.has_length:
         try:
             report = run_with_failures.where_likely(answer, question, failures)
         except PodsimError as no:
@@ -69,7 +69,7 @@ def with_failures(
             AnswerNote.of(NoteCode.DATA_SET_OPENING),
         ),
     )
-    return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.timed else result
+    return replace(result, total_s=_total(result, answer.time_to_train_s)) if answer.has_length else result
 
 
 def together(clocks: Sequence[WallClock], time_to_train_s: Estimate) -> WallClock:
@@ -79,8 +79,8 @@ def together(clocks: Sequence[WallClock], time_to_train_s: Estimate) -> WallCloc
     result = replace(
         clocks[0],
         operators=sum(clock.operators for clock in clocks),
-        compile_s=_added([clock.compile_s for clock in clocks]),
-        weights_s=_added([clock.weights_s for clock in clocks]),
+        compile_s=_add([clock.compile_s for clock in clocks]),
+        weights_s=_add([clock.weights_s for clock in clocks]),
         checkpoint_s=sum_in_order(clock.checkpoint_s for clock in clocks),
         failures=tuple(report for clock in clocks for report in clock.failures),
         assumptions=tuple(dict.fromkeys(note for clock in clocks for note in clock.assumptions)),
@@ -109,7 +109,7 @@ def _with_failures(clock: WallClock, time_to_train_s: Estimate) -> Iterator[Esti
         yield Estimate(value=0.0, low=less_s, high=more_s, grade=Grade.ASSUMED)
 
 
-def _added(parts: Sequence[Estimate]) -> Estimate:
+def _add(parts: Sequence[Estimate]) -> Estimate:
     """Times whose errors are shared: ends of intervals add up."""
     return Estimate(
         value=sum_in_order(part.value for part in parts),

@@ -77,14 +77,14 @@ def _alike(uses: Iterable[LinkUse], links: Links) -> list[_Alike]:
     classes: dict[tuple[object, ...], list[_Alike]] = {}
     for use in uses:
         alike = _Alike(use, links.link(use.link), links.kind(use.link), 1)
-        load = tuple(_rounded(value) for piece in use.load for value in piece)
-        key = (alike.kind, _rounded(alike.link.bytes_per_s), _rounded(use.moved_bytes), load)
+        load = tuple(_round(value) for piece in use.load for value in piece)
+        key = (alike.kind, _round(alike.link.bytes_per_s), _round(use.moved_bytes), load)
         classes.setdefault(key, []).append(alike)
     firsts = [members[0]._replace(members=len(members)) for members in classes.values()]
-    return sorted(firsts, key=lambda item: (-_rounded(item.use.busy_s), -_rounded(item.use.moved_bytes), item.use.link))
+    return sorted(firsts, key=lambda item: (-_round(item.use.busy_s), -_round(item.use.moved_bytes), item.use.link))
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
@@ -142,7 +142,7 @@ def of_replicas(
         elif all(node.startswith(IPU) for node in nodes):
             first = min(replicas) * ipus_per_replica
             twin = "->".join(f"{IPU}{int(node.removeprefix(IPU)) - first}" for node in nodes)
-            whole = use if len(replicas) > 1 else _joined(use, by_name.get(twin), drawing)
+            whole = use if len(replicas) > 1 else _join(use, by_name.get(twin), drawing)
             result += [whole] if whole else []
             missing |= whole is None
         else:
@@ -152,7 +152,7 @@ def of_replicas(
     return result
 
 
-def _joined(own: LinkUse, twin: LinkUse | None, drawing: Drawing) -> LinkUse | None:
+def _join(own: LinkUse, twin: LinkUse | None, drawing: Drawing) -> LinkUse | None:
     """What a link carries itself and, in the pipeline, its twin; None where it carries something itself there."""
     pieces = _by_block(own, drawing)
     if any(drawing.ran[at].block.pipeline for at in pieces):

@@ -42,7 +42,7 @@ class NumberedBlock:
         return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
 
-def numbered(program: StepProgram) -> tuple[NumberedBlock, ...]:
+def number_blocks(program: StepProgram) -> tuple[NumberedBlock, ...]:
     """Every block of a program: compute by its place among those of its stage, what waits for it as that."""
     seen: Counter[tuple[int, str]] = Counter()
     turns: Counter[str] = Counter()

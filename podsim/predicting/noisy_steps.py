@@ -19,7 +19,7 @@ from podsim.physics.order_statistics import Array, Barrier, exponential_maximum,
 from podsim.predicting.assemble import TrainingCase
 
 ROUNDING = 1e-12  # share of a run below which what noise adds is none
-DRAWN = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them
+DRAWS = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them
 MICRO_BATCHES, UPDATE, HOSTS, HICCUPS = "micro-batches", "weight update", "hosts", "hiccups"
 
 
@@ -120,7 +120,7 @@ def delays(where: Meeting, noise: Noise, draws: MappingType[str, Array]) -> dict
     return result
 
 
-def scaled(noise: Noise, scale: float) -> Noise:
+def scale_delays(noise: Noise, scale: float) -> Noise:
     """All delays `scale` times as long; hiccups come as often."""
     host = noise.host
     return Noise(
@@ -148,7 +148,7 @@ def sample(
 
     The first of many steps are those of few, but for the mean noise that is in the fit.
     """
-    noise, shipped = scaled(noises[0], scale), noises[1]
+    noise, shipped = scale_delays(noises[0], scale), noises[1]
     where = meeting(question, mapping, step_s)
     draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
     table = delays(where, noise, draws)
@@ -163,7 +163,7 @@ def simulate(
 ) -> NoiseReport:
     """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
     result = sample(
-        question, answer.mapping, answer.step_s.value, (noise, shipped), steps=max(steps, DRAWN), scale=scale
+        question, answer.mapping, answer.step_s.value, (noise, shipped), steps=max(steps, DRAWS), scale=scale
     )
     every, step_s, where = spread(result.steps_s), spread(result.steps_s[:steps]), result.where
     run = answer.run

@@ -19,7 +19,7 @@ MOST_WRITTEN: Final = 1e12
 """Requests a second up to which a rate is written in digits."""
 
 
-def offered(load: Load, service: Service, ipus: int) -> Load:
+def check_load(load: Load, service: Service, ipus: int) -> Load:
     """The load that is meant, checked against what replicas on so many IPUs can do.
 
     Raises Infeasible where requests come faster than they can be answered, with the highest rate possible and how many
@@ -33,7 +33,7 @@ def offered(load: Load, service: Service, ipus: int) -> Load:
     if load.rate_per_s >= most:
         able = f"{service.replicas:,} replicas serve at most {_rate(most)} requests/s at batch size {service.batch:,}"
         raise Infeasible(
-            f"{_rate(load.rate_per_s)} requests/s exceed the capacity: the queue would grow without bound",
+            f"{_rate(load.rate_per_s)} requests/s exceed the capacity",
             code="too-many-requests",
             context=[
                 able,

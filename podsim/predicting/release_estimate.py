@@ -31,14 +31,14 @@ def maturity(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
     if sdk in parameters.sdks:
         return None
     if sdk not in {release.name for release in releases.releases}:
-        raise _unknown(sdk, parameters, releases)
+        raise _unknown_release(sdk, parameters, releases)
     last = newest(parameters)
     if last in {release.name for release in releases.releases} and releases.years_between(last, sdk) > 0:
         return _later(sdk, parameters, releases)
     return _earlier(sdk, workload, parameters, releases)
 
 
-def applied(parameters: ParameterSet, maturity: Maturity | None) -> ParameterSet:
+def apply_maturity(parameters: ParameterSet, maturity: Maturity | None) -> ParameterSet:
     """The parameters with the costs of software as a release without published runs has them (Eq. 56)."""
     if maturity is None:
         return parameters
@@ -49,7 +49,7 @@ def applied(parameters: ParameterSet, maturity: Maturity | None) -> ParameterSet
     return replace(parameters, fitted=fitted)
 
 
-def _unknown(sdk: str, parameters: ParameterSet, releases: Releases) -> InputError:
+def _unknown_release(sdk: str, parameters: ParameterSet, releases: Releases) -> InputError:
     others = [release.name for release in releases.releases if release.name not in parameters.sdks]
     context = [f"calibrated: {', '.join(sorted(parameters.sdks, key=version))}"]
     if others:

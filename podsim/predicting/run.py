@@ -72,7 +72,7 @@ def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) ->
     return max(1, round(needed / dataset)) * dataset
 
 
-def stopped(benchmark: Benchmark, interval: float | None, needed: "NDArray[np.float64]") -> "NDArray[np.float64]":
+def stop_counts(benchmark: Benchmark, interval: float | None, needed: "NDArray[np.float64]") -> "NDArray[np.float64]":
     """`stop_samples` of each of many runs, to the last digit."""
     import numpy as np
 

@@ -37,7 +37,7 @@ def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
         run=spent,
         mfu=sum_in_order(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
         limited_by=limited_by(timeline, longest.mapping),
-        assumptions=_assumed(phases, longest),
+        assumptions=_assumption_notes(phases, longest),
         grades=_grades(phases),
         activity=_activity(phases),
         events=None,
@@ -115,14 +115,14 @@ def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
     )
 
 
-def _named(answer: Prediction, note: AnswerNote) -> AnswerNote:
+def _with_workload_name(answer: Prediction, note: AnswerNote) -> AnswerNote:
     return AnswerNote.of(NoteCode.OF_ONE_RUN, caveat=note.caveat, phase=answer.workload, note=note)
 
 
-def _assumed(phases: Sequence[Prediction], longest: Prediction) -> tuple[AnswerNote, ...]:
+def _assumption_notes(phases: Sequence[Prediction], longest: Prediction) -> tuple[AnswerNote, ...]:
     """What was assumed of all phases, then of one alone."""
     shared = [note for note in phases[0].assumptions if all(note in phase.assumptions for phase in phases)]
-    own = [_named(phase, note) for phase in phases for note in phase.assumptions if note not in shared]
+    own = [_with_workload_name(phase, note) for phase in phases for note in phase.assumptions if note not in shared]
     shown = AnswerNote.of(NoteCode.LONGEST_RUN, phase=longest.workload)
     return (*shared, *own, shown, AnswerNote.of(NoteCode.ERRORS_SHARED))
 

@@ -11,7 +11,7 @@ import numpy as np
 from podsim.engines.des.histories import simulate
 from podsim.errors import InputError
 from podsim.model.arguments import MOST_WORK_S
-from podsim.model.goodput import Failures, GoodputReport, Interrupted, Quantiles
+from podsim.model.goodput import Failures, GoodputReport, InterruptedRun, Quantiles
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.predicting import checkpoints, interruptions
@@ -42,7 +42,7 @@ def goodput(
     Raises InputError: a time that makes no sense. Infeasible: failures leave no progress to speak of.
     """
     cost = interruptions.checkpoint(question, answer.mapping, answer.memory, failures)
-    run = Interrupted(
+    run = InterruptedRun(
         work_s=answer.time_to_train_s.value if work_s is None else work_s,
         checkpoint_s=cost.total_s,
         detect_s=failures.restart.detect_s,
@@ -75,7 +75,7 @@ def where_likely(answer: Prediction, question: TrainingCase, failures: Failures)
 
 def _report(
     answer: Prediction,
-    run: Interrupted,
+    run: InterruptedRun,
     cost: CheckpointCost,
     interval_s: float,
     tried: tuple[TriedInterval, ...],
@@ -107,13 +107,13 @@ def _report(
         predicted_work_s=work,
         goodput=replace(quantiles(run.work_s / histories.finish_s), mean=run.work_s / finish.mean),
         failures=quantiles(histories.failures),
-        lost=histories.lost,
+        lost=histories.losses,
         assumptions=answer.assumptions,
         faults=answer.faults,
     )
 
 
-def _refuse(run: Interrupted, step_s: float, interval_s: float | None) -> None:
+def _refuse(run: InterruptedRun, step_s: float, interval_s: float | None) -> None:
     """Raise InputError for times that contradict each other."""
     if not 0 < run.work_s <= MOST_WORK_S:
         raise InputError(

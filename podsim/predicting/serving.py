@@ -10,7 +10,7 @@ from podsim.engines.des import scheduler
 from podsim.lowering.lower import lower_evaluation
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
-from podsim.model.inference import EXPECTED, Service
+from podsim.model.inference import QUANTILE_OF_MEDIAN, Service
 from podsim.model.parameters import PROGRAM, sensitivities
 from podsim.model.program import Flow, Part
 from podsim.model.quantity import Cause, Grade
@@ -25,7 +25,7 @@ from podsim.tiles.cost import TileCost
 
 if TYPE_CHECKING:
     from podsim.engines.base import Engine
-    from podsim.model.inference import Delays, Load, Served
+    from podsim.model.inference import Delays, Load, ServedState
     from podsim.model.machine import Machine
     from podsim.model.mapping import Mapping
     from podsim.model.program import StepTimeline
@@ -47,7 +47,7 @@ class ServingCase:
     engine: Engine
 
 
-def service(case: ServingCase, mapping: Mapping, served: Served) -> Service:
+def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service:
     """One batch alone with its input in line; then one batch after another with inputs loaded ahead (Eq. 85)."""
     stages = len(mapping.stages)
     alone = _time(case, mapping, served, 1, prefetch=0)
@@ -72,7 +72,7 @@ def service(case: ServingCase, mapping: Mapping, served: Served) -> Service:
     )
 
 
-def _time(case: ServingCase, mapping: Mapping, served: Served, batches: int, *, prefetch: int) -> StepTimeline:
+def _time(case: ServingCase, mapping: Mapping, served: ServedState, batches: int, *, prefetch: int) -> StepTimeline:
     """So many batches of every replica."""
     ahead = replace(mapping, configuration=replace(mapping.configuration, prefetch=prefetch))
     rows = batches * mapping.micro_batch * mapping.replicas
@@ -80,7 +80,7 @@ def _time(case: ServingCase, mapping: Mapping, served: Served, batches: int, *, 
     return case.engine(program, case.fabric)
 
 
-def _host_s(case: ServingCase, mapping: Mapping, served: Served) -> tuple[float, float]:
+def _host_s(case: ServingCase, mapping: Mapping, served: ServedState) -> tuple[float, float]:
     """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 85) [s]."""
     work = tuple(StageWork(stage, TileCost(), TileCost(), 0.0) for stage in mapping.stages)
     line = Pipeline(case.workload, mapping, case.machine, case.fabric, work, 1, folded=True, forward_only=True)
@@ -94,7 +94,7 @@ def delays(service: Service, load: Load) -> Delays:
     return scheduler.run(service, load, *_draws(load))
 
 
-def answered(service: Service, load: Load) -> scheduler.AnsweredRequests:
+def simulate_requests(service: Service, load: Load) -> scheduler.AnsweredRequests:
     """Every request of the same simulation, for what `delays` does not tell of them."""
     return scheduler.simulate(service, load, *_draws(load))
 
@@ -134,7 +134,7 @@ def slower(capacity: Estimate, confidence: float, level: float) -> float:
 
     It is as uncertain as the capacity, whose interval is of that level.
     """
-    return 1.0 if confidence == EXPECTED else intervals.below(capacity, confidence, level) / capacity.value
+    return 1.0 if confidence == QUANTILE_OF_MEDIAN else intervals.below(capacity, confidence, level) / capacity.value
 
 
 def limited_by(service: Service) -> str:

@@ -37,7 +37,7 @@ def compile_time(mapping: Mapping, times: StartTimes, start: ProgramStart, level
 
     An executable loads in at most the time of its compilation, which ends with such a load.
     """
-    operators = program_size.compiled(mapping)
+    operators = program_size.operator_count(mapping)
     fresh = _estimate(times.operator, float(operators), level, known=is_known(mapping, times))
     if start is ProgramStart.FRESH:
         return operators, fresh

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from podsim.model.residue import cleaned
+from podsim.model.residue import clean_residue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,5 +65,5 @@ def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> St
         base,
         step_s=step_s,
         period_s=(more.step_s - base.step_s) / each,
-        breakdown_s=cleaned(parts, step_s),
+        breakdown_s=clean_residue(parts, step_s),
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.files.file_faults import unknown
+from podsim.files.file_faults import unknown_choice
 from podsim.model.program import Flow
 from podsim.model.stencil import Stencil, StencilReport
 from podsim.model.sums import sum_in_order
@@ -67,11 +67,11 @@ STENCILS: Final = {
 """By name. Aliev-Panfilov: 7 of diffusion, 9 and 12 of the reactions; six values read and two written."""
 
 
-def known(name: str) -> Stencil:
+def by_name(name: str) -> Stencil:
     """The stencil of that name; InputError where there is none."""
     if name not in STENCILS:
         raise InputError(
-            f"stencil {unknown(name, tuple(STENCILS))}", code="unknown-stencil", hint="podsim stencil --help"
+            f"stencil {unknown_choice(name, tuple(STENCILS))}", code="unknown-stencil", hint="podsim stencil --help"
         )
     return STENCILS[name]
 
@@ -102,7 +102,7 @@ def slab(grid: tuple[int, ...], ipus: int) -> tuple[int, ...]:
     return (math.ceil(grid[0] / ipus), *grid[1:])
 
 
-def planned(stencil: Stencil, part: tuple[int, ...], chip: Chip) -> TilePlan:
+def plan_part(stencil: Stencil, part: tuple[int, ...], chip: Chip) -> TilePlan:
     """One sweep over the part of one IPU; Infeasible where its tiles cannot hold it."""
     return tiles.plan(
         part,
@@ -135,7 +135,7 @@ def report(stencil: Stencil, grid: tuple[int, ...], topology: Topology, fabric: 
     chip, ipus = topology.chip, topology.ipus
     _check(grid, ipus, topology.ipus_per_rack)
     part = slab(grid, ipus)
-    plan = planned(stencil, part, chip)
+    plan = plan_part(stencil, part, chip)
     spent = total(plan.supersteps, chip)
     return StencilReport(
         stencil=stencil,

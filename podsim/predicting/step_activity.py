@@ -28,7 +28,7 @@ def of_step(workload: Workload, mapping: Mapping, machine: Machine, timeline: St
     All stages of a replica count, not the busiest alone; in phases every IPU does every stage. The weight update is
     vector code.
     """
-    ready = computing(machine, mapping.configuration)
+    ready = computing(machine, workload, mapping)
     work = [item.forward + item.backward for item in stage_work(workload, mapping, ready)]
     spread = 1 if mapping.schedule is Schedule.PHASED else mapping.ipus_per_replica
     used = mapping.ipus / machine.topology.ipus
@@ -39,7 +39,7 @@ def of_step(workload: Workload, mapping: Mapping, machine: Machine, timeline: St
 
 def of_service(workload: Workload, mapping: Mapping, machine: Machine, service: Service) -> StepActivity:
     """Activity of the mean IPU of the machine that serves one batch after another, as many as it can."""
-    ready = computing(machine, mapping.configuration)
+    ready = computing(machine, workload, mapping)
     work = [item.forward for item in stage_work(workload, mapping, ready, forward_only=True)]
     spread = 1 if mapping.schedule is Schedule.PHASED else mapping.ipus_per_replica
     per_s = mapping.ipus / machine.topology.ipus / spread / service.period_s

@@ -53,7 +53,7 @@ def longest_of(expected: float) -> float:
 
 def _tiles_idle(question: TrainingCase, mapping: Mapping) -> float:
     """Of a micro-batch on the IPU with most work: the share that its mean tile waits for the last one (Eq. 2)."""
-    machine = computing(question.machine, mapping.configuration)
+    machine = computing(question.machine, question.workload, mapping)
     by_ipu: dict[int, TileCost] = {}
     for item in stage_work(question.workload, mapping, machine, tiles=question.tiles):
         by_ipu[item.stage.ipu] = by_ipu.get(item.stage.ipu, TileCost()) + item.forward + item.backward

@@ -21,7 +21,7 @@ LEAST: Final = 0.1
 """Share of a step from which a switch is shown."""
 
 
-def shown(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[AnswerNote]:
+def switch_notes(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[AnswerNote]:
     """A note for each switch that would move the step by more than a tenth: what holds, and what the other would do."""
     configuration = mapping.configuration
     merged, returns, name = configuration.merged_collectives, configuration.returns_to_host, configuration.name

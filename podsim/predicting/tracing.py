@@ -58,7 +58,7 @@ def step(
 
     `noises` are the noise asked for and that of published runs. Raises InputError where there is too much to simulate.
     """
-    program = _lowered(question, mapping)
+    program = _lower(question, mapping)
     timeline = drawing.recording(question.engine, question.engine_name)(program, question.fabric)
     paces, notes = _paces(question, mapping, timeline, limits, noises)
 
@@ -76,7 +76,7 @@ def step(
         chip=question.machine.chip.name,
         level=TraceLevel.POD,
         title=f"{_count(limits.steps)} of {question.workload.title} on {question.machine.topology.title}",
-        shown=_shown(question, mapping),
+        shown=_replicas_drawn(question, mapping),
         length_s=drawn.length_s,
         step_s=timeline.step_s,
         spans=drawn.spans,
@@ -95,7 +95,7 @@ def _count(steps: int) -> str:
     return "one step" if steps == 1 else f"{steps:,} steps"
 
 
-def _lowered(question: TrainingCase, mapping: Mapping) -> StepProgram:
+def _lower(question: TrainingCase, mapping: Mapping) -> StepProgram:
     program = drawing.apart(
         lower(
             question.workload,
@@ -125,7 +125,7 @@ def _paces(
     if noises is None or limits.noise_scale is None:
         return [1.0] * limits.steps, []
     sample = noisy_steps.sample(
-        question, mapping, timeline.step_s, noises, steps=max(limits.steps, noisy_steps.DRAWN), scale=limits.noise_scale
+        question, mapping, timeline.step_s, noises, steps=max(limits.steps, noisy_steps.DRAWS), scale=limits.noise_scale
     )
     steps_s = sample.steps_s[: limits.steps].tolist()
     return [seconds / timeline.step_s for seconds in steps_s], [AnswerNote.of(NoteCode.NOISE_STRETCHES)]
@@ -155,7 +155,7 @@ def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one 
         )
 
 
-def _shown(question: TrainingCase, mapping: Mapping) -> str:
+def _replicas_drawn(question: TrainingCase, mapping: Mapping) -> str:
     """Which replicas are drawn: all, or one of each kind."""
     if mapping.replicas == 1:
         return "the one replica"

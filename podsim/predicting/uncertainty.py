@@ -19,7 +19,7 @@ from podsim.model.sums import sum_in_order
 from podsim.predicting import changed_inputs
 
 if TYPE_CHECKING:
-    from podsim.model.calibration import ParameterSet
+    from podsim.model.calibration import OwnConfiguration, ParameterSet
     from podsim.model.machine import Machine
     from podsim.model.mapping import Mapping as WorkMapping
     from podsim.model.program import StepTimeline
@@ -121,6 +121,23 @@ def of_step(
     question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]
 ) -> StepDoubt:
     """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
+    doubt = _of_model(question, mapping, timeline, forms)
+    own = question.machine.own(question.workload.name, mapping)
+    return narrow(doubt, own) if own and not question.faults and not question.machine.changed else doubt
+
+
+def narrow(doubt: StepDoubt, own: OwnConfiguration) -> StepDoubt:
+    """The doubt that is left of a step where own runs have timed this configuration (Eq. 107)."""
+    forms = {name: own.remaining * log for name, log in doubt.forms.items()}
+    left = {cause: own.remaining**2 * part for cause, part in doubt.variances.items()}
+    here = {Cause.MODEL: own.step_error**2, Cause.NOISE: max(doubt.variances[Cause.NOISE], own.run_spread**2)}
+    return replace(doubt, variances={**left, **here}, forms=forms)
+
+
+def _of_model(
+    question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]
+) -> StepDoubt:
+    """The doubt of a step by parameters, forms and inputs, whatever own runs of its configuration have shown."""
     moved = sensitivity(question, timeline)
     known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
     if added := _of_framework(question, mapping, timeline):

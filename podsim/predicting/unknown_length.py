@@ -5,17 +5,17 @@ from dataclasses import replace
 
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Choice, Considered, Figure, Prediction, Run
+from podsim.model.prediction import Choice, ConsideredMapping, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
 from podsim.predicting.assemble import TrainingCase
 
 ENDLESS = 1e15
 """Samples of a run to which start-up and the last step add nothing: its time follows the throughput alone."""
-UNKNOWN = Estimate(value=math.nan, low=math.nan, high=math.nan, grade=Grade.ASSUMED)
+UNKNOWN_ESTIMATE = Estimate(value=math.nan, low=math.nan, high=math.nan, grade=Grade.ASSUMED)
 """What needs a length: NaN in Python, null in JSON."""
 
 
-def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
+def without_length(known: Prediction, flags: tuple[str, ...]) -> Prediction:
     """The prediction without its length and all that follows from one; `flags` would give it, none if it is stated."""
     if not flags:
         return known
@@ -33,10 +33,10 @@ def untimed(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         known,
         length_flags=flags,
         target="no stated length",
-        samples_to_converge=UNKNOWN,
-        time_to_train_s=UNKNOWN,
+        samples_to_converge=UNKNOWN_ESTIMATE,
+        time_to_train_s=UNKNOWN_ESTIMATE,
         run=run,
-        choice=_untimed(known.choice),
+        choice=_choice_without_length(known.choice),
         grades=replace(known.grades, figures=_of_steps(known), shares={}),
         assumptions=tuple(note for note in known.assumptions if note.code is not NoteCode.SAMPLES),
         forms=known.forms and tuple(replace(form, time_to_train_s=nothing) for form in known.forms),
@@ -69,8 +69,8 @@ def of_step(known: Prediction) -> Prediction:
     return replace(known, run=run, time_to_train_s=step)
 
 
-def _untimed(choice: Choice) -> Choice:
-    def candidate(other: Considered) -> Considered:
+def _choice_without_length(choice: Choice) -> Choice:
+    def candidate(other: ConsideredMapping) -> ConsideredMapping:
         return replace(other, time_to_train_s=math.nan, samples=math.nan)
 
     return replace(choice, reason=_by_rate(choice.reason), considered=tuple(map(candidate, choice.considered)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.report import evidence
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 
 if TYPE_CHECKING:
     from podsim.report.handout import Cover, Handout
@@ -58,7 +58,7 @@ def _check_installed(suffix: str, flag: str) -> None:
         )
 
 
-def content(suffix: str, report: "Callable[[], Handout]", written: Written, cover: "Cover") -> str | bytes:
+def content(suffix: str, report: "Callable[[], Handout]", written: AnswerDocument, cover: "Cover") -> str | bytes:
     """What a file with that suffix holds; `cover` stands on a document.
 
     Raises InputError where a picture is wanted of an answer without charts, or a document whose packages are not
@@ -70,12 +70,12 @@ def content(suffix: str, report: "Callable[[], Handout]", written: Written, cove
         return written.csv()
     if suffix == ".parquet":
         return written.parquet()
-    handout = evidence.recorded(report())
+    handout = evidence.with_record(report())
     if suffix in WRITERS:
         return _document(suffix, handout, cover)
     from podsim.report import figure
 
-    drawn = figure.drawn(handout.blocks)
+    drawn = figure.drawables(handout.blocks)
     if not drawn:
         raise InputError(
             "this answer is one of words and numbers: it has no chart",

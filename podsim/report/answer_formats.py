@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from podsim.report.records import Plain
 
 
-class Written(NamedTuple):
+class AnswerDocument(NamedTuple):
     """An answer, or its parts by key, and the document that it is written as, which is loaded when it is."""
 
     document: Callable[[], JsonDocument]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podsim.model.trace import LinkLoad, Trace, TraceSpan
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 from podsim.report.version import version
 
 Event = dict[str, Any]
@@ -32,10 +32,11 @@ def text(trace: Trace) -> str:
             "level": trace.level.value,
             "shown": trace.shown,
             "steps": trace.steps,
-            "step_s": rounded(trace.step_s),
-            "parts_s": {part.value: rounded(seconds) for part, seconds in trace.parts_s.items()},
+            "step_s": round_floats(trace.step_s),
+            "parts_s": {part.value: round_floats(seconds) for part, seconds in trace.parts_s.items()},
             "segments": [
-                {"name": each.name, "times": each.times, "seconds": rounded(each.seconds)} for each in trace.segments
+                {"name": each.name, "times": each.times, "seconds": round_floats(each.seconds)}
+                for each in trace.segments
             ],
             "notes": [str(note) for note in trace.notes],
             **({"faults": list(trace.faults)} if trace.faults else {}),
@@ -79,7 +80,7 @@ def _complete(span: TraceSpan, pid: int, tid: int) -> Event:
         "tid": tid,
         "ts": _us(start),
         "dur": _us(end - start),
-        "args": rounded(dict(span.details)),
+        "args": round_floats(dict(span.details)),
     }
 
 
@@ -87,7 +88,7 @@ def _counters(link: LinkLoad, pid: int) -> Iterator[Event]:
     """The load of a link whenever it changes; of changes within a nanosecond the last."""
     name = f"{link.kind} {link.name}"
     for at, rate in {round(at_s * _NS): rate for at_s, rate in link.changes}.items():
-        args = rounded({"bytes_per_s": rate, "share": rate / link.bytes_per_s})
+        args = round_floats({"bytes_per_s": rate, "share": rate / link.bytes_per_s})
         yield {"ph": "C", "name": name, "cat": LINKS, "pid": pid, "tid": 0, "ts": _us(at), "args": args}
 
 

@@ -1,6 +1,6 @@
 """What a result says, before anybody decides how it looks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 NOT_MLPERF = "podsim predictions are not MLPerf results"
@@ -45,7 +45,8 @@ class Facts:
 class Column:
     """One column of a table. Priority 0 always stays; the highest leaves first where the screen is too narrow.
 
-    `note` explains it below the table wherever the column stays.
+    `note` explains it below the table wherever the column stays. `hint`: the column has what to type, which a screen
+    shows and a document to hand over does not.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Column:
     priority: int = 0
     wraps: bool = False
     note: str = ""
+    hint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,15 @@ class DocTable:
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("rows: each must have one cell a column")
+
+    @property
+    def without_hints(self) -> "DocTable":
+        """The table without columns of what to type."""
+        kept = [at for at, column in enumerate(self.columns) if not column.hint]
+        if len(kept) == len(self.columns):
+            return self
+        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,7 @@ class Note:
     @property
     def on_screen(self) -> str:
         """The text with what to type."""
-        return f"{self.text.removesuffix('.')}; {self.hint}" if self.hint else self.text
+        return "; ".join(filter(None, (self.text.removesuffix("."), self.hint))) if self.hint else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """How a text begins that a spreadsheet takes for a formula."""
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """The text with every character that does not print as an escape: control characters, bidirectional ones, halves.
 
     A raw ESC would move a terminal's cursor, and a raw U+202E show what follows it backwards.
@@ -26,7 +26,7 @@ def cell(text: str) -> str:
 
     Numbers written as text stay as they are.
     """
-    shown = escaped(text)
+    shown = escape_text(text)
     return f"'{shown}" if shown.startswith(FORMULA) and decimal(shown) is None else shown
 
 
@@ -34,7 +34,7 @@ def escaped_block(block: T) -> T:
     """A block of a document, or a tuple of them, with every text in it escaped."""
     plain: Any = block
     if isinstance(plain, str) and not isinstance(plain, Enum):
-        plain = escaped(plain)
+        plain = escape_text(plain)
     elif isinstance(plain, tuple):
         plain = tuple(map(escaped_block, plain))
     elif is_dataclass(plain) and not isinstance(plain, type):

@@ -11,7 +11,7 @@ from podsim.files import find, inputs
 from podsim.files.contents import text_of
 from podsim.report import numbers
 from podsim.report.doc import Doc, Note, Tone
-from podsim.report.handout import Handout, titled
+from podsim.report.handout import Handout, with_title
 
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
@@ -32,7 +32,7 @@ def calibration_version() -> str | None:
     if ledger is not None and ledger.calibration:
         return ledger.calibration
     try:
-        return inputs.digest(text_of(find.shipped("calibration") / "parameters.toml", "bad-parameters-file"))
+        return inputs.digest(text_of(find.data_folder("calibration") / "parameters.toml", "bad-parameters-file"))
     except InputError:
         return None
 
@@ -73,12 +73,12 @@ def with_changes(doc: Doc) -> Doc:
     return Doc(((title, *lines, *others), *groups))
 
 
-def recorded(handout: Handout) -> Handout:
+def with_record(handout: Handout) -> Handout:
     """The handout with what-ifs, faults and overrides of the question as warnings, and how it was made at its end."""
     labels = {note.label for note in handout.warnings}
     lines = tuple(line for line in _changes() if line.label not in labels)
     return replace(
-        handout, warnings=(*lines, *handout.warnings), appendix=(*handout.appendix, titled("Method", *_method()))
+        handout, warnings=(*lines, *handout.warnings), appendix=(*handout.appendix, with_title("Method", *_method()))
     )
 
 

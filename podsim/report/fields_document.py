@@ -11,7 +11,7 @@ from podsim.report.views.grades_view import in_words
 UNITS: Final = {"_per_s": "/s", "_bytes": "B", "_usd": "USD", "_w": "W", "_j": "J", "_s": "s"}
 """Endings of the names of fields, and the unit of their numbers; the longest that fits counts."""
 
-COUNTED: Final = {"flop": "FLOP", "bytes": "B"}
+COUNT_UNITS: Final = {"flop": "FLOP", "bytes": "B"}
 """How what a rate counts is written, where not as in the name of its field."""
 
 
@@ -62,10 +62,10 @@ def _number(name: str, value: float) -> tuple[str, str]:
     """A number and its unit as a table shows them."""
     ending = _unit(name)
     if ending == "_s":
-        return numbers.parted(numbers.time(value))
+        return numbers.split_unit(numbers.time(value))
     if ending == "_bytes":
-        return numbers.parted(numbers.amount(value))
+        return numbers.split_unit(numbers.amount(value))
     if ending == "_per_s":
         counted = name.removesuffix(ending).split("_")[-1]
-        return numbers.parted(numbers.rate(value, f"{COUNTED.get(counted, counted)}/s"))
+        return numbers.split_unit(numbers.rate(value, f"{COUNT_UNITS.get(counted, counted)}/s"))
     return (f"{value:,}" if isinstance(value, int) else numbers.count(value)), UNITS.get(ending, "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from podsim.report import numbers, point_names
 from podsim.report.doc import Bars, Chart, ChartAxis, Doc, DocSeries, Heading
-from podsim.report.escape import escaped, escaped_block
+from podsim.report.escape import escape_text, escaped_block
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,12 +40,12 @@ SAME_BYTES: dict[Format, dict[str, None]] = {
     "png": {"Software": None},
 }
 
-Drawn = Chart | Bars
+Drawable = Chart | Bars
 
 
-def drawn(doc: Doc) -> list[tuple[str, Drawn]]:
+def drawables(doc: Doc) -> list[tuple[str, Drawable]]:
     """What of a document can be drawn, each with its title: its own, or the heading before it."""
-    result: list[tuple[str, Drawn]] = []
+    result: list[tuple[str, Drawable]] = []
     for group in doc.groups:
         title = ""
         for block in group:
@@ -58,7 +58,7 @@ def drawn(doc: Doc) -> list[tuple[str, Drawn]]:
     return result
 
 
-def svg(block: Drawn, label: str = "", *, width_in: float = WIDTH_IN) -> str:
+def svg(block: Drawable, label: str = "", *, width_in: float = WIDTH_IN) -> str:
     """One block as an SVG element in the colours of the page it stands in.
 
     `label` is for who cannot see it; each named point has its name and its numbers as a title. Element ids are made of
@@ -68,10 +68,10 @@ def svg(block: Drawn, label: str = "", *, width_in: float = WIDTH_IN) -> str:
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     text = re.sub(r' width="[^"]*pt"| height="[^"]*pt"', "", text, count=2)
     text = _with_titles(re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL), _point_titles(block))
-    return _own_ids(text).replace("<svg", f'<svg role="img" aria-label="{_quoted(label)}"', 1)
+    return _own_ids(text).replace("<svg", f'<svg role="img" aria-label="{_quote(label)}"', 1)
 
 
-def described(block: Drawn, title: str) -> str:
+def describe(block: Drawable, title: str) -> str:
     """What a drawing shows, for who cannot see it: its title, and the points or bars with their numbers."""
     if isinstance(block, Bars):
         texts = [" ".join(filter(None, (row.label, row.share_text, row.text))) for row in block.rows]
@@ -83,7 +83,7 @@ def described(block: Drawn, title: str) -> str:
     return f"{title}: {shown}{more}" if shown else title
 
 
-def _point_titles(block: Drawn) -> list[tuple[str, str]]:
+def _point_titles(block: Drawable) -> list[tuple[str, str]]:
     """The id of each drawn point of a chart, and what it says."""
     if isinstance(block, Bars):
         return []
@@ -107,7 +107,7 @@ def _plain(value: float) -> str:
 
 def _with_titles(text: str, titles: Iterable[tuple[str, str]]) -> str:
     for name, title in titles:
-        text = text.replace(f'<g id="{name}">', f"<g><title>{_quoted(title)}</title>", 1)
+        text = text.replace(f'<g id="{name}">', f"<g><title>{_quote(title)}</title>", 1)
     return text
 
 
@@ -123,12 +123,12 @@ def _own_ids(text: str) -> str:
     return re.sub(r"""(url\(#|href="#)([^")]+)""", rf"\g<1>{digest}-\g<2>", text)
 
 
-def _quoted(text: str) -> str:
-    return escape(escaped(text), quote=True)
+def _quote(text: str) -> str:
+    return escape(escape_text(text), quote=True)
 
 
 def picture(
-    blocks: Sequence[tuple[str, Drawn]], form: Format, *, ink: str = "#1a1a1a", width_in: float = WIDTH_IN
+    blocks: Sequence[tuple[str, Drawable]], form: Format, *, ink: str = "#1a1a1a", width_in: float = WIDTH_IN
 ) -> bytes:
     """Titled blocks under each other in one file; ValueError where there are none."""
     if not blocks:
@@ -138,7 +138,7 @@ def picture(
 
     with rc_context(_style(ink)), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that no font has, names too long for the picture
-        figure = _figure([(escaped(title), escaped_block(block)) for title, block in blocks], width_in)
+        figure = _figure([(escape_text(title), escaped_block(block)) for title, block in blocks], width_in)
         out = io.BytesIO()
         figure.savefig(out, format=form, dpi=DOTS_AN_INCH, transparent=form == "svg", metadata=SAME_BYTES[form])
     return out.getvalue()
@@ -160,14 +160,14 @@ def _style(ink: str) -> Any:  # noqa: ANN401  (matplotlib spells out its 300 key
     }
 
 
-def _height_in(block: Drawn, width_in: float) -> float:
+def _height_in(block: Drawable, width_in: float) -> float:
     if isinstance(block, Bars):
         return AROUND_IN + BAR_IN * len(block.rows)
     rows = math.ceil(len(_legend(block)) / _legend_columns(block, width_in))
     return AROUND_IN + CHART_IN * (1.0 if width_in >= WIDTH_IN else 0.9) + LEGEND_IN * rows
 
 
-def _figure(blocks: Sequence[tuple[str, Drawn]], width_in: float) -> "Figure":
+def _figure(blocks: Sequence[tuple[str, Drawable]], width_in: float) -> "Figure":
     # the class and not pyplot: no window, no state that outlives the call
     from matplotlib.figure import Figure
 

@@ -10,6 +10,7 @@ from podsim.report.doc import (
     Block,
     Chart,
     Doc,
+    DocTable,
     Fact,
     Facts,
     Heading,
@@ -20,6 +21,8 @@ from podsim.report.doc import (
 
 MOST_FIGURES: Final = 4
 """Figures in large type: what a reader takes in at a glance."""
+MOST_PRINTED: Final = 32
+"""Rows of a table on paper: half a page in the size of an appendix."""
 ASSUMPTIONS: Final = "Assumptions"
 EVIDENCE: Final = "Evidence"
 IN_DETAIL: Final = "In detail"
@@ -27,7 +30,7 @@ ASIDES: Final = ("", "Caveat", EVIDENCE)
 """Labels of notes that are read among the risks."""
 DETAILS: Final = (ASSUMPTIONS, "Sources of uncertainty", "Total cost of ownership", "Evidence by figure")
 """How headings begin of sections that are looked up rather than read."""
-LISTED: Final = "·"
+BULLET: Final = "·"
 """The label of a note that is an item of a list."""
 
 Section = tuple[Block, ...]
@@ -80,14 +83,28 @@ class Handout:
         return Doc((*self.body, *self.appendix))
 
 
-def titled(title: str, *blocks: Block) -> Section:
+def printed_rows(table: DocTable) -> tuple[int, ...]:
+    """Indices of the rows that stand on paper: the first, and the one that was chosen."""
+    count = len(table.rows)
+    return tuple(at for at in range(count) if at < MOST_PRINTED or at == table.marked)
+
+
+def further_rows(table: DocTable) -> str:
+    """How many rows paper leaves out, and where they are; "" where all stand there."""
+    left_out = len(table.rows) - len(printed_rows(table))
+    if not left_out:
+        return ""
+    return f"{left_out:,} further row{'s' if left_out > 1 else ''}: in the .html, .csv and .json files of this answer."
+
+
+def with_title(title: str, *blocks: Block) -> Section:
     """A section under a heading; empty where it has no blocks."""
     return (Heading(title), *blocks) if blocks else ()
 
 
 def assumptions(lines: Iterable[object], title: str = ASSUMPTIONS) -> Section:
     """What was assumed, as a list."""
-    return titled(title, *(Note(str(line), LISTED) for line in lines))
+    return with_title(title, *(Note(str(line), BULLET) for line in lines))
 
 
 def sentence(text: str) -> str:
@@ -120,7 +137,7 @@ def sections(groups: Iterable[Section]) -> tuple[Section, ...]:
     return tuple(tuple(section) for section in result if any(not isinstance(block, Heading) for block in section))
 
 
-def arranged(
+def arrange(
     doc: Doc,
     answer: str,
     appendix: Iterable[Section] = (),
@@ -142,16 +159,22 @@ def arranged(
     rest = tuple(block for block in first if block not in (subject, lead, *warnings))
     sorter = _Sorter(tuple(details), tuple(large))
     for section in sections((rest, *groups)):
-        sorter.add(section)
+        sorter.add(_without_hints(section))
     return Handout(
         subject=subject.text,
         answer=lead.text if lead else answer,
         warnings=warnings,
         figures=sorter.figures,
-        body=(*_charts_first(sorter.body), *sorter.facts, *filter(None, [titled("Remarks", *sorter.remarks)])),
+        body=(*_charts_first(sorter.body), *sorter.facts, *filter(None, [with_title("Remarks", *sorter.remarks)])),
         risks=paragraph(*sorter.risks),
         appendix=(*sorter.appendix, *sections(appendix)),
     )
+
+
+def _without_hints(section: Section) -> Section:
+    """The section without what to type: columns of tables, and notes that are nothing else."""
+    blocks = (block.without_hints if isinstance(block, DocTable) else block for block in section)
+    return tuple(block for block in blocks if not isinstance(block, Note) or block.text)
 
 
 def _charts_first(body: Sequence[Section]) -> list[Section]:

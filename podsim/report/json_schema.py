@@ -135,9 +135,9 @@ class _SchemaWriter:
             return {}
         if issubclass(annotation, Enum):
             return {"enum": [member.value for member in annotation]}
-        return self._named(annotation) if is_dataclass(annotation) else {}
+        return self._definition(annotation) if is_dataclass(annotation) else {}
 
-    def _named(self, cls: type) -> Tree:
+    def _definition(self, cls: type) -> Tree:
         name = cls.__name__
         if name not in self.known:
             self.known[name] = {}  # a type that has itself among its parts finds its name

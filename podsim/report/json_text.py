@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from podsim.model.note import AnswerNote
 from podsim.report import evidence
-from podsim.report.digits import DRAWN, Json, rounded
+from podsim.report.digits import SIMULATED_DIGITS, Json, round_floats
 from podsim.report.json_document import ALL, NONE, JsonDocument
 from podsim.report.version import version
 
@@ -32,7 +32,7 @@ def tree(document: JsonDocument, answer: object) -> Tree:
     `answer` is a dataclass, or the parts of the document by key.
     """
     head: Tree = {"schema": f"podsim.{document.schema}/1", "podsim": version(), **evidence.evidence_fields()}
-    return {**head, **{key: rounded(value) for key, value in _Writer(document).keys_of(answer).items()}}
+    return {**head, **{key: round_floats(value) for key, value in _Writer(document).keys_of(answer).items()}}
 
 
 def plain(value: Any) -> Json:  # noqa: ANN401  (this is where types end)
@@ -96,7 +96,7 @@ class _Writer:
             assert isinstance(inner, dict), "an object within the object"
             table = inner
         plain = self.plain(item) if given else None
-        table[last] = rounded(plain, DRAWN) if key.drawn else plain
+        table[last] = round_floats(plain, SIMULATED_DIGITS) if key.drawn else plain
 
     def _there(self, key: JsonKey, value: object, item: object) -> bool:
         if key.where is None:

@@ -11,16 +11,16 @@ from podsim.model.prediction import Prediction
 from podsim.model.quantity import Provenance, Source
 
 if TYPE_CHECKING:
-    from podsim.report.origins import Used
+    from podsim.report.origins import MachineNames
 
 BY_FLAG: Final = tuple(argument.name for argument in (a.HOSTS, *a.SPLIT, a.SAMPLES, *a.LENGTH, *a.MONEY))
 """Flags that state a number of the answer."""
 
 
-def of_machine(used: "Used") -> Mapping[str, Provenance]:
+def of_machine(used: "MachineNames") -> Mapping[str, Provenance]:
     """Of the machine that a question names; of one without IPUs those of its chip."""
-    if comparator_machines.meant(used.topology):
-        return comparator_machines.machine(comparator_machines.counted(used.topology)[0]).chip.provenance
+    if comparator_machines.names_comparator(used.topology):
+        return comparator_machines.machine(comparator_machines.name_and_count(used.topology)[0]).chip.provenance
     return catalog.topology(used.topology, used.changes, chip=used.chip).provenance
 
 

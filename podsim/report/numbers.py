@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.quantity import Estimate
 
-UNKNOWN = "–"
+NO_VALUE = "–"
 COARSE_BEYOND = 8.0  # farther out, a time shows as few digits as tell its ends from it
 WHOLE_MULTIPLE = 1e-9  # relative distance from a whole number below which a multiple counts as one
 EXACT = 1e-9  # relative distance from the digits shown below which a number is as shown
@@ -29,7 +29,7 @@ TIME: Ladder = (
 STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))
 BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
 DECIMAL: Ladder = ((0.0, 1.0, ""),)  # digits are the same with any SI prefix
-COUNT: Ladder = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
+COUNT: Ladder = ((1e15, 1e15, "P"), (1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
 _SI: Ladder = (
     (1e15, 1e15, "P"),
     (1e12, 1e12, "T"),
@@ -50,7 +50,7 @@ class Scale:
 
     def number(self, value: float | None, figures: int = 3) -> str:
         """`value` in this unit, without the unit."""
-        return UNKNOWN if value is None else significant(value / self.factor, figures)
+        return NO_VALUE if value is None else significant(value / self.factor, figures)
 
     def text(self, value: float | None, figures: int = 3) -> str:
         """`value` with the unit."""
@@ -78,17 +78,17 @@ def _places(value: float, figures: int) -> int:
     return places if math.floor(math.log10(abs(round(value, places)))) < figures - places else places - 1
 
 
-def fixed(value: float, places: int) -> str:
+def with_decimals(value: float, places: int) -> str:
     """`value` with that many decimals, thousands apart; negative places round before the point."""
     if not math.isfinite(value):
-        return UNKNOWN
+        return NO_VALUE
     text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"
     return text.replace("-", "−")
 
 
 def significant(value: float, figures: int = 3) -> str:
     """`value` with `figures` significant digits."""
-    return fixed(value, _places(value, figures)) if math.isfinite(value) else UNKNOWN
+    return with_decimals(value, _places(value, figures)) if math.isfinite(value) else NO_VALUE
 
 
 def short(value: float, figures: int = 2) -> str:
@@ -100,11 +100,11 @@ def short(value: float, figures: int = 2) -> str:
 def count(value: float, figures: int = 3) -> str:
     """A count: exact below a million, then "3.60 M"."""
     if not math.isfinite(value):
-        return UNKNOWN
-    return fixed(value, 0) if abs(value) < 1e6 else scale(value, COUNT).text(value, figures)
+        return NO_VALUE
+    return with_decimals(value, 0) if abs(value) < 1e6 else scale(value, COUNT).text(value, figures)
 
 
-def counted(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """A count with its noun: "1 machine", "1,024 machines"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
@@ -119,10 +119,10 @@ def times(ratio: float) -> str:
 def percent(fraction: float | None, decimals: int = 0) -> str:
     """A fraction as percent; what would round to nothing says so."""
     if fraction is None or not math.isfinite(fraction):
-        return UNKNOWN
+        return NO_VALUE
     if 0 < fraction * 100 < 0.5 * 10**-decimals:
-        return f"< {fixed(10**-decimals, decimals)} %"
-    return f"{fixed(fraction * 100, decimals)} %"
+        return f"< {with_decimals(10**-decimals, decimals)} %"
+    return f"{with_decimals(fraction * 100, decimals)} %"
 
 
 def level(interval: float) -> str:
@@ -133,8 +133,8 @@ def level(interval: float) -> str:
 def signed_percent(fraction: float | None, decimals: int = 1) -> str:
     """A signed error as percent: "+0.6 %", "−1.3 %"."""
     if fraction is None or not math.isfinite(fraction):
-        return UNKNOWN
-    text = fixed(fraction * 100, decimals)
+        return NO_VALUE
+    text = with_decimals(fraction * 100, decimals)
     return f"{text} %" if text.startswith("−") or fraction == 0 else f"+{text} %"
 
 
@@ -153,7 +153,7 @@ def with_micro(text: str) -> str:
     return MICRO.sub("µs", text)
 
 
-def stated(value: float, unit: str, figures: int = 3) -> str:
+def file_quantity(value: float, unit: str, figures: int = 3) -> str:
     """A value of a unit as files state it; seconds in the unit in which they read best: "88.7 µs"."""
     return time(value, figures) if unit == "s" else f"{significant(value, figures)} {unit}".rstrip()
 
@@ -166,7 +166,7 @@ def amount(volume_bytes: float, figures: int = 3) -> str:
 def rate(value: float | None, unit: str, figures: int = 3) -> str:
     """A rate with an SI prefix: 12.5 GB/s, 250 TFLOP/s."""
     if value is None or not math.isfinite(value):
-        return UNKNOWN
+        return NO_VALUE
     chosen = scale(value, _SI)
     return f"{chosen.number(value, figures)} {chosen.unit}{unit}"
 
@@ -177,7 +177,7 @@ def rates(values: Iterable[float], unit: str) -> Scale:
     return Scale(result.factor, f"{result.unit}{unit}")
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_unit(text: str) -> tuple[str, str]:
     """A printed quantity as number and unit, "12.5 GB/s" as "12.5" and "GB/s"."""
     number, _, unit = text.partition(" ")
     return number, unit
@@ -208,7 +208,7 @@ def is_coarse(estimate: Estimate) -> bool:
     return estimate.beyond > COARSE_BEYOND
 
 
-def shown(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> FormattedEstimate:
+def format_estimate(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> FormattedEstimate:
     """Print an estimate: two or three significant digits, more where its ends need them; as few as can be if coarse."""
     return spread(
         estimate.value, estimate.low, estimate.high, scale(estimate.value, ladder), coarse or is_coarse(estimate)
@@ -219,17 +219,19 @@ def spread(value: float, low: float, high: float, unit: Scale, coarse: bool = Fa
     """A value and the ends of its interval in one unit, with decimals that tell them apart."""
     value, low, high = (x / unit.factor for x in (value, low, high))
     if not math.isfinite(value):
-        return FormattedEstimate(UNKNOWN, UNKNOWN, UNKNOWN, unit.unit)
+        return FormattedEstimate(NO_VALUE, NO_VALUE, NO_VALUE, unit.unit)
     places = _places(value, 1 if coarse else 3)
     most = places + MOST_PLACES
     while low < value < high and places < most and not _distinct(value, low, high, places):
         places += 1
-    return FormattedEstimate(fixed(value, places), fixed(low, places), fixed(high, places), unit.unit)
+    return FormattedEstimate(
+        with_decimals(value, places), with_decimals(low, places), with_decimals(high, places), unit.unit
+    )
 
 
 def _distinct(value: float, low: float, high: float, places: int) -> bool:
-    middle = fixed(value, places)
-    return fixed(low, places) != middle != fixed(high, places)
+    middle = with_decimals(value, places)
+    return with_decimals(low, places) != middle != with_decimals(high, places)
 
 
 def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
@@ -246,15 +248,15 @@ def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
 
 def round_up(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
     """The smallest number no less than `value` that shows in full: a limit that is typed as shown holds."""
-    return _rounded(value, ladder, figures, math.ceil)
+    return _round_end(value, ladder, figures, math.ceil)
 
 
 def round_down(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
     """The largest number no more than `value` that shows in full."""
-    return _rounded(value, ladder, figures, math.floor)
+    return _round_end(value, ladder, figures, math.floor)
 
 
-def _rounded(value: float, ladder: Ladder, figures: int, whole: Callable[[float], int]) -> float:
+def _round_end(value: float, ladder: Ladder, figures: int, whole: Callable[[float], int]) -> float:
     """`value` to the last digit shown, upward or downward; one that shows in full but for rounding is kept."""
     factor = scale(value, ladder).factor
     step = 10.0 ** -_places(value / factor, figures)
@@ -266,7 +268,7 @@ def _rounded(value: float, ladder: Ladder, figures: int, whole: Callable[[float]
 def money(usd: float | None, currency: Currency = DOLLARS, figures: int = 3) -> str:
     """An amount of money: $4.31M, $538k, EUR 2.31; "–" where it is not known."""
     if usd is None or not math.isfinite(usd):
-        return UNKNOWN
+        return NO_VALUE
     amount = currency.of(usd)
     chosen = scale(amount, _MONEY)
     return f"{currency.sign}{chosen.number(amount, figures)}{chosen.unit}"

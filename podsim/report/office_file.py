@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from podsim.report import figure
 from podsim.report.doc import Bars, Block, Chart, Heading
-from podsim.report.escape import escaped
+from podsim.report.escape import escape_text
 from podsim.report.handout import Cover, Handout, Section
 
 DATE: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -24,30 +24,30 @@ NARROWEST, WIDEST = 5, 34  # letters of a column of a table; longer texts fold
 
 def say_of_itself(properties: Any, handout: Handout, cover: Cover) -> None:  # noqa: ANN401  (of two packages)
     """Set title, author and dates of a document, the dates to the same one always."""
-    properties.title = escaped(cover.title or handout.subject)[:255]
-    properties.author = escaped(cover.author or "podsim")[:255]
-    properties.subject = escaped(handout.subject)[:255]
+    properties.title = escape_text(cover.title or handout.subject)[:255]
+    properties.author = escape_text(cover.author or "podsim")[:255]
+    properties.subject = escape_text(handout.subject)[:255]
     properties.comments = ""
     properties.last_modified_by = ""
     properties.created = properties.modified = DATE.replace(tzinfo=None)
     properties.revision = 1
 
 
-def saved(write: Callable[[io.BytesIO], None]) -> bytes:
+def save_archive(write: Callable[[io.BytesIO], None]) -> bytes:
     """What a package writes as an archive, with the same date on each of its entries."""
     written = io.BytesIO()
     write(written)
-    return _undated(written.getvalue())
+    return _without_dates(written.getvalue())
 
 
-def _undated(archive: bytes) -> bytes:
+def _without_dates(archive: bytes) -> bytes:
     """The same archive without the time at which it was made; so are workbooks in it, which charts keep numbers in."""
     result = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(result, "w") as new:
         for entry in old.infolist():
             content = old.read(entry)
             if entry.filename.endswith(".xlsx"):
-                content = _undated(content)
+                content = _without_dates(content)
             elif entry.filename == PROPERTIES:
                 content = MADE_AT.sub(rb"\g<1>" + DATE.strftime("%Y-%m-%dT%H:%M:%SZ").encode(), content)
             undated = zipfile.ZipInfo(entry.filename, EARLIEST)
@@ -87,4 +87,4 @@ def column_shares(rows: Sequence[Sequence[str]]) -> tuple[float, ...]:
 def describe(shape: Any, block: Block, title: str) -> None:  # noqa: ANN401  (of two packages)
     """Give a picture the text for who cannot see it."""
     assert isinstance(block, Chart | Bars), "what is drawn"
-    shape.set("descr", escaped(figure.described(block, title)))
+    shape.set("descr", escape_text(figure.describe(block, title)))

@@ -11,13 +11,13 @@ from podsim.report.views import provenance_view as view
 if TYPE_CHECKING:
     from podsim.files.changes import Changes
     from podsim.model.prediction import Prediction
-    from podsim.model.run_cost import Owned
+    from podsim.model.run_cost import MachineOwnership
 
 Groups = tuple[tuple[Block, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class MachineNames:
     """A machine as the question names it, and what it is called in the answer."""
 
     called: str
@@ -26,26 +26,26 @@ class Used:
     changes: "Changes" = ()
 
 
-def of_one(used: Used, workload: str, answer: "Prediction") -> Groups:
+def of_one(used: MachineNames, workload: str, answer: "Prediction") -> Groups:
     """What is assumed of one machine and of its workload, as far as the answer uses it."""
     from podsim.report import number_sources  # help reads no files
 
-    typed = tuple(view.typed(number_sources.of_flags()))
+    typed = tuple(view.typed_values(number_sources.of_flags()))
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
             *((typed,) if typed else ()),
-            tuple(view.assumed(f"machine {used.called}", number_sources.of_machine(used))),
+            tuple(view.provenance_blocks(f"machine {used.called}", number_sources.of_machine(used))),
             *(
-                tuple(view.assumed(f"workload {name}", provenance))
+                tuple(view.provenance_blocks(f"workload {name}", provenance))
                 for name, provenance in number_sources.of_run(workload, used.changes, [answer]).items()
             ),
         )
 
 
 def of_page(
-    machines: Iterable[Used],
+    machines: Iterable[MachineNames],
     workloads: Iterable[str],
-    paid: "Iterable[Owned | None]" = (),
+    paid: "Iterable[MachineOwnership | None]" = (),
     answers: "Sequence[Prediction]" = (),
 ) -> Groups:
     """What is assumed of every machine and workload, a number that several share once, and all documents by title.
@@ -57,7 +57,7 @@ def of_page(
 
     listed = list(machines)
     changes = listed[0].changes if listed else ()
-    typed = tuple(view.typed(number_sources.of_flags()))
+    typed = tuple(view.typed_values(number_sources.of_flags()))
     with inputs.recording():
         of_machines = {used.called: number_sources.of_machine(used) for used in listed}
         of_workloads = {

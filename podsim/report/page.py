@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.report import figure
 from podsim.report.doc import NOT_MLPERF, Bars, Block, Chart, Doc, DocTable
-from podsim.report.escape import escaped
-from podsim.report.handout import Cover, Handout
+from podsim.report.escape import escape_text
+from podsim.report.handout import Cover, Handout, further_rows, printed_rows
 from podsim.report.version import version
 
 if TYPE_CHECKING:
@@ -39,12 +39,14 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_escaped,
+        finalize=_escape,
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["css"] = css_text
     environment.filters["running"] = running_head
     environment.filters["small"] = _is_small
+    environment.filters["printed"] = printed_rows
+    environment.filters["further"] = further_rows
     # the template marks these texts as safe: they are matplotlib's, whose texts matplotlib escapes
     environment.filters["svg"] = _svg
     environment.filters["narrow"] = _narrow
@@ -52,12 +54,12 @@ def _environment() -> "Environment":
 
 
 def _svg(chart: Chart) -> str:
-    return figure.svg(chart, figure.described(chart, chart.title))
+    return figure.svg(chart, figure.describe(chart, chart.title))
 
 
 def _narrow(chart: Chart) -> str:
     """The same chart for a telephone, drawn smaller so that its letters are larger."""
-    return figure.svg(chart, figure.described(chart, chart.title), width_in=figure.NARROW_IN)
+    return figure.svg(chart, figure.describe(chart, chart.title), width_in=figure.NARROW_IN)
 
 
 def _is_small(block: Block) -> bool:
@@ -67,7 +69,7 @@ def _is_small(block: Block) -> bool:
 
 def css_text(text: str) -> str:
     """A text as a string of CSS: every character that is no letter or figure by its number."""
-    body = "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):x} " for c in escaped(text))
+    body = "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):x} " for c in escape_text(text))
     return f'"{body}"'
 
 
@@ -76,6 +78,6 @@ def running_head(text: str) -> str:
     return text if len(text) <= MOST_RUNNING else f"{text[: MOST_RUNNING - 2].rsplit(' ', 1)[0]} …"
 
 
-def _escaped(value: object) -> object:
+def _escape(value: object) -> object:
     """What a template prints, without control characters; pieces of HTML are made of such texts already."""
-    return escaped(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return escape_text(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -20,7 +20,7 @@ def pdf(handout: Handout, cover: Cover) -> bytes:
     weasyprint = _weasyprint()
     for name in ("weasyprint", "fontTools"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # of rules of the page that are for screens
-    document = weasyprint.HTML(string=page.html(handout, cover), url_fetcher=_refused)
+    document = weasyprint.HTML(string=page.html(handout, cover), url_fetcher=_refuse)
     content: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_identifier=IDENTIFIER, full_fonts=False)
     return content
 
@@ -38,6 +38,6 @@ def _weasyprint() -> Any:  # noqa: ANN401  (a package without types)
     return weasyprint
 
 
-def _refused(url: str) -> dict[str, object]:
+def _refuse(url: str) -> dict[str, object]:
     """What WeasyPrint gets for an address: nothing, since a page needs nothing else."""
     raise ValueError(f"a page loads nothing: {url}")

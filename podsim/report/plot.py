@@ -18,11 +18,11 @@ ROOM = 0.04  # share of the range left free at each end, so that no point sits o
 
 
 def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
-    """The chart in at most `width` columns: title, curves with marked points, axes, and what the marks mean.
+    """The chart in at most `width` columns: title with what the marks mean, curves with marked points, axes.
 
     Without Unicode only the marks are drawn. Points that an axis cannot show (zero on a logarithm) are left out.
     """
-    seen = [_shown(series, chart) for series in chart.series]
+    seen = [_points_on_axes(series, chart) for series in chart.series]
     everything = [point for points in seen for point in points]
     if not everything:
         return [chart.title]
@@ -38,17 +38,18 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
             grid[_row(y, frame_y)][_column(x, frame_x, columns)] = marks[index % len(marks)]
     legend = "   ".join(f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series))
     return [
-        chart.title,
-        *_framed(grid, y_ticks, frame_y, margin),
+        *_title_lines(chart.title, legend, limits, width),
+        *_draw_frame(grid, y_ticks, frame_y, margin),
         *_below(chart.x, frame_x, columns, margin, width),
-        *_legend(legend, limits, width),
     ]
 
 
-def _legend(legend: str, limits: Sequence[str], width: int) -> list[str]:
-    """What marks and lines mean: on one line, or each limit on its own where that would be too wide."""
+def _title_lines(title: str, legend: str, limits: Sequence[str], width: int) -> list[str]:
+    """The title and what marks and lines mean, on as few lines as the width allows."""
     together = "   ".join((legend, *limits))
-    return [together] if len(together) <= width else [legend, *limits]
+    if len(title) + len("   ") + len(together) <= width:
+        return [f"{title}   {together}"]
+    return [title, together] if len(together) <= width else [title, legend, *limits]
 
 
 def _limits(
@@ -85,7 +86,7 @@ def _place(value: float, axis: ChartAxis) -> float:
     return math.log10(value) if axis.log else value
 
 
-def _shown(series: DocSeries, chart: Chart) -> list[tuple[float, float]]:
+def _points_on_axes(series: DocSeries, chart: Chart) -> list[tuple[float, float]]:
     """The points of a series on the axes' own scales, less those that have no place there."""
     return [
         (_place(x, chart.x), _place(y, chart.y))
@@ -151,7 +152,7 @@ def _round(axis: ChartAxis, frame: tuple[float, float]) -> list[float]:
     return [step * count for count in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _framed(
+def _draw_frame(
     grid: Sequence[Sequence[str]], ticks: Sequence[tuple[float, str]], frame: tuple[float, float], margin: int
 ) -> Iterator[str]:
     named = {_row(place, frame): text for place, text in ticks}

@@ -61,7 +61,7 @@ def place(axes: "Axes", chart: Chart) -> None:
     taken = [*points, *_limits(axes, chart, points)]
     extent = axes.bbox
     room = Box(extent.x0 - 2, extent.y0, extent.x1 + 2, extent.y1)
-    for x, y, name, strong in sorted(_named(chart), key=lambda item: not item[3]):
+    for x, y, name, strong in sorted(_named_points(chart), key=lambda item: not item[3]):
         for dx, dy in OFFSETS:
             box = _try(axes, (x, y), name, (dx, dy), strong=strong, taken=taken, room=room)
             if box is not None:
@@ -69,7 +69,7 @@ def place(axes: "Axes", chart: Chart) -> None:
                 break
 
 
-def _named(chart: Chart) -> Iterator[tuple[float, float, str, bool]]:
+def _named_points(chart: Chart) -> Iterator[tuple[float, float, str, bool]]:
     for series in chart.series:
         for (x, y), name in zip(series.points, series.names, strict=bool(series.names)):
             if name:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from podsim.report.doc import Bars, Chart, ChartAxis, DocSeries, ReferenceLine
-from podsim.report.escape import escaped
+from podsim.report.escape import escape_text
 from podsim.report.figure import COLOURS, LIMIT
 from podsim.report.office_file import describe
 
@@ -39,7 +39,7 @@ def add_bars(slide: Any, block: Bars, title: str, place: Place) -> None:  # noqa
 
     rows = block.rows[::-1]  # the first is drawn lowest
     data = CategoryChartData()
-    data.categories = [escaped(", ".join(filter(None, (row.label, row.share_text, row.text)))) for row in rows]
+    data.categories = [escape_text(", ".join(filter(None, (row.label, row.share_text, row.text)))) for row in rows]
     data.add_series("start", [round(100 * row.start, 6) for row in rows])
     data.add_series("share, %", [round(100 * row.share, 6) for row in rows])
     shape = slide.shapes.add_chart(XL_CHART_TYPE.BAR_STACKED, *map(Inches, place), data)
@@ -115,7 +115,7 @@ def _visible(series: DocSeries, chart: Chart) -> DocSeries:
 
 
 def _add_points(data: Any, label: str, points: Sequence[tuple[float, float]]) -> None:  # noqa: ANN401
-    series = data.add_series(escaped(label))
+    series = data.add_series(escape_text(label))
     for x, y in points:
         series.add_data_point(x, y)
 
@@ -167,7 +167,7 @@ def _draw_series(item: Any, series: DocSeries, at: int) -> None:  # noqa: ANN401
             label = item.points[number].data_label
             label.position = getattr(XL_LABEL_POSITION, "BELOW" if series.marked else PLACES[at % len(PLACES)])
             run = label.text_frame.paragraphs[0].add_run()
-            run.text = escaped(name)
+            run.text = escape_text(name)
             run.font.size, run.font.bold = Pt(NAME_PT), series.marked
     if series.band:
         _add_error_bars(item, series, colour)
@@ -189,7 +189,7 @@ def _draw_axis(axis: Any, described: ChartAxis, ends: _Ends) -> None:  # noqa: A
 
     axis.has_title = True
     run = axis.axis_title.text_frame.paragraphs[0].add_run()
-    run.text, run.font.size, run.font.bold = escaped(described.title), Pt(TEXT_PT), False
+    run.text, run.font.size, run.font.bold = escape_text(described.title), Pt(TEXT_PT), False
     axis.has_major_gridlines = True
     _stroke(axis.major_gridlines.format.line, "#d3d8de", 0.5)
     axis.tick_label_position = XL_TICK_LABEL_POSITION.LOW

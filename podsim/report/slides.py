@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from podsim.report.doc import NOT_MLPERF, Bars, Chart, DocTable, Fact
-from podsim.report.escape import escaped
+from podsim.report.escape import escape_text
 from podsim.report.handout import Cover, Handout, Section
-from podsim.report.office_file import column_shares, drawing, heading, saved, say_of_itself
+from podsim.report.office_file import column_shares, drawing, heading, save_archive, say_of_itself
 from podsim.report.slide_charts import FONT, Place, add_bars, add_chart
 from podsim.report.version import version
 
@@ -20,7 +20,7 @@ MOST_ROWS, MOST_COLUMNS, MOST_RISKS = 10, 9, 9
 
 def pptx(handout: Handout, cover: Cover) -> bytes:
     """Four slides: the answer with its figures, the chart, the alternatives, and where the time goes with the risks."""
-    return saved(_SlideWriter(handout, cover).deck.save)
+    return save_archive(_SlideWriter(handout, cover).deck.save)
 
 
 def _add_drawing(slide: Any, block: Chart | Bars, title: str, place: Place) -> None:  # noqa: ANN401
@@ -87,7 +87,7 @@ class _SlideWriter:
     def _drawing(self, sections: Sequence[Section], handout: Handout) -> None:
         """The chart that explains the answer."""
         if not sections:
-            self._listed("Figures", [self._spelled(row) for row in handout.figures])
+            self._add_list("Figures", [self._fact_text(row) for row in handout.figures])
             return
         first = drawing(sections[0])
         assert first is not None, "only those with a drawing come here"
@@ -97,7 +97,7 @@ class _SlideWriter:
     def _alternatives(self, sections: Sequence[Section], handout: Handout) -> None:
         """A table of the others, with the columns and rows that a slide can hold."""
         if not sections:
-            self._listed("In detail", [self._spelled(row) for row in handout.figures])
+            self._add_list("In detail", [self._fact_text(row) for row in handout.figures])
             return
         table = next(block for block in sections[0] if isinstance(block, DocTable))
         slide = self._slide(heading(sections[0]))
@@ -129,7 +129,7 @@ class _SlideWriter:
     def _parts(self, sections: Sequence[Section], handout: Handout) -> None:
         """Where the time goes, and the risks."""
         if not sections:
-            self._listed("Risks and assumptions", handout.risks)
+            self._add_list("Risks and assumptions", handout.risks)
             return
         first = drawing(sections[0])
         assert first is not None, "only those with a drawing come here"
@@ -140,11 +140,11 @@ class _SlideWriter:
         place = (EDGE_IN + left + 0.2, 1.6, WIDTH_IN - 2 * EDGE_IN - left - 0.2, 5.0)
         self._box(slide, handout.risks[:MOST_RISKS], place, size=13)
 
-    def _listed(self, title: str, lines: Sequence[str]) -> None:
+    def _add_list(self, title: str, lines: Sequence[str]) -> None:
         slide = self._slide(title)
         self._box(slide, lines[:MOST_RISKS] or ["None."], (EDGE_IN, 1.6, WIDTH_IN - 2 * EDGE_IN, 5.0), size=18)
 
-    def _spelled(self, row: Fact) -> str:
+    def _fact_text(self, row: Fact) -> str:
         return ": ".join((row.label, "; ".join(filter(None, (f"{row.number} {row.unit}".strip(), row.remark)))))
 
     def _box(
@@ -174,7 +174,7 @@ class _SlideWriter:
         colour: tuple[int, int, int] | None = INK,
     ) -> None:
         run = paragraph.add_run()
-        run.text = escaped(text)
+        run.text = escape_text(text)
         run.font.size, run.font.bold, run.font.name = self.util.Pt(size), bold, FONT
         if quiet or colour is not None:
             run.font.color.rgb = self.colour(*(QUIET if quiet else colour or INK))

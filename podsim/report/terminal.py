@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING
 
 from podsim.report.doc import Bar, Bars, Block, Chart, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.escape import escaped
+from podsim.report.escape import escape_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,7 +71,7 @@ class Look:
 
     def clean(self, text: str) -> str:
         """`text` with nothing in it that this output cannot show, control characters included."""
-        safe = escaped(text)
+        safe = escape_text(text)
         return safe if self.unicode else safe.translate(ASCII).encode("ascii", "replace").decode()
 
 
@@ -129,7 +129,7 @@ def _draw(table: "RichTable", look: Look) -> list[str]:
     return [" " * INDENT + line.rstrip() for line in out.getvalue().replace(GLUE, " ").splitlines()]
 
 
-def _kept(text: str) -> str:
+def _keep_units(text: str) -> str:
     """The text with its numbers and their units on one line, wherever it folds; values in quotes may fold."""
     return '"'.join(OF_NUMBER.sub(GLUE, part) if not at % 2 else part for at, part in enumerate(text.split('"')))
 
@@ -152,7 +152,7 @@ def _paragraph(text: str, label: str, style: str, look: Look) -> list[str]:
     grid = _grid()
     if label := look.clean(label):
         grid.add_column(width=_cells([label]), no_wrap=True)
-    text = _kept(look.clean(text))
+    text = _keep_units(look.clean(text))
     room = look.width - INDENT - (_cells([label]) + GAP if label else 0)
     grid.add_column(width=max(LEAST_WRAPPED, min(room, _cells([text]))), overflow="fold")
     grid.add_row(*([Text(label, "dim")] if label else []), Text(text, style))
@@ -163,7 +163,7 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
     """Labels aligned; numbers with their remarks in columns, a row without a number as text to the edge."""
     clean = look.clean
     labels = [clean(row.label) for row in rows]
-    values = _aligned([(clean(row.number), clean(row.unit)) for row in rows])
+    values = _align([(clean(row.number), clean(row.unit)) for row in rows])
     numbered = [row for row in rows if row.number or row.unit]
     remarks, seconds = [clean(row.remark) for row in numbered], [clean(row.second) for row in numbered]
     widths = _cells(labels), _cells(values), _cells(remarks)
@@ -173,7 +173,7 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
     room = look.width - INDENT - sum(widths[:2]) - GAP * 2
     if numbered and room >= min(LEAST_WRAPPED, max(widths[2], _cells(seconds))):
         return _fact_lines([_one_remark(row) for row in rows], labels, values, (*widths[:2], room), look)
-    stacked = [part for row in rows for part in _stacked(row)]
+    stacked = [part for row in rows for part in _stack(row)]
     return _fact_lines(stacked, [clean(row.label) for row in stacked], [""] * len(stacked), widths[:1], look)
 
 
@@ -190,7 +190,7 @@ def _one_remark(row: Fact) -> Fact:
     return replace(row, remark=" · ".join(filter(None, (row.remark, row.second))), second="")
 
 
-def _stacked(row: Fact) -> Sequence[Fact]:
+def _stack(row: Fact) -> Sequence[Fact]:
     """The number as a row of its own, its remarks below."""
     number = f"{row.number} {row.unit}".strip()
     remark = _one_remark(row).remark
@@ -211,7 +211,7 @@ def _fact_lines(
         grid = _grid()
         grid.add_column(width=widths[0], no_wrap=True)
         strong = "bold" if row.strong else ""
-        remark, second = _kept(look.clean(row.remark)), _kept(look.clean(row.second))
+        remark, second = _keep_units(look.clean(row.remark)), _keep_units(look.clean(row.second))
         texts = [Text(remark, "" if value else strong), Text(second, "dim")]
         if value:
             for width in widths[1:-1]:
@@ -225,7 +225,7 @@ def _fact_lines(
     return lines
 
 
-def _aligned(pairs: Sequence[tuple[str, str]]) -> list[str]:
+def _align(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Numbers right aligned in front of their units; what has no unit and is no number starts where numbers start."""
     widest = _cells([number for number, unit in pairs if unit])
     return [
@@ -305,10 +305,9 @@ def _table(table: DocTable, look: Look) -> list[str]:
     for number, row in enumerate(cells):
         chosen = number == table.marked
         first = [mark if chosen else ""] if lead else []
-        grid.add_row(*first, *(Text(_kept(row[index]), "bold" if chosen else "") for index in kept))
-    return (
-        _draw(grid, look) + _left_out(titles, kept, look) + _explained([table.columns[index] for index in kept], look)
-    )
+        grid.add_row(*first, *(Text(_keep_units(row[index]), "bold" if chosen else "") for index in kept))
+    legend = [_name_dropped_columns(titles, kept), _column_meanings([table.columns[index] for index in kept])]
+    return _draw(grid, look) + (_paragraph(" · ".join(filter(None, legend)), "", "dim", look) if any(legend) else [])
 
 
 def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
@@ -338,14 +337,12 @@ def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[l
     return kept, fitted
 
 
-def _explained(columns: Sequence[Column], look: Look) -> list[str]:
+def _column_meanings(columns: Sequence[Column]) -> str:
     """What the columns that stay mean, once each."""
-    texts = dict.fromkeys(column.note for column in columns if column.note)
-    return _paragraph(" ".join(texts), "", "dim", look) if texts else []
+    return " ".join(dict.fromkeys(column.note for column in columns if column.note))
 
 
-def _left_out(titles: Sequence[str], kept: Sequence[int], look: Look) -> list[str]:
+def _name_dropped_columns(titles: Sequence[str], kept: Sequence[int]) -> str:
+    """The columns for which there is no room."""
     gone = [title for index, title in enumerate(titles) if index not in kept]
-    if not gone:
-        return []
-    return _paragraph(f"left out at this width: {', '.join(gone)}", "", "dim", look)
+    return f"left out at this width: {', '.join(gone)}" if gone else ""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from podsim.report.doc import NOT_MLPERF, Bars, Block, Chart, DocTable, Fact, Facts, Heading, Note
-from podsim.report.escape import escaped
-from podsim.report.handout import LISTED, Cover, Handout, Section
-from podsim.report.office_file import column_shares, describe, picture, saved, say_of_itself
+from podsim.report.escape import escape_text
+from podsim.report.handout import BULLET, Cover, Handout, Section, further_rows, printed_rows
+from podsim.report.office_file import column_shares, describe, picture, save_archive, say_of_itself
 from podsim.report.version import version
 
 FONT: Final = "Arial"
@@ -20,7 +20,7 @@ WIDE: Final = 9
 
 def docx(handout: Handout, cover: Cover) -> bytes:
     """The whole document on A4 pages with headings, real tables and described pictures."""
-    return saved(_TextWriter(handout, cover).document.save)
+    return save_archive(_TextWriter(handout, cover).document.save)
 
 
 class _TextWriter:
@@ -161,7 +161,12 @@ class _TextWriter:
     def _table(self, table: DocTable) -> None:
         numbers = tuple(column.number for column in table.columns)
         titles = [column.title for column in table.columns]
-        self._grid(titles, table.rows, numbers=numbers, marked=table.marked)
+        kept = printed_rows(table)
+        rows = [table.rows[at] for at in kept]
+        marked = None if table.marked is None else kept.index(table.marked)
+        self._grid(titles, rows, numbers=numbers, marked=marked)
+        if left_out := further_rows(table):
+            self._text(left_out, quiet=True)
         if explained := " ".join(dict.fromkeys(column.note for column in table.columns if column.note)):
             self._text(explained, quiet=True)
 
@@ -208,17 +213,17 @@ class _TextWriter:
         properties.append(properties.makeelement(name("w:shd"), fill))
 
     def _note(self, note: Note) -> None:
-        if note.label == LISTED:
+        if note.label == BULLET:
             paragraph = self.document.add_paragraph(style="List Bullet")
         else:
             paragraph = self.document.add_paragraph()
         size = SMALL_PT if self.small else TEXT_PT
-        if note.label and note.label != LISTED:
+        if note.label and note.label != BULLET:
             self._run(paragraph, f"{note.label}  ", size=size, bold=True)
         self._run(paragraph, note.text, size=size)
 
     def _heading(self, text: str, level: int) -> None:
-        self.document.add_heading(escaped(text), level)
+        self.document.add_heading(escape_text(text), level)
 
     def _text(self, text: str, *, quiet: bool = False) -> None:
         self._run(self.document.add_paragraph(), text, size=SMALL_PT if self.small else TEXT_PT, quiet=quiet)
@@ -232,7 +237,7 @@ class _TextWriter:
         bold: bool = False,
         quiet: bool = False,
     ) -> Any:  # noqa: ANN401
-        run = paragraph.add_run("\t".join(escaped(part) for part in text.split("\t")))
+        run = paragraph.add_run("\t".join(escape_text(part) for part in text.split("\t")))
         run.font.size, run.font.bold = self.shared.Pt(size), bold
         if quiet:
             run.font.color.rgb = self.shared.RGBColor(*QUIET)

@@ -45,8 +45,8 @@ if TYPE_CHECKING:  # for editors and type checkers; names are looked up below
     from podsim.studies.op.study import op as op
     from podsim.studies.plan.study import plan as plan
     from podsim.studies.plan.study import plan_mix as plan_mix
-    from podsim.studies.predict.economics import priced as priced
-    from podsim.studies.predict.economics import purse as purse
+    from podsim.studies.predict.economics import ownership_terms as ownership_terms
+    from podsim.studies.predict.economics import price as price
     from podsim.studies.predict.gate import gate as gate
     from podsim.studies.predict.scenario_files import read_scenario as read_scenario
     from podsim.studies.predict.scenario_files import write_scenario as write_scenario
@@ -63,9 +63,9 @@ if TYPE_CHECKING:  # for editors and type checkers; names are looked up below
     from podsim.studies.validate.study import freeze as freeze
     from podsim.studies.validate.study import hold_outs as hold_outs
     from podsim.studies.validate.study import microbenchmarks as microbenchmarks
-    from podsim.studies.validate.study import published as published
     from podsim.studies.validate.study import validate as validate
     from podsim.studies.validate.study import validate_comparators as validate_comparators
+    from podsim.studies.validate.study import validate_published as validate_published
 
 
 @cache

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from podsim.errors import InputError
 from podsim.files.contents import reading_once
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.arguments import FLAGS
 from podsim.model.displayable import keep, ledger
-from podsim.model.keywords import unknown, values
+from podsim.model.keywords import unknown_keywords, values
 from podsim.scenario import PART_OF, Scenario
 from podsim.studies import arguments
 from podsim.studies.call_record import asking
@@ -36,7 +36,7 @@ class ScenarioVerb(Protocol[R_co]):
         """Answer the scenario."""
 
 
-def checked(verb: Callable[P, R]) -> Callable[P, R]:
+def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     """The verb with its arguments checked: it gets whole numbers of numpy as Python's, paths as texts, lists as tuples.
 
     Raises InputError where an argument is unknown, missing, there twice, of another kind or out of range.
@@ -46,14 +46,14 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        table = _checked(name, _named(name, positional, args, keywords) if args else keywords)
+        table = _check_values(name, _by_name(name, positional, args, keywords) if args else keywords)
         with asking(name, table) as record:
             answer = verb(**table)  # type: ignore[call-arg]
         before = ledger(table.get("answer"))
         keep(answer, before.followed_by(record) if before and record else before or record)
         return answer
 
-    call.__doc__ = _documented(verb.__doc__ or "", arguments(name).values())
+    call.__doc__ = _with_parameters(verb.__doc__ or "", arguments(name).values())
     return call
 
 
@@ -72,13 +72,13 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
 
     @wraps(verb)
     def call(*args: object, **keywords: object) -> R:
-        given = _named(name, positional, args, keywords) if args else keywords
+        given = _by_name(name, positional, args, keywords) if args else keywords
         scenario = given.get("workload")
         if isinstance(scenario, Scenario):
             _refuse_idle(name, scenario, kept)
-            table = _checked(name, {**given, "workload": scenario.workload})
+            table = _check_values(name, {**given, "workload": scenario.workload})
         else:
-            table = _checked(name, given)
+            table = _check_values(name, given)
             scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
         mine = {key: value for key, value in table.items() if key in kept}
         with asking(name, {**scenario.flags(), **mine}) as record, reading_once():
@@ -87,29 +87,29 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
         return answer
 
     call.__signature__ = Signature(_parameters(name, positional))  # type: ignore[attr-defined]
-    call.__doc__ = _documented(verb.__doc__ or "", arguments(name).values())
+    call.__doc__ = _with_parameters(verb.__doc__ or "", arguments(name).values())
     return call
 
 
-def _documented(text: str, declared: Collection[Argument]) -> str:
+def _with_parameters(text: str, declared: Collection[Argument]) -> str:
     """The docstring of a verb with its parameters, their kinds, units, ranges and defaults, and its errors."""
     lines = [cleandoc(text), ""]
     if declared:
         lines += ["Parameters", "----------"]
     for argument in declared:
-        lines.append(f"{argument.name} : {argument.stated}")
+        lines.append(f"{argument.name} : {argument.description}")
         lines += [f"    {line}" for line in wrap(argument.help, 100)]
     errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
     lines += ["", "Raises", "------", "InputError", f"    {errors}"]
     return "\n".join(lines)
 
 
-def _checked(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+def _check_values(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The arguments of a call, checked against the table."""
     declared = arguments(name)
     if strangers := [text for text in given if text not in declared]:
-        raise unknown(f"podsim.{name}()", strangers, declared)
-    if missing := [text for text, argument in declared.items() if argument.default is REQUIRED and text not in given]:
+        raise unknown_keywords(f"podsim.{name}()", strangers, declared)
+    if missing := [text for text, argument in declared.items() if argument.default is NO_DEFAULT and text not in given]:
         raise InputError(
             f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument", hint=f"help(podsim.{name})"
         )
@@ -136,13 +136,13 @@ def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
         Parameter(
             text,
             Parameter.POSITIONAL_OR_KEYWORD if text in positional else Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if declared[text].default is REQUIRED else declared[text].default,
+            default=Parameter.empty if declared[text].default is NO_DEFAULT else declared[text].default,
         )
         for text in ordered
     ]
 
 
-def _named(
+def _by_name(
     verb: str, positional: tuple[str, ...], args: tuple[object, ...], keywords: Mapping[str, object]
 ) -> Mapping[str, object]:
     """All arguments of a call by name; InputError where there are too many, or one is there twice."""

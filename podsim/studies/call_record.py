@@ -46,7 +46,7 @@ def asking(verb: str, table: Mapping[str, Any]) -> Iterator[inputs.Ledger | None
     with inputs.recording() as record:
         record.verb, record.question = COMMANDS.get(verb, verb), dict(table)
         names = {**FLAGS, **ARGUMENTS.get(verb, {})}
-        flags = dict(sorted((names.get(name, name), value) for name, value in _stated(arguments(verb), table)))
+        flags = dict(sorted((names.get(name, name), value) for name, value in _given_flags(arguments(verb), table)))
         if verb in SWITCHES:
             flags[SWITCHES[verb]] = True
         record.named = frozenset(name for name in flags if name in NAMED_FILES and find.is_path(str(flags[name])))
@@ -56,7 +56,7 @@ def asking(verb: str, table: Mapping[str, Any]) -> Iterator[inputs.Ledger | None
         yield record
 
 
-def _stated(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Flags that are not at their default, in the types of JSON and by keyword."""
     for name, value in table.items():
         argument = declared.get(name)

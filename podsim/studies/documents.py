@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from podsim.report import json_text
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 
 if TYPE_CHECKING:
     from podsim.report.json_document import JsonDocument
@@ -40,10 +40,10 @@ DOCUMENTS: Final = {
     "podsim.model.validation.Validation": "validate.VALIDATION",
     "podsim.model.validation.CoverageReport": "validate.COVERAGE",
     "podsim.model.validation.HoldOuts": "validate.HOLD_OUTS",
-    "podsim.model.validation.FreezeReport": "validate.FROZEN",
+    "podsim.model.validation.FreezeReport": "validate.FROZEN_DOCUMENT",
     "podsim.model.microbenchmark.MicrobenchmarkReport": "validate.MICROBENCHMARKS",
     "podsim.model.claims.ClaimsReport": "validate.CLAIMS",
-    "podsim.model.published.PublishedReport": "validate.PUBLISHED",
+    "podsim.model.published.PublishedReport": "validate.PUBLISHED_DOCUMENT",
     "podsim.model.validation.FitReport": "calibrate.FIT",
     "podsim.model.noise.NoiseFit": "calibrate.NOISE",
     "podsim.calibration.framework_fit.FrameworkFit": "calibrate.FRAMEWORKS",
@@ -58,16 +58,16 @@ def of(answer: object) -> JsonDocument:
     name = DOCUMENTS.get(f"{type(answer).__module__}.{type(answer).__name__}")
     if name is None:
         return json_text.by_fields(answer)
-    return declared(IN_PHASES if name == PREDICTION and getattr(answer, "phases", None) else name)
+    return document_named(IN_PHASES if name == PREDICTION and getattr(answer, "phases", None) else name)
 
 
-def declared(name: str) -> JsonDocument:
+def document_named(name: str) -> JsonDocument:
     """The document of that name: "predict.LAW" of the study `predict`."""
     study, _, name = name.partition(".")
     document: JsonDocument = getattr(import_module(f"podsim.studies.{study}.json_keys"), name)
     return document
 
 
-def written(answer: object) -> Written:
+def answer_document(answer: object) -> AnswerDocument:
     """The answer of a study as programs read it."""
-    return Written(lambda: of(answer), answer)
+    return AnswerDocument(lambda: of(answer), answer)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from podsim.files.comparator_machines import Placed
+from podsim.files.comparator_machines import MachineWithChip
 from podsim.files.read import Document
 from podsim.model.chip import Chip
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, ComparatorResult
 from podsim.model.fabric import GenericFabric, Topology
 from podsim.model.phases import Phases
 from podsim.model.quantity import Provenance
-from podsim.model.run_cost import Owned
+from podsim.model.run_cost import MachineOwnership
 from podsim.model.workload import Workload
 from podsim.report import json_schema
 from podsim.studies import documents
@@ -29,14 +29,14 @@ LOOK_UPS: Final[Mapping[str, Any]] = {
     "look_up.TOPOLOGIES": {
         "topologies": tuple[Topology, ...],
         "fabrics": tuple[GenericFabric, ...],
-        "comparators": tuple[Placed, ...],
+        "comparators": tuple[MachineWithChip, ...],
     },
     "look_up.TOPOLOGY": MeasuredTopology,
     "look_up.FABRIC": MeasuredFabric,
     "look_up.COMPARATOR": {
         "topology": ComparatorMachine,
         "chip": ComparatorChip,
-        "money": Owned,
+        "money": MachineOwnership,
         "results": tuple[ComparatorResult, ...],
     },
     "look_up.WORKLOADS": {"workloads": tuple[Workload, ...], "phases": tuple[Phases, ...]},
@@ -58,7 +58,7 @@ def schemas() -> dict[str, list[Tree]]:
     """The schemas of all documents by name, of which a name has one a type."""
     table: dict[str, list[Tree]] = {}
     for name, answer in (*_answers(), *LOOK_UPS.items()):
-        schema = json_schema.schema(documents.declared(name), answer)
+        schema = json_schema.schema(documents.document_named(name), answer)
         table.setdefault(schema["title"], []).append(schema)
     return table
 

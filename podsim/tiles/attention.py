@@ -16,7 +16,7 @@ from podsim.tiles import amp, composite, product, rearrange, vector
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
 from podsim.tiles.rearrange import Along, Layout
 from podsim.tiles.reduction import ONE_OVERHEAD, READ_CYCLES
-from podsim.tiles.shares import checked, step, up, vectors, vertex
+from podsim.tiles.shares import check_sizes, step, up, vectors, vertex
 from podsim.tiles.supersteps import cycles
 
 PASSES = ("maximum", "subtract", "exp", "multiply")  # of a block of scores; its sum is read besides
@@ -174,7 +174,7 @@ def _operand(heads: Heads, context: TilePlan, grain: int, chip: Chip) -> Layout:
     )
 
 
-def fused(
+def plan_fused(
     heads: Heads, precision: Precision, chip: Chip, *, available_memory: float = 0.6, name: str = "fused attention"
 ) -> TilePlan:
     """Keys and values pass the tiles in the blocks that cost least; no layout changes. Infeasible where none fits."""
@@ -199,7 +199,7 @@ def fused(
         flop=heads.flop,
         sram_bytes_per_tile={"temporary": best.sram_bytes},
         tiles_used=tiles,
-        alternatives=tuple(_lost(block, best, block in fitting) for block in tried if block is not best),
+        alternatives=tuple(_rejection(block, best, block in fitting) for block in tried if block is not best),
     )
 
 
@@ -212,7 +212,7 @@ class _Block:
     sram_bytes: float
 
 
-def _lost(block: _Block, best: _Block, fits: bool) -> RejectedPlan:
+def _rejection(block: _Block, best: _Block, fits: bool) -> RejectedPlan:
     return RejectedPlan(
         splits={"serial keys": block.step.repeat},
         cycles=block.cycles,
@@ -267,4 +267,4 @@ def _softmax(rows: int, keys: int, size: int, chip: Chip) -> float:
 
 
 def _check(heads: Heads, name: str) -> None:
-    checked(name, groups=heads.groups, queries=heads.queries, keys=heads.keys, width=heads.width)
+    check_sizes(name, groups=heads.groups, queries=heads.queries, keys=heads.keys, width=heads.width)

@@ -14,8 +14,8 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.reduction import Scattered
-from podsim.tiles.shares import Share, checked, fitted, spread, step, up, vectors, vertex
+from podsim.tiles.reduction import ScatteredSum
+from podsim.tiles.shares import Share, check_fit, check_sizes, spread, step, up, vectors, vertex
 from podsim.tiles.supersteps import slower, total
 
 NormKind = Literal["layer", "batch", "group"]
@@ -53,9 +53,9 @@ class _Rows:
         return max(1, self.shares[0][1] * self.parts // self.columns)
 
     @property
-    def scattered(self) -> Scattered:
+    def scatter(self) -> ScatteredSum:
         """The sums of the rows."""
-        return Scattered(
+        return ScatteredSum(
             elements=self.rows * self.columns,
             share=self.shares[0][1],
             tiles=self.tiles,
@@ -123,7 +123,7 @@ def softmax(
 
     Backward multiplies by the gradient, sums, multiplies and subtracts. Rows are whole or cut, whichever costs less.
     """
-    checked(name, rows=rows, columns=columns)
+    check_sizes(name, rows=rows, columns=columns)
     steps = _softmax_backward if backward else _softmax
     size = OUTPUT_BYTES[precision]
     choice = _cheapest((rows, columns), size, chip, lambda laid: steps(laid, precision, chip))
@@ -169,14 +169,14 @@ def norm(
     batch norm 16. Replicas that share a batch norm add up `statistics_bytes` twice: once forward, once backward.
     """
     title = name or f"{kind} norm"
-    checked(title, rows=rows, channels=channels, images=images, channel_groups=channel_groups)
+    check_sizes(title, rows=rows, channels=channels, images=images, channel_groups=channel_groups)
     size = OUTPUT_BYTES[precision]
     shares = spread(rows * channels, chip.tiles, min(CHANNELS_ON_A_TILE, channels))
     tiles = sum(count for count, _ in shares)
     footprint = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
     statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
     on_tile = {"layer": math.ceil(shares[0][1] / footprint), "batch": footprint, "group": 1}[kind]
-    scattered = partial(Scattered, elements=rows * channels, share=shares[0][1], tiles=tiles)
+    scattered = partial(ScatteredSum, elements=rows * channels, share=shares[0][1], tiles=tiles)
     sums = scattered(resident=min(on_tile, statistics), outputs=statistics)
     per_channel = scattered(resident=footprint, outputs=channels)
     if backward:
@@ -200,7 +200,7 @@ def loss(
     rows: int, classes: int, precision: Precision, chip: Chip, *, backward: bool = False, name: str = "loss"
 ) -> TilePlan:
     """Softmax and cross-entropy of each row with its label, and the accuracy; backward subtracts and scales."""
-    checked(name, rows=rows, classes=classes)
+    check_sizes(name, rows=rows, classes=classes)
     steps = _loss_backward if backward else _loss
     size = OUTPUT_BYTES[precision]
     choice = _cheapest((rows, classes), size, chip, lambda laid: steps(laid, precision, chip))
@@ -234,7 +234,7 @@ def pool(
     outputs: int, window: int, precision: Precision, chip: Chip, *, backward: bool = False, name: str = "pool"
 ) -> TilePlan:
     """Maximum or mean of `window` elements for each output; what a window overlaps arrives from its neighbours."""
-    checked(name, outputs=outputs, window=window)
+    check_sizes(name, outputs=outputs, window=window)
     size = OUTPUT_BYTES[precision]
     shares = spread(outputs, chip.tiles, CHANNELS_ON_A_TILE)
     each = POOL_GRADIENT_CYCLES if backward else POOL_CYCLES
@@ -272,7 +272,7 @@ def _plan(
         splits=splits,
         supersteps=steps,
         flop=flop,
-        sram_bytes_per_tile=fitted(name, {"operands": 2.0 * share_bytes, "result": float(share_bytes)}, chip),
+        sram_bytes_per_tile=check_fit(name, {"operands": 2.0 * share_bytes, "result": float(share_bytes)}, chip),
         tiles_used=tiles,
     )
 
@@ -299,10 +299,10 @@ def _row_sums(laid: _Rows, element_bytes: int, chip: Chip, name: str) -> tuple[S
     local = step(f"{name} on tile", "reduce", (Cohort(tiles=laid.tiles, compute_cycles=cycles),))
     if laid.parts == 1:
         return (local,)
-    return (local, *reduction.across(laid.scattered, chip, name=name), _back(laid.scattered, 1))
+    return (local, *reduction.across(laid.scatter, chip, name=name), _back(laid.scatter, 1))
 
 
-def _back(sums: Scattered, moments: int) -> Superstep:
+def _back(sums: ScatteredSum, moments: int) -> Superstep:
     """Each tile receives what was made of the sums it has a part in."""
     arriving = float(moments * sums.resident * FLOAT_BYTES)
     return step("back to tiles", "reduce", (Cohort(tiles=sums.tiles, receive_bytes=arriving, send_bytes=arriving),))
@@ -313,7 +313,7 @@ def _tile_channels(kind: NormKind, share: int) -> int:
     return CHANNELS_ON_A_TILE if kind == "batch" else up(math.isqrt(share), CHANNELS_ON_A_TILE)
 
 
-def _statistics(sums: Scattered, chip: Chip) -> tuple[Superstep, ...]:
+def _statistics(sums: ScatteredSum, chip: Chip) -> tuple[Superstep, ...]:
     """The inverse deviation of the few sums, and both statistics back to every tile that needs them."""
     small = spread(sums.outputs, chip.tiles)
     made = _passes(("square", "subtract", "rsqrt"), small, Precision.FP32, chip)
@@ -321,7 +321,7 @@ def _statistics(sums: Scattered, chip: Chip) -> tuple[Superstep, ...]:
 
 
 def _norm_backward(
-    sums: Scattered, per_channel: Scattered, shares: tuple[Share, ...], precision: Precision, chip: Chip
+    sums: ScatteredSum, per_channel: ScatteredSum, shares: tuple[Share, ...], precision: Precision, chip: Chip
 ) -> tuple[Superstep, ...]:
     """Whiten again, sum for gamma and beta in one reading, then the gradient of what came in."""
     size = OUTPUT_BYTES[precision]

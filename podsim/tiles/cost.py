@@ -57,7 +57,7 @@ class Rates:
 def cost(operator: Operator, run: Pass, rows: int, rates: Rates) -> TileCost:
     """Time of one pass of an operator over `rows` rows (Eq. 1)."""
     each_s = rates.stretch / rates.planner.target.chip.clock_hz
-    planned = rates.planner.planned(operator, run, rows)
+    planned = rates.planner.pass_cost(operator, run, rows)
     if rates.tiles is None:
         cycles, idle = planned.cycles, 0.0
     else:

@@ -27,7 +27,7 @@ from podsim.tiles.gather_steps import (
     add_up,
     look_up,
 )
-from podsim.tiles.shares import call, checked, fitted, step
+from podsim.tiles.shares import call, check_fit, check_sizes, step
 from podsim.tiles.splitting import distinct
 from podsim.tiles.supersteps import TileRates, superstep_cycles, total
 
@@ -56,7 +56,7 @@ def plan(
     false leaves out the plans that lost.
     """
     ask = _ask(name, shape, precision, chip, rearranged, available_memory)
-    return _chosen(ask, look_up, call(overhead_cycles, chip.tiles), rivals)
+    return _choose(ask, look_up, call(overhead_cycles, chip.tiles), rivals)
 
 
 def scatter_add(
@@ -75,11 +75,11 @@ def scatter_add(
     The table is rearranged before and after, the rows once. Raises Infeasible as `plan` does.
     """
     ask = _ask(name, shape, precision, chip, rearranged, available_memory)
-    return _chosen(ask, add_up, call(overhead_cycles, chip.tiles), rivals)
+    return _choose(ask, add_up, call(overhead_cycles, chip.tiles), rivals)
 
 
 def _ask(name: str, shape: Gather, precision: Precision, chip: Chip, rearranged: bool, available_memory: float) -> Ask:
-    checked(name, table=shape.table, width=shape.width, lookups=shape.lookups)
+    check_sizes(name, table=shape.table, width=shape.width, lookups=shape.lookups)
     if not 0 < available_memory <= 1:
         raise InputError(
             f"available memory is a share of the SRAM above 0 and at most 1, not {available_memory:g}",
@@ -115,7 +115,7 @@ def _cuts(count: int, most: int) -> Array:
     return distinct((-(-count // -(-count // parts))).astype(np.float64))
 
 
-def _chosen(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], rivals: bool) -> TilePlan:
+def _choose(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], rivals: bool) -> TilePlan:
     """The cheapest candidate whose bytes fit, with the look-ups in as few serial parts as that takes."""
     serial = 1
     while True:
@@ -135,12 +135,12 @@ def _chosen(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], ri
     return TilePlan(
         operator=ask.name,
         method="slice",
-        splits={**_named(these, best), "serial lookups": serial},
+        splits={**_splits_by_name(these, best), "serial lookups": serial},
         supersteps=(*before, *_steps(work.parts, best, tiles, serial, ask.chip)),
         flop=float(ask.shape.lookups * ask.shape.width) if supersteps is add_up else 0.0,
         sram_bytes_per_tile={"operands": float(work.operands[best]), "temporary": float(work.temporary[best])},
         tiles_used=tiles,
-        alternatives=_lost(these, spent, cycles, work, fitting, best) if rivals else (),
+        alternatives=_rejections(these, spent, cycles, work, fitting, best) if rivals else (),
     )
 
 
@@ -164,7 +164,7 @@ def _refuse(least: GatherWork, ask: Ask) -> None:
         return
     footprint = least.operands + least.temporary
     at = int(footprint.argmin())
-    fitted(ask.name, {"operands": float(least.operands[at]), "temporary": float(least.temporary[at])}, ask.chip)
+    check_fit(ask.name, {"operands": float(least.operands[at]), "temporary": float(least.temporary[at])}, ask.chip)
     raise Infeasible(
         f"{ask.name} needs at least {least.temporary[footprint <= ask.chip.sram.bytes_per_tile].min():,.0f} B "
         "of temporary "
@@ -211,11 +211,11 @@ def _steps(parts: tuple[GatherStep, ...], at: int, tiles: int, serial: int, chip
     return tuple(supersteps)
 
 
-def _named(these: GatherCandidates, at: int) -> dict[str, int]:
+def _splits_by_name(these: GatherCandidates, at: int) -> dict[str, int]:
     return {name: int(split[at]) for name, split in zip(("rows", "width", "lookups"), these.splits, strict=True)}
 
 
-def _lost(
+def _rejections(
     these: GatherCandidates,
     spent: Mapping[str, Array],
     cycles: Array,
@@ -238,7 +238,7 @@ def _lost(
 
     return tuple(
         RejectedPlan(
-            splits=_named(these, at),
+            splits=_splits_by_name(these, at),
             cycles=float(cycles[at]),
             sram_bytes_per_tile=float(work.operands[at] + work.temporary[at]),
             why=why(at),

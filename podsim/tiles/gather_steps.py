@@ -119,12 +119,14 @@ def look_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     values = these.looked * these.elements * size
     result = ask.even_bytes(ask.shape.lookups * ask.shape.width)
     parts = (
-        *_brought(these, ask, 0),
+        *_input_steps(these, ask, 0),
         GatherStep("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
         GatherStep("look up", "vector", first, 0.0 * mine),
         GatherStep("indices of the second stage", "vector", np.where(cut, SECOND_STAGE_CYCLES, 0.0), 0.0 * mine),
         GatherStep("merge parts of the table", "reduce", second, arriving),
-        *_returned(np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True),
+        *_return_steps(
+            np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True
+        ),
     )
     temporary = copied + values + these.looked * INDEX_BYTES + arriving
     compared = (copied + arriving) / exchange_rates(chip)[1] + first + second
@@ -147,7 +149,7 @@ def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     arriving = these.looked * (these.elements * size + INDEX_BYTES)
     added = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
     parts = (
-        *_brought(these, ask, rows),
+        *_input_steps(these, ask, rows),
         GatherStep("rows and indices", "input", np.zeros_like(footprint), arriving),
         GatherStep(
             "clear",
@@ -158,7 +160,7 @@ def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
             False,
         ),
         GatherStep("add rows", "vector", _thread(adding, chip), 0.0 * footprint),
-        *_ordered(footprint * size, ask),
+        *_order_steps(footprint * size, ask),
         GatherStep(
             "sum partial tables",
             "reduce",
@@ -166,14 +168,16 @@ def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
             np.where(cut, footprint * size, 0.0),
             serial=False,
         ),
-        GatherStep("scaled_add", "vector", _thread(_scaled(added, size, chip), chip), 0.0 * footprint, serial=False),
-        *_returned(np.full_like(footprint, _table(ask)), these.home * size, ask, serial=False),
+        GatherStep(
+            "scaled_add", "vector", _thread(_add_cycles(added, size, chip), chip), 0.0 * footprint, serial=False
+        ),
+        *_return_steps(np.full_like(footprint, _table(ask)), these.home * size, ask, serial=False),
     )
     temporary = FLOAT_BYTES * footprint * (1 + cut) + arriving
     return GatherWork(parts, _resting(these, ask) + rows, temporary + ask.rearranged * (these.home * size + rows))
 
 
-def _scaled(vectors: Array, size: int, chip: Chip) -> Array:
+def _add_cycles(vectors: Array, size: int, chip: Chip) -> Array:
     """Cycles of a thread that adds so many vectors to the table."""
     cycles: Array = vector.OPERATIONS["scaled_add"].thread_cycles(vectors, size, chip)  # type: ignore[arg-type,assignment]
     return cycles
@@ -188,30 +192,30 @@ def _resting(these: GatherCandidates, ask: Ask) -> Array:
     return np.full_like(these.rows, _table(ask)) if ask.rearranged else these.home * ask.size
 
 
-def _brought(these: GatherCandidates, ask: Ask, more_bytes: int) -> tuple[GatherStep, ...]:
+def _input_steps(these: GatherCandidates, ask: Ask, more_bytes: int) -> tuple[GatherStep, ...]:
     """The table, and what else comes in another order, to the tiles of the split."""
     if not ask.rearranged:
         return ()
     home = these.home * ask.size + more_bytes
     sent = float(_table(ask) + more_bytes)
-    return (GatherStep("other order", "rearrange", _copied(home, ask.chip), home, sent, serial=False),)
+    return (GatherStep("other order", "rearrange", _copy_cycles(home, ask.chip), home, sent, serial=False),)
 
 
-def _ordered(held_bytes: Array, ask: Ask) -> tuple[GatherStep, ...]:
+def _order_steps(held_bytes: Array, ask: Ask) -> tuple[GatherStep, ...]:
     """Partial tables in the order of the table."""
     if not ask.rearranged:
         return ()
-    cycles = _copied(held_bytes, ask.chip)
+    cycles = _copy_cycles(held_bytes, ask.chip)
     return (GatherStep("partial tables in order", "rearrange", cycles, held_bytes, held_bytes, serial=False),)
 
 
-def _returned(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[GatherStep, ...]:
+def _return_steps(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[GatherStep, ...]:
     """From the tiles of the split to all, evenly."""
     if not ask.rearranged:
         return ()
-    return (GatherStep(BACK, "rearrange", _copied(arriving, ask.chip), arriving, sent, serial),)
+    return (GatherStep(BACK, "rearrange", _copy_cycles(arriving, ask.chip), arriving, sent, serial),)
 
 
-def _copied(moved_bytes: Array, chip: Chip) -> Array:
+def _copy_cycles(moved_bytes: Array, chip: Chip) -> Array:
     """Cycles to copy so many bytes as fast as the SRAM takes them."""
     return moved_bytes / VECTOR_BYTES * access_cycles(1, 1, chip)

@@ -8,7 +8,7 @@ from podsim.model.workload import Conv
 from podsim.tiles import amp
 from podsim.tiles.problem import Copy, Problem
 from podsim.tiles.product_search import Way
-from podsim.tiles.transforms import Layer, forward, padded
+from podsim.tiles.transforms import Layer, forward, pad_channels
 from podsim.tiles.vertices import Dot, NByOne, OneByOne, Vmac
 
 
@@ -39,7 +39,7 @@ def of_input(layer: Layer) -> Iterator[Way]:
         if layer.positions == 1:
             spread = Copy("output", float(shape.inputs), layer.run_in)
             yield _strided_product(layer, (turned, spread)), OneByOne(item)
-        yield _spread(back, shape.strides, (turned, *padded(back, layer.group))), NByOne(item)
+        yield _spread(back, shape.strides, (turned, *pad_channels(back, layer.group))), NByOne(item)
     if back.inputs < layer.group:
         narrow = _spread(back, shape.strides, (turned,))
         yield narrow, Dot(layer.precision, amp.LOAD_ELEMENTS[layer.precision])
@@ -90,7 +90,7 @@ def of_weights(layer: Layer) -> Iterator[Way]:
     """
     shape = layer.shape
     gradient = Copy("weights", float(layer.pixels * shape.out_channels), layer.run_out)
-    whole = (_moved(layer, layer.pixels * layer.positions), gradient)
+    whole = (_channel_copy(layer, layer.pixels * layer.positions), gradient)
     kernels = layer.inputs * layer.positions
     for width, outputs in ((kernels, layer.outputs), (layer.outputs, kernels)):
         problem = Problem(
@@ -106,14 +106,16 @@ def of_weights(layer: Layer) -> Iterator[Way]:
     for vertex in amp.shapes(layer.chip, layer.precision, layer.outputs):
         if layer.positions > 1:
             rows = shape.batch * shape.size * shape.out_edges[1] * shape.kernel_edges[1]
-            yield _field_as_kernel(layer, (_moved(layer, rows), gradient), by_rows=True), NByOne(vertex)
+            yield _field_as_kernel(layer, (_channel_copy(layer, rows), gradient), by_rows=True), NByOne(vertex)
             yield (
-                _field_as_kernel(layer, (_moved(layer, shape.batch * math.prod(shape.edges)), gradient), by_rows=False),
+                _field_as_kernel(
+                    layer, (_channel_copy(layer, shape.batch * math.prod(shape.edges)), gradient), by_rows=False
+                ),
                 NByOne(vertex),
             )
 
 
-def _moved(layer: Layer, positions: int) -> Copy:
+def _channel_copy(layer: Layer, positions: int) -> Copy:
     """The input with the dimension summed over made its channels."""
     return Copy("input", float(positions * layer.shape.in_channels), layer.run_in)
 

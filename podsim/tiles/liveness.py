@@ -14,9 +14,9 @@ from podsim.model.mapping import Mapping, Stage
 from podsim.model.training import Recompute
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.tiles.amp import ELEMENT_BYTES, OUTPUT_BYTES
-from podsim.tiles.planner import Planner, numbered, same_plans
+from podsim.tiles.planner import Planner, number_operators, same_plans
 
-TRAINED: Final = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
+TRAINING_PASSES: Final = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 PRODUCTS: Final = (Matmul, Conv, Gather)
 """Operators whose own output no pass of theirs reads again; that of an activation function or a norm is."""
 
@@ -60,7 +60,7 @@ class Segment:
 
 
 @dataclass(slots=True)
-class Known:
+class LiveBuffers:
     """Of one target and micro-batch: buffers of operators by number and pass, peaks of segments, stages by units."""
 
     buffers: dict[tuple[int, Pass], Buffers] = field(default_factory=dict)
@@ -74,20 +74,20 @@ _SEGMENTS: Final = TABLES.add("segments", Table[tuple[object, ...], Segment](20_
 
 
 def fullest(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, *, served: bool
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, *, served: bool
 ) -> tuple[Point, int]:
     """The point at which stages that share an IPU hold most, and the vertices of a tile; `known` grows by both."""
     units = tuple([stage.numbers for stage in stages])
     configuration = mapping.configuration
 
-    def computed() -> tuple[Point, int]:
+    def compute() -> tuple[Point, int]:
         point = (served_peak if served else peak)(planner, mapping, stages, known)
-        return point, vertices(planner, mapping, stages, known, (Pass.FORWARD,) if served else TRAINED)
+        return point, vertices(planner, mapping, stages, known, (Pass.FORWARD,) if served else TRAINING_PASSES)
 
-    return known.stages.remember((units, configuration.recompute, configuration.attention_dropout), computed)
+    return known.stages.remember((units, configuration.recompute, configuration.attention_dropout), compute)
 
 
-def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
+def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
     """The point of training at which stages that share an IPU hold most (Eq. 22); they run one at a time.
 
     `known` grows by what is planned here.
@@ -97,13 +97,13 @@ def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Kno
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
-def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known) -> Point:
+def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
     """The same where nothing is trained (Eq. 86): only what comes into a unit outlives the operators of the unit."""
     rows, size = mapping.micro_batch, OUTPUT_BYTES[planner.target.precision]
     points = []
     for stage in stages:
         for unit in stage.units:
-            active, numbers = numbered(unit, mapping.configuration)
+            active, numbers = number_operators(unit, mapping.configuration)
             for place, (operator, number) in enumerate(zip(active, numbers, strict=True)):
                 buffers = _buffers(planner, operator, number, Pass.FORWARD, rows, known)
                 alive = float(rows * size * _while_served(active, place))
@@ -111,14 +111,16 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
-def buffers_at(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, point: str) -> Buffers | None:
+def buffers_at(
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, point: str
+) -> Buffers | None:
     """What the operator and pass of that name hold; None where several of the stages have the name, or none."""
-    active = (numbered(unit, mapping.configuration) for stage in stages for unit in stage.units)
+    active = (number_operators(unit, mapping.configuration) for stage in stages for unit in stage.units)
     named = [
         (operator, number, run)
         for operators, numbers in active
         for operator, number in zip(operators, numbers, strict=True)
-        for run in TRAINED
+        for run in TRAINING_PASSES
         if f"{operator.name} {run.value}" == point
     ]
     if len(named) != 1:
@@ -127,9 +129,11 @@ def buffers_at(planner: Planner, mapping: Mapping, stages: Sequence[Stage], know
     return _buffers(planner, operator, number, run, mapping.micro_batch, known)
 
 
-def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Known, passes: Sequence[Pass]) -> int:
+def vertices(
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, passes: Sequence[Pass]
+) -> int:
     """Vertices of a tile, one a superstep of each plan that differs; `known` grows by what is planned here."""
-    units = (numbered(unit, mapping.configuration) for stage in stages for unit in stage.units)
+    units = (number_operators(unit, mapping.configuration) for stage in stages for unit in stage.units)
     operators = {
         number: operator for active, numbers in units for operator, number in zip(active, numbers, strict=True)
     }
@@ -145,7 +149,7 @@ def vertices(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known:
     )
 
 
-def _of_segment(planner: Planner, segment: Segment, rows: int, known: Known) -> Point:
+def _of_segment(planner: Planner, segment: Segment, rows: int, known: LiveBuffers) -> Point:
     """The point of a segment that holds most."""
     peak = known.peaks.get(segment.signature)
     if peak is None:
@@ -153,7 +157,7 @@ def _of_segment(planner: Planner, segment: Segment, rows: int, known: Known) -> 
         points = [
             (place, Point(float(size * elements), _buffers(planner, operator, number, run, rows, known), "", run))
             for place, (operator, (number, *alive)) in enumerate(zip(segment.operators, segment.signature, strict=True))
-            for run, elements in zip(TRAINED, alive, strict=True)
+            for run, elements in zip(TRAINING_PASSES, alive, strict=True)
         ]
         peak = known.peaks[segment.signature] = max(points, key=lambda item: item[1].total(tiles))
     place, point = peak
@@ -189,8 +193,8 @@ def _alive(
     """
     before = 0
     for unit in units:
-        for operator, number in zip(*numbered(unit, mapping.configuration), strict=True):
-            kept = operator.kept if operator.stashed and recomputes else 0
+        for operator, number in zip(*number_operators(unit, mapping.configuration), strict=True):
+            kept = operator.stash_elements if operator.stashed and recomputes else 0
             own = 0 if isinstance(operator.shape, PRODUCTS) else kept
             comes_in = 0 if operator.kind is Kind.LOSS else operator.outputs  # that of a loss is one number
             gradient = comes_in + (unit.out_elements if operator is not unit.operators[-1] else 0)
@@ -208,13 +212,13 @@ def _while_served(active: Sequence[Operator], place: int) -> int:
     return own + (0 if operator is active[0] else active[0].shape.inputs)
 
 
-def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: Known) -> Buffers:
+def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: LiveBuffers) -> Buffers:
     """What one pass of an operator holds; where no tile can hold its part, operands and result spread evenly."""
     buffers = known.buffers.get((number, run))
     if buffers is None:
         chip, precision = planner.target.chip, planner.target.precision
         try:
-            planned = planner.planned(operator, run, rows)
+            planned = planner.pass_cost(operator, run, rows)
             buffers = Buffers(planned.buffer_bytes_per_tile, planned.tiles or chip.tiles, planned.vertices)
         except Infeasible:
             shape = operator.shape.at(rows)

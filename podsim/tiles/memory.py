@@ -13,11 +13,11 @@ from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.model.workload import LayerUnit, Workload
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.liveness import Known, buffers_at, fullest
+from podsim.tiles.liveness import LiveBuffers, buffers_at, fullest
 from podsim.tiles.planner import Planner, PlanTarget
 
 if TYPE_CHECKING:  # training, which every command looks at, has nothing of it
-    from podsim.model.inference import Served
+    from podsim.model.inference import ServedState
 
 CODE_SHARE = 0.10
 """Share of SRAM for code, vertex state and stacks: assumed, no published breakdown (docs/explanation/model.md)."""
@@ -26,12 +26,12 @@ VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for
 
 
 # Buffers of operators by target and micro-batch; mappings of a search share nearly all of them.
-_KNOWN: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], Known](256))
+_BUFFERS: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], LiveBuffers](256))
 
 
-def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None" = None) -> MemoryFit:
+def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "ServedState | None" = None) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
-    planner, known = _planned(workload, mapping, topology, served)
+    planner, known = _planner_of(workload, mapping, topology, served)
     topology = replace(topology, chip=planner.target.chip)
     ipus = sorted({stage.ipu for stage in mapping.stages})
     if mapping.schedule is Schedule.PHASED and served is None:
@@ -50,14 +50,14 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
 
 
 def stays_full(
-    workload: Workload, mapping: Mapping, topology: Topology, before: MemoryFit, served: "Served | None" = None
+    workload: Workload, mapping: Mapping, topology: Topology, before: MemoryFit, served: "ServedState | None" = None
 ) -> bool:
     """Whether the operator that overfills an IPU at another available memory still does at this one.
 
     `before` is the memory of the same mapping there. One plan tells, where all of them would be made to see the same.
     Where operators of the IPU share that name nothing is known, which is False.
     """
-    planner, known = _planned(workload, mapping, topology, served)
+    planner, known = _planner_of(workload, mapping, topology, served)
     chip, full = planner.target.chip, before.fullest
     stages = [stage for stage in mapping.stages if stage.index in full.stages]
     buffers = buffers_at(planner, mapping, stages, known, full.largest)
@@ -72,17 +72,17 @@ def stays_full(
     return sum_in_order(least.values()) > ROUNDING * before.capacity_bytes
 
 
-def _planned(
-    workload: Workload, mapping: Mapping, topology: Topology, served: "Served | None"
-) -> tuple[Planner, Known]:
+def _planner_of(
+    workload: Workload, mapping: Mapping, topology: Topology, served: "ServedState | None"
+) -> tuple[Planner, LiveBuffers]:
     """Who plans for the tiles that compute, and what is known of those plans."""
     chip = topology.chip.without(mapping.configuration.io_tiles)
     planner = Planner(PlanTarget(chip, workload.precision, mapping.configuration.memory_proportion))
     key = planner.target.plan_key, mapping.micro_batch, served is not None
-    return planner, _KNOWN.remember(key, Known)
+    return planner, _BUFFERS.remember(key, LiveBuffers)
 
 
-def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Known) -> MemoryFit:
+def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: LiveBuffers) -> MemoryFit:
     """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
     element, configuration = ELEMENT_BYTES[planner.target.precision], mapping.configuration
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
@@ -133,8 +133,8 @@ def _ipu(
     mapping: Mapping,
     topology: Topology,
     ipu: int,
-    known: Known,
-    served: "Served | None",
+    known: LiveBuffers,
+    served: "ServedState | None",
 ) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
@@ -167,27 +167,29 @@ def _ipu(
     )
 
 
-def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
+def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState") -> float:
     """What an IPU that only answers reads from streaming memory for a batch: its keys and values alone (Eq. 87) [B]."""
-    return _streamed(workload, mapping, ipu, served, mapping.micro_batch)
+    return _streamed_bytes(workload, mapping, ipu, served, mapping.micro_batch)
 
 
-def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "Served") -> float:
+def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState") -> float:
     """What streaming memory holds of it: keys and values of every batch under way."""
-    return _streamed(workload, mapping, ipu, served, mapping.micro_batch * served.under_way(mapping))
+    return _streamed_bytes(workload, mapping, ipu, served, mapping.micro_batch * served.under_way(mapping))
 
 
-def _streamed(workload: Workload, mapping: Mapping, ipu: int, served: "Served", rows: int) -> float:
+def _streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState", rows: int) -> float:
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
     elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
-    cached = sum(unit.cached(served.cached_tokens) for unit in units) * rows if served.streams_cache else 0
+    cached = sum(unit.cache_at(served.cached_tokens) for unit in units) * rows if served.streams_cache else 0
     return float((elements + cached) * ELEMENT_BYTES[workload.precision])
 
 
-def _answering(served: "Served", mapping: Mapping, stages: Sequence[Stage], precision: Precision) -> dict[str, float]:
+def _answering(
+    served: "ServedState", mapping: Mapping, stages: Sequence[Stage], precision: Precision
+) -> dict[str, float]:
     """Weights, keys and values, and inputs where nothing is kept for a backward pass (Eq. 86)."""
     units = [unit for stage in stages for unit in stage.units]
-    weights, cached = [unit.parameters for unit in units], [unit.cached(served.cached_tokens) for unit in units]
+    weights, cached = [unit.parameters for unit in units], [unit.cache_at(served.cached_tokens) for unit in units]
     rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
     kept = rows * (max(cached) if served.streams_cache else sum(cached) * served.under_way(mapping))
     return {
@@ -219,7 +221,7 @@ def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     """What a stage keeps from forward to backward: checkpoints where it recomputes, else every stashed output."""
     depth = in_flight(mapping, stage) * mapping.micro_batch
     if mapping.recompute is Recompute.NONE:
-        return float(depth * element * sum_in_order(_kept(mapping, unit) for unit in stage.units))
+        return float(depth * element * sum_in_order(_stash_elements(mapping, unit) for unit in stage.units))
     kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
     entering = _entering(stage) if stage.index else 0
     return float(depth * mapping.configuration.checkpoint_bytes * (sum_in_order(kept) + entering))
@@ -231,6 +233,6 @@ def _entering(stage: Stage) -> int:
     return first.repeats * first.shape.inputs
 
 
-def _kept(mapping: Mapping, unit: LayerUnit) -> int:
+def _stash_elements(mapping: Mapping, unit: LayerUnit) -> int:
     """Elements a row that backward needs of a unit."""
-    return sum(o.kept for o in unit.active(mapping.configuration) if o.stashed)
+    return sum(o.stash_elements for o in unit.active(mapping.configuration) if o.stashed)

@@ -27,10 +27,10 @@ def plans(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple
     Repeats are of the same supersteps: one program that runs so many times; gradients of its weights likewise.
     """
     once = _once(operator, run, rows, target)
-    return once if operator.repeats == 1 else tuple(_repeated(plan, operator.repeats) for plan in once)
+    return once if operator.repeats == 1 else tuple(_repeat(plan, operator.repeats) for plan in once)
 
 
-def _repeated(plan: TilePlan, repeats: int) -> TilePlan:
+def _repeat(plan: TilePlan, repeats: int) -> TilePlan:
     steps = tuple(replace(step, repeat=step.repeat * repeats) for step in plan.supersteps)
     return replace(plan, supersteps=steps, flop=plan.flop * repeats)
 

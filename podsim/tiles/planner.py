@@ -45,7 +45,7 @@ class PlanTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PassCost:
     """What later floors ask of the plans of one pass: cycles, and the bytes that each of `tiles` holds beside operands.
 
     The other tiles are idle in that plan. `vertices` are those of a tile, one a superstep; `matrix_flop` is what the
@@ -59,9 +59,9 @@ class Planned:
     matrix_flop: float
 
 
-_PLANNED: Final = TABLES.add("planned", Table[str, Table[object, Planned]](256))
+_PASS_COSTS: Final = TABLES.add("planned", Table[str, Table[object, PassCost]](256))
 _RAN: Final = TABLES.add("plans as run", Table[str, Table[object, AsRun]](256))
-_MADE: Final = TABLES.add("plans", Table[tuple[str, object], tuple[TilePlan, ...]](1024))  # some kB each
+_PLANS: Final = TABLES.add("plans", Table[tuple[str, object], tuple[TilePlan, ...]](1024))  # some kB each
 MOST_OF_TARGET: Final = 10_000  # operators, passes and micro-batch sizes that are kept for one target
 
 
@@ -71,18 +71,18 @@ class Planner:
     def __init__(self, target: PlanTarget) -> None:
         self.target = target
         self._plan_key = target.plan_key
-        self._mine = _PLANNED.remember(self._plan_key, lambda: Table(MOST_OF_TARGET))
+        self._mine = _PASS_COSTS.remember(self._plan_key, lambda: Table(MOST_OF_TARGET))
         self._as_run = _RAN.remember(self._plan_key, lambda: Table(MOST_OF_TARGET))
         self._shelf: Shelf | None = None
 
-    def planned(self, operator: Operator, run: Pass, rows: int) -> Planned:
+    def pass_cost(self, operator: Operator, run: Pass, rows: int) -> PassCost:
         """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (*same_plans(operator), same, rows)
         known = self._mine.get(key)
         if known is None:
-            known = self._remembered(
-                key, operator, Planned, lambda: self._together(self._plans(key, operator, same, rows))
+            known = self._remember(
+                key, operator, PassCost, lambda: self._together(self._plans(key, operator, same, rows))
             )
             self._mine.keep(key, known)
         return known
@@ -97,13 +97,13 @@ class Planner:
         own = (getattr(engine, "__qualname__", repr(engine)), *key)
         known = self._as_run.get(own)
         if known is None:
-            known = self._remembered(
+            known = self._remember(
                 own, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
             )
             self._as_run.keep(own, known)
         return known
 
-    def updated(self, optimizer: str, parameters: int) -> Planned:
+    def update_cost(self, optimizer: str, parameters: int) -> PassCost:
         """Cycles and bytes of one update of so many weights."""
         key = (optimizer, parameters)
         known = self._mine.get(key)
@@ -112,7 +112,7 @@ class Planner:
             known = self._mine.keep(key, self._together((plan,)))
         return known
 
-    def _remembered(self, key: object, operator: Operator, kind: type[T], compute: Callable[[], T]) -> T:
+    def _remember(self, key: object, operator: Operator, kind: type[T], compute: Callable[[], T]) -> T:
         # A vector operator is planned sooner than a file is read, but for one whose rows lie where products leave them.
         if isinstance(operator.shape, Stream) and not operator.shape.between:
             return compute()
@@ -122,14 +122,14 @@ class Planner:
 
     def _plans(self, key: object, operator: Operator, run: Pass, rows: int) -> tuple[TilePlan, ...]:
         """The plans of a pass; a search plans what is run as events after it."""
-        return _MADE.remember((self._plan_key, key), lambda: plans(operator, run, rows, self.target))
+        return _PLANS.remember((self._plan_key, key), lambda: plans(operator, run, rows, self.target))
 
     def _run(self, plans: tuple[TilePlan, ...], engine: TileEngine) -> AsRun:
         return sum((engine(plan, self.target.chip) for plan in plans), AsRun())
 
-    def _together(self, plans: tuple[TilePlan, ...]) -> Planned:
+    def _together(self, plans: tuple[TilePlan, ...]) -> PassCost:
         footprint, tiles = max([(_beside_operands(plan), plan.tiles_used) for plan in plans] or [(0.0, 0)])
-        return Planned(
+        return PassCost(
             cycles=sum((total(plan.supersteps, self.target.chip) for plan in plans), Cycles()),
             buffer_bytes_per_tile=footprint,
             tiles=tiles,
@@ -150,17 +150,19 @@ def same_plans(operator: Operator) -> tuple[OperatorShape, Kind, bool, int]:
 
 
 _NUMBERS: Final = Numbers("numbers of plans", 100_000)
-_NUMBERED: Final = TABLES.add("numbered units", Table[tuple[int, bool], tuple[int, ...]](10_000))
+_NUMBERED_UNITS: Final = TABLES.add("numbered units", Table[tuple[int, bool], tuple[int, ...]](10_000))
 
 
-def numbered(unit: LayerUnit, configuration: SoftwareConfiguration) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
+def number_operators(
+    unit: LayerUnit, configuration: SoftwareConfiguration
+) -> tuple[tuple[Operator, ...], tuple[int, ...]]:
     """The operators of a unit that run, and a number for each, the same where plans are: a search looks up thousands.
 
     Numbers hold in this process alone; none is given twice.
     """
     active = unit.active(configuration)
     key = unit.number, configuration.attention_dropout
-    numbers = _NUMBERED.get(key)
+    numbers = _NUMBERED_UNITS.get(key)
     if numbers is None:
-        numbers = _NUMBERED.keep(key, tuple(_NUMBERS.of(same_plans(operator)) for operator in active))
+        numbers = _NUMBERED_UNITS.keep(key, tuple(_NUMBERS.of(same_plans(operator)) for operator in active))
     return active, numbers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from podsim.model.tile_plan import TilePlan
     from podsim.tiles.planner import PlanTarget
 
-RELAXED = 1.05  # how much more memory a gather is given at a time, where what is allowed does not hold it
+RELAXATION = 1.05  # how much more memory a gather is given at a time, where what is allowed does not hold it
 
 
 def plans(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple[TilePlan, ...]:
@@ -61,7 +61,7 @@ def _product(
 
 def _product_backward(operator: Operator, shape: Matmul, target: PlanTarget) -> tuple[TilePlan, ...]:
     """The gradient of the left operand, and of the right one where it is no weight."""
-    plans = (_product(operator, _turned(shape), target, ("right",), " gradient"),)
+    plans = (_product(operator, _turn(shape), target, ("right",), " gradient"),)
     if shape.weights:
         return plans
     right = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n, weights=False)
@@ -74,7 +74,7 @@ def _weight_gradient(operator: Operator, shape: OperatorShape, target: PlanTarge
         return ()
     if isinstance(shape, Gather):
         title = f"{operator.name} gradient"
-        return (_allowed(gather.scatter_add, shape, target, title),)
+        return (_within_share(gather.scatter_add, shape, target, title),)
     if isinstance(shape, Stream | AllPairs | NodeGather | ScatterAdd):
         return ()
     if isinstance(shape, Matmul):
@@ -111,15 +111,15 @@ def _looked_up(
     The gradient of a table is one of weights (Eq. 96).
     """
     if isinstance(shape, Gather):
-        return () if backward else (_allowed(gather.plan, shape, target, operator.name),)
+        return () if backward else (_within_share(gather.plan, shape, target, operator.name),)
     if isinstance(shape, AllPairs):
         return () if backward else nearest_neighbours.plans(shape, target.precision, target.chip, name=operator.name)
     make = gather.scatter_add if isinstance(shape, ScatterAdd) is not backward else gather.plan
     lookup = Gather(table=shape.nodes, width=shape.width, lookups=shape.edges, trained=False)
-    return (_allowed(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)
+    return (_within_share(make, lookup, target, f"{operator.name} gradient" if backward else operator.name),)
 
 
-def _allowed(make: Callable[..., TilePlan], shape: Gather, target: PlanTarget, name: str) -> TilePlan:
+def _within_share(make: Callable[..., TilePlan], shape: Gather, target: PlanTarget, name: str) -> TilePlan:
     """A plan in the share of SRAM allowed, or where none fits in the least share that holds one, up to the usual.
 
     Where that is not enough either, the table is cut by rows and its parts follow each other, as PopART's BERT does
@@ -142,7 +142,7 @@ def _allowed(make: Callable[..., TilePlan], shape: Gather, target: PlanTarget, n
         except Infeasible as no:
             refusal = refusal or no
             parts = parts if share < product.AVAILABLE_MEMORY else 2 * parts
-            share = min(product.AVAILABLE_MEMORY, share * RELAXED)
+            share = min(product.AVAILABLE_MEMORY, share * RELAXATION)
     assert refusal is not None, "a table has a row at least"
     raise refusal
 
@@ -159,7 +159,7 @@ def _between_products(operator: Operator, shape: Stream, backward: bool, target:
     made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=operator.name)
     first, last = shape.between
     if backward:
-        first, last = _turned(last), _turned(first)
+        first, last = _turn(last), _turn(first)
     heads = attention.Heads(groups=first.groups, queries=first.m, keys=first.n, width=first.k)
     left, taken = _product(operator, first, target), _product(operator, last, target)
     around = heads, left, taken, target.precision, target.chip
@@ -167,6 +167,6 @@ def _between_products(operator: Operator, shape: Stream, backward: bool, target:
     return *attention.around_heads(*around, name=operator.name), before, made, after
 
 
-def _turned(shape: Matmul) -> Matmul:
+def _turn(shape: Matmul) -> Matmul:
     """The product that makes the gradient of the left operand."""
     return Matmul(groups=shape.groups, m=shape.m, k=shape.n, n=shape.k, weights=shape.weights)

@@ -57,7 +57,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluatedCuts:
     """All cuts of one way to multiply, with their cycles and temporary bytes."""
 
     problem: Problem
@@ -74,7 +74,7 @@ class Evaluated:
         return int(np.argmin(np.where(within, self.cycles, np.inf)))
 
 
-def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], float]:
+def search(ways: tuple[Way, ...], request: Request) -> tuple[list[EvaluatedCuts], float]:
     """All ways evaluated, and the limit within which at least one cut fits.
 
     Serial parts are tried where the cheapest cut in one pass does not fit: of that way to multiply, then of all.
@@ -105,19 +105,19 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[Evaluated], fl
     )
 
 
-def _single(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
+def _single(problem: Problem, vertex: Vertex, request: Request) -> list[EvaluatedCuts]:
     return [
-        Evaluated(problem, vertex, None, cuts, total_cycles(steps, request.chip), memory)
+        EvaluatedCuts(problem, vertex, None, cuts, total_cycles(steps, request.chip), memory)
         for cuts, memory, steps in _laid_out(problem, vertex, request)
     ]
 
 
-Laid = tuple[Candidates, Array, tuple[SuperstepArray, ...]]
+WayCosts = tuple[Candidates, Array, tuple[SuperstepArray, ...]]
 # Some 30 MB: the ways to multiply of a workload at one or two micro-batch sizes.
-_LAID: Final = TABLES.add("ways to multiply", Table[object, list[Laid]](320))
+_WAYS: Final = TABLES.add("ways to multiply", Table[object, list[WayCosts]](320))
 
 
-def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
+def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[WayCosts]:
     """All cuts in one pass with their bytes and supersteps.
 
     What exchange and sync take does not enter, so that searches for chips that differ in those alone share them.
@@ -125,32 +125,32 @@ def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[Laid]:
     chip = request.chip
     priced = request.overhead_cycles, request.price_copies
     key = problem, vertex, chip.tiles, chip.worker_threads, sram_rates(chip), priced
-    known = _LAID.get(key)
+    known = _WAYS.get(key)
     if known is None:
         known = [
             (cuts, _memory(problem, vertex, cuts, hold, None), _steps(problem, vertex, cuts, hold, None, request))
             for cuts in candidates(problem, vertex, chip.tiles, (1,), "outputs")
             for hold in [tile_elements(problem, vertex, cuts.tile, cuts.splits)]
         ]
-        _LAID.keep(key, known)
+        _WAYS.keep(key, known)
     return known
 
 
-def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[Evaluated]:
+def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[EvaluatedCuts]:
     """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
     evaluateds = []
     for over in ("outputs", "inputs"):
         first, *others = (serial for serial in SERIAL if serial.over == over)
-        kept, memory = _kept(problem, vertex, first, request)
+        kept, memory = _fitting_cuts(problem, vertex, first, request)
         steps = _steps(problem, vertex, kept, tile_elements(problem, vertex, kept.tile, kept.splits), first, request)
-        evaluateds.append(Evaluated(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
+        evaluateds.append(EvaluatedCuts(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
         for serial in others:
             cycles = total_cycles(broadcast_each_time(steps), request.chip)
-            evaluateds.append(Evaluated(problem, vertex, serial, kept, cycles, memory))
+            evaluateds.append(EvaluatedCuts(problem, vertex, serial, kept, cycles, memory))
     return evaluateds
 
 
-def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
+def _fitting_cuts(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
     """Cuts that fit and keep most tiles busy, with their bytes; where there are none, the one that needs least."""
     fitting: list[tuple[Candidates, Array]] = []
     most = 0.0
@@ -159,7 +159,7 @@ def _kept(problem: Problem, vertex: Vertex, serial: Serial, request: Request) ->
         memory = _memory(problem, vertex, cuts, tile_elements(problem, vertex, cuts.tile, cuts.splits), serial)
         fits = np.flatnonzero(memory <= request.limits_bytes[0])
         fitting.append((cuts.take(fits), memory[fits]))
-    kept = Candidates.joined([cuts for cuts, _ in fitting])
+    kept = Candidates.join([cuts for cuts, _ in fitting])
     memory = np.concatenate([memory for _, memory in fitting])
     busy = np.flatnonzero(kept.splits.tiles >= BUSY * most)
     return (kept.take(busy), memory[busy]) if busy.size else _least(problem, vertex, serial, request)
@@ -175,7 +175,7 @@ def _least(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -
     return min(result, key=lambda item: float(item[1][0]))
 
 
-def in_full(way: Evaluated, at: int, request: Request) -> float:
+def in_full(way: EvaluatedCuts, at: int, request: Request) -> float:
     """Cycles of one cut with its copies, also where plans are compared before them."""
     if request.price_copies:
         return float(way.cycles[at])

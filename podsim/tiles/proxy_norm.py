@@ -12,8 +12,8 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.reduction import Scattered
-from podsim.tiles.shares import checked, fitted, spread, up
+from podsim.tiles.reduction import ScatteredSum
+from podsim.tiles.shares import check_fit, check_sizes, spread, up
 
 POINTS: Final = 256  # of the Gaussian, for each channel
 PLACE: Final = ("bias", "bias", "bias", "bias")  # the proxy's scale and mean, then gamma and beta of the norm before
@@ -33,13 +33,13 @@ def plan(
     name: str = "proxy norm",
 ) -> TilePlan:
     """One pass over `elements` that the activation `function` left; backward sums for mean and scale to learn too."""
-    checked(name, elements=elements, channels=channels)
+    check_sizes(name, elements=elements, channels=channels)
     size = OUTPUT_BYTES[precision]
     shares, points = spread(elements, chip.tiles, reduction.GRAIN), _points(channels, chip)
     tiles, share = sum(count for count, _ in shares), shares[0][1]
     over = partial(vector.superstep, shares=shares, precision=precision, chip=chip)
     if backward:
-        sums = Scattered(
+        sums = ScatteredSum(
             elements=elements,
             share=share,
             tiles=tiles,
@@ -66,16 +66,16 @@ def plan(
         splits={"elements": tiles, "points": points.tiles},
         supersteps=steps,
         flop=float(len(APPLY) * elements + (len(PLACE) + 1 + STATISTICS) * points.elements),
-        sram_bytes_per_tile=fitted(name, memory, chip),
+        sram_bytes_per_tile=check_fit(name, memory, chip),
         tiles_used=tiles,
     )
 
 
-def _points(channels: int, chip: Chip) -> Scattered:
+def _points(channels: int, chip: Chip) -> ScatteredSum:
     """The points of all channels, and the two sums that each channel has of its own."""
     shares = spread(channels * POINTS, chip.tiles)
     tiles = sum(count for count, _ in shares)
-    return Scattered(elements=channels * POINTS, share=shares[0][1], tiles=tiles, resident=1, outputs=channels)
+    return ScatteredSum(elements=channels * POINTS, share=shares[0][1], tiles=tiles, resident=1, outputs=channels)
 
 
 def _of_points(each: tuple[str, ...], after: tuple[str, ...], channels: int, chip: Chip) -> tuple[Superstep, ...]:

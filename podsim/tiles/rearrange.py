@@ -12,7 +12,7 @@ from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.amp import ELEMENT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, access_cycles, checked, step, up, vertex
+from podsim.tiles.shares import VECTOR_BYTES, access_cycles, check_sizes, step, up, vertex
 
 Along = Literal["rows", "columns"]
 
@@ -116,7 +116,7 @@ def plan(
 
     `precision` says how long an element is. Raises InputError where a layout has no room for one matrix.
     """
-    checked(name, rows=rows, columns=columns)
+    check_sizes(name, rows=rows, columns=columns)
     for layout in (before, after):
         if layout.tiles * layout.elements < rows * columns:
             raise InputError(
@@ -131,7 +131,7 @@ def plan(
         if before.along == after.along:
             steps = _same_way(before, after, size, chip, exchange)
         else:
-            steps = (*exchange, *_transposed(rows, columns, after, size, chip))
+            steps = (*exchange, *_transpose(rows, columns, after, size, chip))
     elements = max(before.elements, after.elements)
     return TilePlan(
         operator=name,
@@ -161,7 +161,7 @@ def piece_cycles(piece_bytes: float, aligned_bytes: int, chip: Chip) -> float:
     return ACCESS_CYCLES[aligned_bytes] * whole * math.ceil(piece_bytes / VECTOR_BYTES)
 
 
-def _aligned(*sizes_bytes: int) -> int:
+def _alignment(*sizes_bytes: int) -> int:
     """The widest access that meets all of these sizes."""
     return math.gcd(VECTOR_BYTES, *sizes_bytes)
 
@@ -186,7 +186,7 @@ def _same_way(
 ) -> tuple[Superstep, ...]:
     """Words go straight to their place; else the side that holds less copies its pieces to whole words."""
     piece = min(before.run, after.run)
-    aligned = _aligned(piece * size, before.pitch * size, after.pitch * size)
+    aligned = _alignment(piece * size, before.pitch * size, after.pitch * size)
     if exchange and aligned >= WORD_BYTES:
         return exchange
     less = min(before, after, key=lambda layout: layout.elements)
@@ -197,17 +197,17 @@ def _same_way(
     return (copied, *exchange) if less is before else (*exchange, copied)
 
 
-def _transposed(rows: int, columns: int, after: Layout, size: int, chip: Chip) -> tuple[Superstep, ...]:
+def _transpose(rows: int, columns: int, after: Layout, size: int, chip: Chip) -> tuple[Superstep, ...]:
     """Blocks in registers where they fit the matrix; else element by element, then rows to their padded place."""
     edge, moved = BLOCK_ELEMENTS[size], after.elements * size
     if rows % edge == 0 and columns % edge == 0:
         return (_copies("transpose", vertex(COPY_OVERHEAD, chip) + BLOCK_CYCLES * after.elements, moved, after.tiles),)
-    apart = _copies("copy elements", copy_cycles(after.elements, size, _aligned(size) or 1, chip), moved, after.tiles)
+    apart = _copies("copy elements", copy_cycles(after.elements, size, _alignment(size) or 1, chip), moved, after.tiles)
     if after.pitch == _extent(after, after.along):
         return (apart,)
     lines = after.elements // _extent(after, after.along)
     line = _extent(after, after.along) * size
-    cycles = copy_cycles(lines, line, _aligned(line, after.pitch * size), chip)
+    cycles = copy_cycles(lines, line, _alignment(line, after.pitch * size), chip)
     return apart, _copies("pad", cycles, moved, after.tiles)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, call, checked, fitted, spread, step, up, vertex
+from podsim.tiles.shares import VECTOR_BYTES, call, check_fit, check_sizes, spread, step, up, vertex
 from podsim.tiles.supersteps import Cycles, slower, total
 
 READ_CYCLES: Final = {2: 1, 4: 2}
@@ -26,7 +26,7 @@ GRAIN = 16  # outputs next to each other where a product left them (lib/poplin/C
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scattered:
+class ScatteredSum:
     """`elements` to be summed: up to `share` on each of `tiles` tiles, which adds to `held` of all `outputs`."""
 
     elements: int
@@ -46,7 +46,7 @@ class Scattered:
         return -(-self.elements * self.resident // (self.share * self.outputs))
 
 
-_Layout = tuple[Scattered, tuple[Superstep, ...], Cycles]
+_Layout = tuple[ScatteredSum, tuple[Superstep, ...], Cycles]
 
 
 def plan(
@@ -66,10 +66,12 @@ def plan(
     `straight` sends partial sums to their output at once or in two stages; None chooses as poplibs does. The elements
     lie evenly on `tiles`; None takes as many as cost least, the others have no part in the sum.
     """
-    checked(name, elements=elements, outputs=outputs, held=footprint or 1, tiles=chip.tiles if tiles is None else tiles)
+    check_sizes(
+        name, elements=elements, outputs=outputs, held=footprint or 1, tiles=chip.tiles if tiles is None else tiles
+    )
     size = OUTPUT_BYTES[precision]
     if tiles is not None:
-        values = _scattered(elements, outputs, footprint, min(tiles, chip.tiles))
+        values = _scatter(elements, outputs, footprint, min(tiles, chip.tiles))
         return _plan(values, steps(values, size, chip, straight=straight), size, chip, overhead_cycles, name)
     tried = sorted(_layouts(elements, outputs, footprint, straight, size, chip), key=lambda item: item[2].total)
     values, made, least = next(
@@ -79,16 +81,16 @@ def plan(
     around = total(plan.supersteps, chip).total - least.total
     others = {item[0].tiles.bit_length(): item for item in reversed(tried) if item[0] != values}
     lost = sorted(others.values(), key=lambda item: item[2].total)[:LOST_KEPT]
-    return replace(plan, alternatives=tuple(_lost(item, least, around, size, chip) for item in lost))
+    return replace(plan, alternatives=tuple(_rejection(item, least, around, size, chip) for item in lost))
 
 
-def _scattered(elements: int, outputs: int, footprint: int | None, tiles: int) -> Scattered:
+def _scatter(elements: int, outputs: int, footprint: int | None, tiles: int) -> ScatteredSum:
     """The elements evenly on the tiles; each holds values of as many outputs as the edge of a square block."""
     shares = spread(elements, tiles)
     share = shares[0][1]
     block = up(math.isqrt(share), GRAIN)
     used = sum(count for count, _ in shares)
-    return Scattered(
+    return ScatteredSum(
         elements=elements, share=share, tiles=used, resident=min(footprint or block, outputs, share), outputs=outputs
     )
 
@@ -102,7 +104,7 @@ def _layouts(
     """
     seen, least = set(), math.inf
     for tiles in range(chip.tiles, 0, -1):
-        values = _scattered(elements, outputs, footprint, tiles)
+        values = _scatter(elements, outputs, footprint, tiles)
         made = steps(values, size, replace(chip, tiles=tiles), straight=straight)
         if values.share > (footprint or GRAIN) and values.share * size / VECTOR_BYTES >= least:
             return
@@ -114,17 +116,17 @@ def _layouts(
         yield values, made, cycles
 
 
-def _bytes(values: Scattered, made: tuple[Superstep, ...], size: int) -> float:
+def _bytes(values: ScatteredSum, made: tuple[Superstep, ...], size: int) -> float:
     return float(values.share * size) + _partials(values, made)
 
 
-def _partials(values: Scattered, made: tuple[Superstep, ...]) -> float:
+def _partials(values: ScatteredSum, made: tuple[Superstep, ...]) -> float:
     """Bytes of a tile beside what it reads: its own partial sums, and the most that arrive to be added in one stage."""
     arriving = max((cohort.receive_bytes for step in made for cohort in step.cohorts), default=0.0)
     return float(values.resident * FLOAT_BYTES) + arriving
 
 
-def _lost(item: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> RejectedPlan:
+def _rejection(item: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> RejectedPlan:
     values, made, cycles = item
     needed = _bytes(values, made, size)
     why = slower(cycles, least)
@@ -139,7 +141,7 @@ def _lost(item: _Layout, least: Cycles, around: float, size: int, chip: Chip) ->
 
 
 def _plan(
-    values: Scattered, made: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
+    values: ScatteredSum, made: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
 ) -> TilePlan:
     memory = {"operands": float(values.share * size), "partials": _partials(values, made)}
     return TilePlan(
@@ -148,13 +150,13 @@ def _plan(
         splits={"elements": values.tiles, "sources": values.sources},
         supersteps=(*call(overhead_cycles, values.tiles), *made),
         flop=float(values.elements),
-        sram_bytes_per_tile=fitted(name, memory, chip),
+        sram_bytes_per_tile=check_fit(name, memory, chip),
         tiles_used=values.tiles,
     )
 
 
 def steps(
-    values: Scattered,
+    values: ScatteredSum,
     element_bytes: int,
     chip: Chip,
     *,
@@ -170,7 +172,7 @@ def steps(
 
 
 def on_tile(
-    values: Scattered, element_bytes: int, chip: Chip, *, moments: int = 1, name: str = "sum"
+    values: ScatteredSum, element_bytes: int, chip: Chip, *, moments: int = 1, name: str = "sum"
 ) -> tuple[Superstep, ...]:
     """Each tile sums what it holds; where outputs are fewer than threads, the threads' sums are added after."""
     if values.depth <= 1:
@@ -199,7 +201,7 @@ def on_tile(
 
 
 def across(
-    values: Scattered,
+    values: ScatteredSum,
     chip: Chip,
     *,
     moments: int = 1,

@@ -9,7 +9,7 @@ from podsim.model.tile_plan import Superstep
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
 from podsim.tiles.memory import CODE_SHARE
-from podsim.tiles.reduction import Scattered
+from podsim.tiles.reduction import ScatteredSum
 from podsim.tiles.shares import spread
 
 DRAWS: Final = ("uniform", "normal", "bernoulli")
@@ -23,7 +23,7 @@ def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterato
         kind = "draws" if operation in DRAWS else "elementwise"
         yield kind, vector.superstep(operation, shares, precision, chip)
     if work.sums:
-        values = Scattered(
+        values = ScatteredSum(
             elements=samples * work.elements,
             share=shares[0][1],
             tiles=sum(tiles for tiles, _ in spreads),

@@ -16,7 +16,7 @@ Share = tuple[int, int]
 """A number of tiles and the elements each of them has."""
 
 
-def checked(operator: str, **sizes: int) -> None:
+def check_sizes(operator: str, **sizes: int) -> None:
     """Raise InputError, naming every size that is not a positive whole number."""
     faults = [f"{name} must be a whole number above 0, not {value}" for name, value in sizes.items() if value < 1]
     if faults:
@@ -65,7 +65,7 @@ def call(cycles: float, tiles: int) -> tuple[Superstep, ...]:
 USUAL_HINT = "split the operator, or spread it over more IPUs"
 
 
-def fitted(operator: str, footprint: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
+def check_fit(operator: str, footprint: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
     """The bytes of the fullest tile; Infeasible where a tile has less SRAM than that."""
     needed = sum_in_order(footprint.values())
     if needed > chip.sram.bytes_per_tile:

@@ -28,7 +28,7 @@ class Candidates:
     tile: Tile
 
     @classmethod
-    def joined(cls, blocks: list["Candidates"]) -> "Candidates":
+    def join(cls, blocks: list["Candidates"]) -> "Candidates":
         """Blocks of the same candidates one after the other."""
         if len(blocks) == 1:
             return blocks[0]
@@ -53,10 +53,10 @@ def useful(size: int, limit: int) -> Array:
     """Splits of `size` grains that give different largest parts, at most `limit`."""
     parts = distinct(np.ceil(size / np.arange(min(size, limit), 0, -1)))
     splits = distinct(np.ceil(size / parts)[::-1])
-    return _shared(splits[splits <= limit])
+    return _read_only(splits[splits <= limit])
 
 
-def _shared(splits: Array) -> Array:
+def _read_only(splits: Array) -> Array:
     """What a cache may hand out: read only."""
     splits.flags.writeable = False
     return splits
@@ -72,7 +72,7 @@ def _even(size: int, limit: int) -> Array:
     """Useful splits and the even ones next to odd ones: neighbours that need the same inputs share a bus in pairs."""
     splits = useful(size, limit)
     more = splits[(splits % 2 == 1) & (splits < size)] + 1
-    return _shared(distinct(np.sort(np.concatenate((splits, more)))))
+    return _read_only(distinct(np.sort(np.concatenate((splits, more)))))
 
 
 def candidates(

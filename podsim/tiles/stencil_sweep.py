@@ -10,7 +10,7 @@ from itertools import product as combinations
 
 from podsim.model.chip import Chip
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
-from podsim.tiles.shares import checked, fitted, vertex
+from podsim.tiles.shares import check_fit, check_sizes, vertex
 
 FLOAT_BYTES = 4
 LOOP_CYCLES = 3  # of a thread, a point: two pointers and the branch of a compiled loop
@@ -55,7 +55,7 @@ def plan(
     them and itself and writes one; it adds them and multiplies twice. `divisions` of the arithmetic take longer;
     `fields` of the points lie on the tiles. What other IPUs send is `halo_bytes` a face.
     """
-    checked(name, reach=reach, dimensions=len(grid), **{f"grid_{at}": edge for at, edge in enumerate(grid)})
+    check_sizes(name, reach=reach, dimensions=len(grid), **{f"grid_{at}": edge for at, edge in enumerate(grid)})
     boxes = cut(grid, chip.tiles)
     tiles = math.prod(boxes.counts)
     star = 2 * len(grid) * reach + 2
@@ -78,7 +78,7 @@ def plan(
         splits={f"dimension {at}": count for at, count in enumerate(boxes.counts)},
         supersteps=(Superstep(name="sweep", phase="vector", cohorts=(work,), fragments=_pieces(boxes, reach)),),
         flop=math.prod(grid) * computed,
-        sram_bytes_per_tile=fitted(name, footprint, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
+        sram_bytes_per_tile=check_fit(name, footprint, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
         tiles_used=tiles,
     )
 

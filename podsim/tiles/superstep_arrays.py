@@ -117,16 +117,16 @@ def sequence(
     before = [copy for copy in problem.copied if copy.operand != "output"]
     after = [copy for copy in problem.copied if copy.operand == "output"]
     return (
-        *(_rearranged(copy, vertex, splits, none, chip, price_copies) for copy in before),
-        *_multiplied(problem, vertex, tile, hold, splits, serial, chip=chip),
-        *_summed(vertex, hold, splits, serial),
+        *(_rearrangement(copy, vertex, splits, none, chip, price_copies) for copy in before),
+        *_multiplication(problem, vertex, tile, hold, splits, serial, chip=chip),
+        *_summation(vertex, hold, splits, serial),
         *_cast(vertex, hold, splits),
-        *(_rearranged(copy, vertex, splits, none, chip, price_copies) for copy in after),
+        *(_rearrangement(copy, vertex, splits, none, chip, price_copies) for copy in after),
         SuperstepArray("overhead", "overhead", none + 1, none + overhead_cycles, none, none, none),
     )
 
 
-def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip: Chip, priced: bool) -> SuperstepArray:
+def _rearrangement(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip: Chip, priced: bool) -> SuperstepArray:
     """An operand exchanged and copied on its tile."""
     size = (OUTPUT_BYTES if copy.operand == "output" else ELEMENT_BYTES)[vertex.precision]
     elements = copy.elements / splits.tiles
@@ -135,7 +135,7 @@ def _rearranged(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip: C
     return SuperstepArray(f"rearrange {copy.operand}", "rearrange", none + 1, cycles, moved, none, moved)
 
 
-def _multiplied(
+def _multiplication(
     problem: Problem,
     vertex: Vertex,
     tile: Tile,
@@ -200,7 +200,7 @@ def _through_sram(
     return accesses(problem, vertex, tile, hold)
 
 
-def _summed(vertex: Vertex, hold: TileElements, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
+def _summation(vertex: Vertex, hold: TileElements, splits: Splits, serial: Serial | None) -> list[SuperstepArray]:
     """Partial sums exchanged and added in one to three stages; serial parts are put back or accumulated.
 
     A single partial sum is exchanged as well: that delivers the output to where it is wanted.

@@ -11,7 +11,7 @@ from podsim.errors import InputError
 from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.shares import checked, fitted, spread, step, vertex
+from podsim.tiles.shares import check_fit, check_sizes, spread, step, vertex
 
 COMPARE_CYCLES: Final = 14
 """Of a thread, a pair of numbers with their indices: four loads, a comparison and its branch, four stores, the loop.
@@ -27,7 +27,7 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
 
     Raises InputError where k is above the length of a row, Infeasible where a tile cannot hold its share.
     """
-    checked(name, rows=rows, row=row, k=k)
+    check_sizes(name, rows=rows, row=row, k=k)
     if k > row:
         raise InputError(f"{name}: {k} of a row of {row} numbers", code="bad-value", hint=f"at most {row}")
     size = OUTPUT_BYTES[precision] + INDEX_BYTES
@@ -40,7 +40,7 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
         splits={"elements": sum(count for count, _ in spread(rows * row, chip.tiles))},
         supersteps=steps or (_superstep(rows * row, 1, size, chip),),
         flop=float(sum(rows * left // 2 for left, _ in _comparisons(row, k))),
-        sram_bytes_per_tile=fitted(name, footprint, chip),
+        sram_bytes_per_tile=check_fit(name, footprint, chip),
         tiles_used=min(chip.tiles, rows * row),
     )
 

@@ -65,7 +65,7 @@ def forward(layer: Layer) -> Iterator[Way]:
         yield from _pointwise(layer)
     else:
         yield from _spatial(layer)
-    yield from _grouped(layer)
+    yield from _group_ways(layer)
     yield from _narrow(layer)
 
 
@@ -100,7 +100,7 @@ def _flat(layer: Layer, transform: str, inputs: int, copied: tuple[Copy, ...], *
     )
 
 
-def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
+def pad_channels(layer: Layer, group: int) -> tuple[Copy, ...]:
     """Operands copied where channels do not fill groups of a block: the input; the output of each of several groups."""
     shape = layer.shape
     copies = []
@@ -115,7 +115,7 @@ def padded(layer: Layer, group: int) -> tuple[Copy, ...]:
 
 def _pointwise(layer: Layer) -> Iterator[Way]:
     """A kernel of one position: a product over all pixels, of which a stride leaves some out."""
-    copied = padded(layer, layer.group)
+    copied = pad_channels(layer, layer.group)
     strided = max(layer.shape.strides) > 1
     if strided:
         left = float(layer.pixels * layer.shape.in_channels)
@@ -123,7 +123,7 @@ def _pointwise(layer: Layer) -> Iterator[Way]:
     for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
         yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(shape)
         if strided:
-            yield _image(layer, "as it stands", copied=padded(layer, layer.group)), NByOne(shape)
+            yield _image(layer, "as it stands", copied=pad_channels(layer, layer.group)), NByOne(shape)
 
 
 def _spatial(layer: Layer) -> Iterator[Way]:
@@ -131,9 +131,9 @@ def _spatial(layer: Layer) -> Iterator[Way]:
     for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
         for group in _groups(layer):
             packed = AmpVertex(layer.precision, shape.units, group, shape.out_group)
-            yield _image(layer, "as it stands", copied=padded(layer, group)), NByOne(packed)
+            yield _image(layer, "as it stands", copied=pad_channels(layer, group)), NByOne(packed)
         yield _columns(layer), NByOne(shape)
-        expanded = _expanded(layer, layer.pixels, layer.inputs * layer.positions)
+        expanded = _expand(layer, layer.pixels, layer.inputs * layer.positions)
         yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, expanded), OneByOne(shape)
 
 
@@ -145,7 +145,7 @@ def _groups(layer: Layer) -> tuple[int, ...]:
     return (*parts[:1], layer.group)
 
 
-def _expanded(layer: Layer, pixels: int, channels: int) -> tuple[Copy, ...]:
+def _expand(layer: Layer, pixels: int, channels: int) -> tuple[Copy, ...]:
     """The input with kernel positions moved into its channels, padded to whole blocks; the weights likewise."""
     groups = layer.shape.channel_groups
     padded = pixels * groups * -(-channels // layer.group) * layer.group
@@ -168,14 +168,14 @@ def _columns(layer: Layer) -> Problem:
         inputs=layer.inputs * kernel_width,
         outputs=layer.outputs,
         stride=(shape.strides[0], 1),
-        copied=_expanded(layer, shape.batch * shape.size * width, layer.inputs * kernel_width),
+        copied=_expand(layer, shape.batch * shape.size * width, layer.inputs * kernel_width),
     )
 
 
 # --- groups and narrow channels --------------------------------------------------------------------------------------
 
 
-def _grouped(layer: Layer) -> Iterator[Way]:
+def _group_ways(layer: Layer) -> Iterator[Way]:
     """Several groups taken as one to fill a block, zeros elsewhere."""
     shape = layer.shape
     combined = 2
@@ -200,7 +200,7 @@ def _narrow(layer: Layer) -> Iterator[Way]:
         yield from _half_narrow(layer)
     if layer.inputs < layer.group:
         vector = amp.LOAD_ELEMENTS[layer.precision]
-        yield _image(layer, "as it stands", copied=padded(layer, vector)), Dot(layer.precision, vector)
+        yield _image(layer, "as it stands", copied=pad_channels(layer, vector)), Dot(layer.precision, vector)
 
 
 def _half_narrow(layer: Layer) -> Iterator[Way]:
@@ -209,7 +209,7 @@ def _half_narrow(layer: Layer) -> Iterator[Way]:
         wide = amp.units(layer.chip, layer.precision) >= 16
         for groups, channels in ((1, 4), (2, 2), (4, 1), *(((8, 1), (16, 1)) if wide else ())):
             if channels == 4 or max(layer.inputs, layer.outputs) <= channels:
-                problem = _image(layer, "as it stands", copied=padded(layer, channels))
+                problem = _image(layer, "as it stands", copied=pad_channels(layer, channels))
                 yield problem, Slic(layer.precision, channels, groups, chains=4 if wide else 2)
     if layer.inputs == layer.outputs == 1:
         yield _image(layer, "as it stands"), Vmac(layer.precision)

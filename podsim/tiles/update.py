@@ -12,8 +12,8 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.tiles import reduction, vector
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.reduction import Scattered
-from podsim.tiles.shares import VECTOR_BYTES, checked, fitted, spread
+from podsim.tiles.reduction import ScatteredSum
+from podsim.tiles.shares import VECTOR_BYTES, check_fit, check_sizes, spread
 
 FLOAT_BYTES = 4
 
@@ -60,29 +60,27 @@ def plan(
             f'optimizer "{optimizer}" is not known', code="unknown-optimizer", hint=f"known: {', '.join(OPTIMIZERS)}"
         )
     title = name or f"{optimizer} update"
-    checked(title, parameters=parameters, tensors=tensors)
+    check_sizes(title, parameters=parameters, tensors=tensors)
     passes, size = OPTIMIZERS[optimizer], OUTPUT_BYTES[precision]
     each = -(-parameters // tensors)
     shares = spread(each, chip.tiles, VECTOR_BYTES // size)
     tiles = sum(count for count, _ in shares)
-    values = Scattered(elements=each, share=shares[0][1], tiles=tiles, resident=1, outputs=1)
+    values = ScatteredSum(elements=each, share=shares[0][1], tiles=tiles, resident=1, outputs=1)
     share = shares[0][1] * tensors
     footprint = {"weights": float(2 * share * size), "optimizer_state": float(passes.moments * share * FLOAT_BYTES)}
     return TilePlan(
         operator=title,
         method="vector",
         splits={"elements": tiles, "tensors": tensors},
-        supersteps=tuple(
-            _repeated(step, tensors) for step in _steps(passes, each, values, precision, chip, fused=fused)
-        ),
+        supersteps=tuple(_repeat(step, tensors) for step in _steps(passes, each, values, precision, chip, fused=fused)),
         flop=float(parameters * (2 * (len(passes.state) + len(passes.weights)) + 2 * passes.norms)),
-        sram_bytes_per_tile=fitted(title, footprint, chip),
+        sram_bytes_per_tile=check_fit(title, footprint, chip),
         tiles_used=tiles,
     )
 
 
 def _steps(
-    passes: Passes, each: int, values: Scattered, precision: Precision, chip: Chip, *, fused: bool
+    passes: Passes, each: int, values: ScatteredSum, precision: Precision, chip: Chip, *, fused: bool
 ) -> tuple[Superstep, ...]:
     """The supersteps of one tensor of `each` weights."""
     size = OUTPUT_BYTES[precision]
@@ -96,7 +94,7 @@ def _steps(
     return tuple(steps)
 
 
-def _repeated(superstep: Superstep, count: int) -> Superstep:
+def _repeat(superstep: Superstep, count: int) -> Superstep:
     return Superstep(
         name=superstep.name,
         phase="update",

@@ -12,7 +12,17 @@ from podsim.model.chip import Chip, Precision
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Cohort, Superstep, TilePlan
 from podsim.tiles.amp import OUTPUT_BYTES
-from podsim.tiles.shares import VECTOR_BYTES, Share, access_cycles, checked, fitted, spread, step, vectors, vertex
+from podsim.tiles.shares import (
+    VECTOR_BYTES,
+    Share,
+    access_cycles,
+    check_fit,
+    check_sizes,
+    spread,
+    step,
+    vectors,
+    vertex,
+)
 
 FLOAT: Final = 4
 
@@ -114,13 +124,13 @@ def plan(
     which loads and stores once. Raises InputError for an unknown operation, Infeasible where the tiles cannot hold it.
     """
     title = name or " + ".join(operations) or "elementwise"
-    known = _known(operations)
-    checked(title, elements=elements, tiles=chip.tiles if tiles is None else tiles)
+    known = _operations(operations)
+    check_sizes(title, elements=elements, tiles=chip.tiles if tiles is None else tiles)
     size = OUTPUT_BYTES[precision]
     shares = spread(elements, min(tiles or chip.tiles, chip.tiles), VECTOR_BYTES // size)
     steps = _arrivals(shares, moved * size) if moved else ()
     if fused:
-        steps += (_fused(title, known, shares, size, chip),)
+        steps += (_fuse(title, known, shares, size, chip),)
     else:
         steps += tuple(superstep(operation, shares, precision, chip) for operation in operations)
     reads = max(operation.reads for operation in known)
@@ -134,7 +144,7 @@ def plan(
         splits={"elements": sum(count for count, _ in shares)},
         supersteps=steps,
         flop=float(elements * sum(operation.flop for operation in known)),
-        sram_bytes_per_tile=fitted(title, footprint, chip),
+        sram_bytes_per_tile=check_fit(title, footprint, chip),
         tiles_used=sum(count for count, _ in shares),
     )
 
@@ -157,7 +167,7 @@ def superstep(operation: str, shares: tuple[Share, ...], precision: Precision, c
 def stream(elements: int, precision: Precision, chip: Chip, *, reads: int, writes: int, name: str = "") -> TilePlan:
     """A loop written by hand that is bound by nothing but the SRAM: the triad of STREAM reads two and writes one."""
     title = name or "stream"
-    checked(title, elements=elements, reads_and_writes=reads + writes)
+    check_sizes(title, elements=elements, reads_and_writes=reads + writes)
     size = OUTPUT_BYTES[precision]
     shares = spread(elements, chip.tiles, VECTOR_BYTES // size)
     a_vector = access_cycles(reads, writes, chip)
@@ -176,12 +186,12 @@ def stream(elements: int, precision: Precision, chip: Chip, *, reads: int, write
         splits={"elements": sum(count for count, _ in shares)},
         supersteps=(step(title, "vector", cohorts),),
         flop=2.0 * elements,
-        sram_bytes_per_tile=fitted(title, {"operands": float((reads + writes) * shares[0][1] * size)}, chip),
+        sram_bytes_per_tile=check_fit(title, {"operands": float((reads + writes) * shares[0][1] * size)}, chip),
         tiles_used=sum(count for count, _ in shares),
     )
 
 
-def _known(operations: tuple[str, ...]) -> tuple[Operation, ...]:
+def _operations(operations: tuple[str, ...]) -> tuple[Operation, ...]:
     wrong = [name for name in operations if name not in OPERATIONS]
     if wrong or not operations:
         raise InputError(
@@ -201,7 +211,7 @@ def _arrivals(shares: tuple[Share, ...], element_bytes: int) -> tuple[Superstep,
     return (step("operands", "input", cohorts),)
 
 
-def _fused(
+def _fuse(
     title: str, known: tuple[Operation, ...], shares: tuple[Share, ...], element_bytes: int, chip: Chip
 ) -> Superstep:
     """One vertex: the load and store of a vector, one cycle as they overlap, are paid once."""

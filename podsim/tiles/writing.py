@@ -8,14 +8,14 @@ import numpy as np
 
 from podsim.model.tile_plan import Cohort, RejectedPlan, Superstep, TilePlan
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
-from podsim.tiles.product_search import Evaluated, Request, in_full
+from podsim.tiles.product_search import EvaluatedCuts, Request, in_full
 from podsim.tiles.superstep_arrays import Splits, SuperstepArray, accesses, memory_bytes, sequence, tile_elements
 
 RIVALS = 6  # plans kept that were not chosen
 
 
 def plan(
-    evaluated: list[Evaluated], limit_bytes: float, request: Request, *, name: str, flop: float, rivals: bool = True
+    evaluated: list[EvaluatedCuts], limit_bytes: float, request: Request, *, name: str, flop: float, rivals: bool = True
 ) -> TilePlan:
     """The cheapest cut of all evaluated that fits the limit, with its rivals where they are wanted."""
     chosen, at = _cheapest(evaluated, limit_bytes)
@@ -36,7 +36,7 @@ def plan(
     return TilePlan(
         operator=name,
         method=vertex.method,
-        splits=_named(chosen, at),
+        splits=_splits_by_name(chosen, at),
         supersteps=tuple(_superstep(step, tiles, idle, access) for step in arrays),
         flop=flop,
         sram_bytes_per_tile={category: float(value[0]) for category, value in memory.items() if value[0]},
@@ -47,14 +47,14 @@ def plan(
     )
 
 
-def _cheapest(evaluated: list[Evaluated], limit_bytes: float) -> tuple[Evaluated, int]:
+def _cheapest(evaluated: list[EvaluatedCuts], limit_bytes: float) -> tuple[EvaluatedCuts, int]:
     """The cheapest cut that fits; the earlier way to multiply wins where two cost the same."""
     result = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluated]
     fitting = [(way, at) for way, at in result if at is not None]
     return min(fitting, key=lambda pair: float(pair[0].cycles[pair[1]]))
 
 
-def _named(way: Evaluated, at: int) -> dict[str, int]:
+def _splits_by_name(way: EvaluatedCuts, at: int) -> dict[str, int]:
     """Parallel and serial splits of one cut by name, without those that split nothing."""
     splits = way.cuts.splits
     images, height, width = way.cuts.field
@@ -78,7 +78,7 @@ def _named(way: Evaluated, at: int) -> dict[str, int]:
 # --- cohorts ---------------------------------------------------------------------------------------------------------
 
 
-def _cohorts(problem: Problem, vertex: Vertex, way: Evaluated, at: int) -> tuple[Array, Tile, Splits]:
+def _cohorts(problem: Problem, vertex: Vertex, way: EvaluatedCuts, at: int) -> tuple[Array, Tile, Splits]:
     """Tiles that do the same, and what one of each does: every dimension is cut into parts that differ by one grain."""
     splits = way.cuts.take(np.array([at])).splits
     fields = [int(axis[at]) for axis in way.cuts.field]
@@ -145,47 +145,47 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 
 
 def _rivals(
-    evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float, request: Request
+    evaluated: list[EvaluatedCuts], chosen: tuple[EvaluatedCuts, int], limit_bytes: float, request: Request
 ) -> list[RejectedPlan]:
     """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
     best = float(chosen[0].cycles[chosen[1]])
-    seen = {_described(*chosen)}
+    seen = {_describe(*chosen)}
     plans: list[RejectedPlan] = []
     next_best = ((chosen[0], int(at)) for at in np.argsort(chosen[0].cycles, kind="stable")[: 2 * RIVALS])
     for target, rivals in ((math.inf, _of_each_kind(evaluated, chosen, limit_bytes)), (RIVALS, next_best)):
         for way, at in rivals:
-            if len(plans) < target and _described(way, at) not in seen:
-                seen.add(_described(way, at))
+            if len(plans) < target and _describe(way, at) not in seen:
+                seen.add(_describe(way, at))
                 plans.append(_rival(way, at, best, limit_bytes, request))
     return sorted(plans, key=lambda rival: rival.cycles)[:RIVALS]
 
 
-def _called(way: Evaluated) -> str:
+def _way_name(way: EvaluatedCuts) -> str:
     vertex = way.vertex
     return f"{way.problem.transform}, {vertex.method} in blocks of {vertex.in_grain} x {vertex.out_grain}"
 
 
-def _described(way: Evaluated, at: int) -> tuple[str, tuple[tuple[str, int], ...]]:
-    return _called(way), tuple(_named(way, at).items())
+def _describe(way: EvaluatedCuts, at: int) -> tuple[str, tuple[tuple[str, int], ...]]:
+    return _way_name(way), tuple(_splits_by_name(way, at).items())
 
 
-def _rival(way: Evaluated, at: int, best: float, limit_bytes: float, request: Request) -> RejectedPlan:
+def _rival(way: EvaluatedCuts, at: int, best: float, limit_bytes: float, request: Request) -> RejectedPlan:
     """What it takes in full, and why it lost: compared as the chosen one was."""
     cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
     why = f"{cycles - best:,.0f} cycles more{'' if request.price_copies else ' before copies'}"
     if sram > limit_bytes:
         why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
     return RejectedPlan(
-        splits=_named(way, at),
+        splits=_splits_by_name(way, at),
         cycles=in_full(way, at, request),
         sram_bytes_per_tile=sram,
-        why=f"{_called(way)}: {why}",
+        why=f"{_way_name(way)}: {why}",
     )
 
 
 def _of_each_kind(
-    evaluated: list[Evaluated], chosen: tuple[Evaluated, int], limit_bytes: float
-) -> Iterator[tuple[Evaluated, int]]:
+    evaluated: list[EvaluatedCuts], chosen: tuple[EvaluatedCuts, int], limit_bytes: float
+) -> Iterator[tuple[EvaluatedCuts, int]]:
     everything = [(way, np.ones_like(way.cycles, dtype=bool)) for way in evaluated]
     way, at = chosen
     fits, splits = way.sram_bytes <= limit_bytes, way.cuts.splits

@@ -58,7 +58,7 @@ class Axis:
         return (offset - 1) // -(-(self.size - 1) // self.spread)
 
     @property
-    def grouped(self) -> bool:
+    def has_group_links(self) -> bool:
         """Whether its links belong to groups of the level inside, not to ranks."""
         return self.inner != RANK
 
@@ -68,7 +68,7 @@ class Axis:
         return self.kind.duplex is Duplex.HALF
 
     @property
-    def middled(self) -> bool:
+    def has_middle(self) -> bool:
         """Whether members meet in a middle."""
         return self.shape in WITH_MIDDLE
 
@@ -81,7 +81,7 @@ class Axis:
         """Which member of its group an endpoint is in."""
         return endpoint // self.stride % self.size
 
-    def moved(self, endpoint: int, to: int) -> int:
+    def move(self, endpoint: int, to: int) -> int:
         """The endpoint of the same place in member `to`."""
         return endpoint + (to - self.coordinate(endpoint)) * self.stride
 
@@ -93,7 +93,7 @@ class Axis:
     def beyond(self, endpoint: int, port: int) -> int:
         """The endpoint that a port leads to, where there is no middle."""
         offset = port if self.shape is Shape.FULL else 1 if port == UP else -1
-        return self.moved(endpoint, (self.coordinate(endpoint) + offset) % self.size)
+        return self.move(endpoint, (self.coordinate(endpoint) + offset) % self.size)
 
     def opposite(self, port: int) -> int:
         """The port of the other end of a link, where there is no middle."""
@@ -112,14 +112,14 @@ class Axis:
                 ports = [UP] * (at + 1 < self.size) + [DOWN] * (at > 0)
         yield from ((port, self.beyond(endpoint, port)) for port in ports)
 
-    def crossed(self, endpoint: int, to: int) -> Iterator[Key]:
+    def links_to(self, endpoint: int, to: int) -> Iterator[Key]:
         """Links from an endpoint to its like in member `to`: the shorter way round a ring, upwards where both are."""
         if self.shape is Shape.FULL:
             yield self.key(endpoint, (to - self.coordinate(endpoint)) % self.size)
-        elif self.middled:
+        elif self.has_middle:
             yield from self.way_in(endpoint)
             if self.shape is not Shape.SHARED:
-                yield self.key(self.moved(endpoint, to), DOWN)
+                yield self.key(self.move(endpoint, to), DOWN)
         else:
             yield from self._along(endpoint, to)
 
@@ -131,12 +131,12 @@ class Axis:
             up = up if 2 * up <= self.size else up - self.size
         step = 1 if up > 0 else -1
         for hop in range(abs(up)):
-            here = self.moved(endpoint, (start + step * hop) % self.size)
+            here = self.move(endpoint, (start + step * hop) % self.size)
             yield self.key(here, UP if step > 0 else DOWN)
 
     def way_in(self, endpoint: int) -> Iterator[Key]:
         """Links from an endpoint to the far side of its middle; none where there is no middle."""
-        if self.middled and self.shape is not Shape.SHARED:
+        if self.has_middle and self.shape is not Shape.SHARED:
             yield self.key(endpoint, UP)
         if self.hub is not None:
             yield (self.index, self.middle(endpoint), HUB)
@@ -145,37 +145,37 @@ class Axis:
         """Links from outside the group through its middle to an endpoint."""
         if self.hub is not None:
             yield (self.index, self.middle(endpoint), HUB)
-        if self.middled and self.shape is not Shape.SHARED:
+        if self.has_middle and self.shape is not Shape.SHARED:
             yield self.key(endpoint, DOWN)
 
     def key(self, endpoint: int, port: int) -> Key:
         """The link of the endpoint's node at a port; one name only for a link that both directions share."""
-        if self.middled:
+        if self.has_middle:
             return (self.index, endpoint // self.unit, UP if self.half else port)
         at = self.coordinate(endpoint)
         if self.shape is Shape.FULL:
             if self.half and (other := (at + port) % self.size) < at:
-                endpoint, port = self.moved(endpoint, other), self.size - port
+                endpoint, port = self.move(endpoint, other), self.size - port
         elif port == DOWN and (self.half or self.size == 2):
-            endpoint, port = (self.moved(endpoint, (at - 1) % self.size), UP) if self.half else (endpoint, UP)
+            endpoint, port = (self.move(endpoint, (at - 1) % self.size), UP) if self.half else (endpoint, UP)
         if self.half and self.size == 2:
-            endpoint = self.moved(endpoint, 0)
+            endpoint = self.move(endpoint, 0)
         return (self.index, endpoint // self.unit, port)
 
-    def folded(self, port: int) -> tuple[int, float]:
+    def fold(self, port: int) -> tuple[int, float]:
         """What stands for a port in the quotient, and how many of its links there are for each endpoint."""
-        if port == HUB and self.middled:
+        if port == HUB and self.has_middle:
             return HUB, 1 / (self.size * self.unit)
         if self.shape is Shape.FULL and self.half:
             port = min(port, self.size - port)
             return port, (0.5 if 2 * port == self.size else 1.0) / self.unit
-        alone = self.half and self.size == 2 and not self.middled
+        alone = self.half and self.size == 2 and not self.has_middle
         return port, (0.5 if alone else 1.0) / self.unit
 
     def ends(self, key: Key) -> tuple[str, str]:
         """Names of the nodes that a link joins."""
         _, at, port = key
-        if self.middled:
+        if self.has_middle:
             if port == HUB:
                 return self.middle_name(at), self.middle_name(at)
             node, middle = self.node_name(at), self.middle_name(self.middle(at * self.unit))
@@ -219,8 +219,8 @@ def way_out(axes: Sequence[Axis], level: int) -> list[Axis]:
     way: list[Axis] = []
     for axis in axes:
         if axis.level < level:
-            way = [*way, axis] if axis.grouped else [axis]
-    return [axis for axis in way if axis.middled]
+            way = [*way, axis] if axis.has_group_links else [axis]
+    return [axis for axis in way if axis.has_middle]
 
 
 class RankGraph:
@@ -243,7 +243,7 @@ class RankGraph:
         """Every node: ranks, both sides of middles, the ways out of and into groups."""
         yield from ((RANK, 0, rank) for rank in range(self.endpoints))
         for axis in self.axes:
-            middles = self.endpoints // (axis.stride * axis.size) * axis.copies if axis.middled else 0
+            middles = self.endpoints // (axis.stride * axis.size) * axis.copies if axis.has_middle else 0
             yield from ((side, axis.index, middle) for side in ("in", "out") for middle in range(middles))
         for at in self._left:
             groups = range(self.endpoints // self._span[at])
@@ -267,18 +267,18 @@ class RankGraph:
         """From a rank (`inside` is -1) or from the way out of a group of level `inside`."""
         for axis in self.axes:
             owner = self.axes[axis.index - 1] if axis.spread else axis
-            if owner.grouped == (inside >= 0) and (inside < 0 or owner.level == inside + 1):
+            if owner.has_group_links == (inside >= 0) and (inside < 0 or owner.level == inside + 1):
                 yield from self._over(axis, owner, endpoint) if axis.spread else self._along(axis, endpoint)
         for at in self._left:
             axes = self._levels[at]
-            direct = axes[0].grouped == (inside >= 0) and (inside < 0 or at == inside + 1)
-            if direct and not axes[0].middled:
+            direct = axes[0].has_group_links == (inside >= 0) and (inside < 0 or at == inside + 1)
+            if direct and not axes[0].has_middle:
                 yield ("up", at, endpoint // self._span[at]), None
 
     def _along(self, axis: Axis, endpoint: int) -> Iterator[Step]:
-        if axis.size == 1 and not axis.middled:
+        if axis.size == 1 and not axis.has_middle:
             return
-        if axis.middled:
+        if axis.has_middle:
             key = None if axis.shape is Shape.SHARED else axis.key(endpoint, UP)
             yield ("in", axis.index, axis.middle(endpoint)), key
             return
@@ -289,17 +289,17 @@ class RankGraph:
         here, group = inside.coordinate(endpoint), axis.coordinate(endpoint)
         for offset in range(1, axis.size):
             if axis.leaves_at(offset) == here:
-                there = axis.moved(endpoint, (group + offset) % axis.size)
-                into = inside.moved(there, axis.leaves_at(axis.size - offset))
+                there = axis.move(endpoint, (group + offset) % axis.size)
+                into = inside.move(there, axis.leaves_at(axis.size - offset))
                 yield self._member(inside, into), axis.key(endpoint, offset)
 
     def _source(self, axis: Axis, endpoint: int) -> Node:
         """Where a link of an axis leaves."""
-        return ("up", axis.level - 1, endpoint // axis.unit) if axis.grouped else (RANK, 0, endpoint)
+        return ("up", axis.level - 1, endpoint // axis.unit) if axis.has_group_links else (RANK, 0, endpoint)
 
     def _member(self, axis: Axis, endpoint: int) -> Node:
         """Where a link of an axis arrives."""
-        return ("down", axis.level - 1, endpoint // axis.unit) if axis.grouped else (RANK, 0, endpoint)
+        return ("down", axis.level - 1, endpoint // axis.unit) if axis.has_group_links else (RANK, 0, endpoint)
 
     def _from_middle(self, axis: Axis, middle: int) -> Iterator[Step]:
         group, copy = divmod(middle, axis.copies)
@@ -314,7 +314,7 @@ class RankGraph:
     def _into_group(self, level: int, group: int) -> Iterator[Step]:
         yield ("up", level, group), None
         axes, first = self._levels[level], group * self._span[level]
-        if axes[0].middled:
+        if axes[0].has_middle:
             axis = axes[0]
             yield from ((("in", axis.index, group * axis.copies + copy), None) for copy in range(axis.copies))
         else:
@@ -328,7 +328,7 @@ class RankGraph:
         endpoint = at * axis.unit
         if axis.spread:
             return
-        if not axis.middled:
+        if not axis.has_middle:
             there = axis.beyond(endpoint, port)
             yield self._source(axis, endpoint), self._member(axis, there)
             if axis.half:
@@ -345,9 +345,9 @@ class RankGraph:
     def of_rank(self, rank: int) -> Iterator[Key]:
         """Every link that leaves or reaches a rank."""
         for axis in self.axes:
-            if axis.grouped or axis.shape is Shape.SHARED:
+            if axis.has_group_links or axis.shape is Shape.SHARED:
                 continue
-            if axis.middled:
+            if axis.has_middle:
                 yield from (axis.key(rank, UP), axis.key(rank, DOWN))
                 continue
             for port, there in axis.beside(rank):

@@ -34,7 +34,7 @@ class NamedLink:
 
 def links(network: Network) -> tuple[NamedLink, ...]:
     """The links of the first rack of a machine with those that leave it, or the first of a stated fabric."""
-    rows = ((name, network.joint(key), network.rate(key)) for name, key in islice(network.listed(), MOST_LISTED))
+    rows = ((name, network.joint(key), network.rate(key)) for name, key in islice(network.sample_links(), MOST_LISTED))
     return tuple(
         NamedLink(name=name, kind=joint.name, links=joint.links, bytes_per_s=rate.bytes_per_s)
         for name, joint, rate in rows
@@ -45,7 +45,7 @@ def every_link(fabric: GenericFabric) -> Iterator[Key]:
     """The links of a stated fabric, axis by axis; upwards alone where members meet in a middle, then its hubs."""
     for axis in axes(fabric):
         for endpoint in range(0, fabric.endpoints, axis.unit) if axis.shape is not Shape.SHARED else ():
-            ports = [UP] if axis.middled else [port for port, _ in axis.beside(endpoint)]
+            ports = [UP] if axis.has_middle else [port for port, _ in axis.beside(endpoint)]
             yield from (axis.key(endpoint, port) for port in ports)
         if axis.hub is not None:
             middles = fabric.endpoints // (axis.size * axis.unit)
@@ -93,7 +93,7 @@ def _leaving(fabric: GenericFabric, axis: Axis, name: str) -> Iterator[Key]:
     endpoint = node * axis.unit
     if axis.shape is Shape.SHARED:
         return
-    ports = [UP, DOWN] if axis.middled else [port for port, _ in axis.beside(endpoint)]
+    ports = [UP, DOWN] if axis.has_middle else [port for port, _ in axis.beside(endpoint)]
     yield from (axis.key(endpoint, port) for port in ports)
 
 
@@ -129,7 +129,7 @@ def _nothing(fabric: GenericFabric, axis: Sequence[Axis], ends: Sequence[tuple[s
 
 def _is_node(fabric: GenericFabric, axis: Axis, name: str) -> bool:
     node = _number(name, axis.inner, fabric.endpoints // axis.unit)
-    if node is not None or not axis.middled:
+    if node is not None or not axis.has_middle:
         return node is not None
     groups = fabric.endpoints // (axis.stride * axis.size)
     group, dot, copy = name.partition(".")
@@ -141,9 +141,9 @@ def nodes(fabric: GenericFabric) -> str:
     """Every kind of node with its numbers, in words."""
     words = [f"{RANK}0 to {RANK}{fabric.endpoints - 1}"]
     for axis in axes(fabric):
-        if axis.grouped:
+        if axis.has_group_links:
             words.append(f"{axis.inner}0 to {axis.inner}{fabric.endpoints // axis.unit - 1}")
-        if axis.middled:
+        if axis.has_middle:
             middles = fabric.endpoints // (axis.stride * axis.size) * axis.copies
             words.append(axis.middle_name(0) + (f" to {axis.middle_name(middles - 1)}" * (middles > 1)))
     return ", ".join(dict.fromkeys(words))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DOWN: Final = "down"
-LOST: Final = "lost"
+LOST_WORD: Final = "lost"
 EXAMPLES: Final = (
     "link:ipu4-ipu6=down",
     "link:ipu4->ipu6=0.5",
@@ -30,10 +30,10 @@ _RATIO: Final = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 
 def parse(texts: Iterable[str]) -> tuple[PartFault, ...]:
     """What `--fault` flags say; InputError where one is none, whatever the machine."""
-    return tuple(_parsed(text) for text in texts)
+    return tuple(_parse(text) for text in texts)
 
 
-def _parsed(text: str) -> PartFault:
+def _parse(text: str) -> PartFault:
     match = _FAULT.fullmatch(text)
     if match is None:
         _refuse(text, "it is not written KIND:NAME=STATE")
@@ -46,12 +46,14 @@ def _parsed(text: str) -> PartFault:
 
 
 def _rate(text: str, part: FaultyPart, state: str) -> float:
-    if state == (DOWN if part is FaultyPart.LINK else LOST):
+    if state == (DOWN if part is FaultyPart.LINK else LOST_WORD):
         return 0.0
-    if state in (DOWN, LOST):
-        _refuse(text, f"a link is {DOWN}, an IPU, machine or rack is {LOST}", None if part is FaultyPart.LINK else part)
+    if state in (DOWN, LOST_WORD):
+        _refuse(
+            text, f"a link is {DOWN}, an IPU, machine or rack is {LOST_WORD}", None if part is FaultyPart.LINK else part
+        )
     if part in (FaultyPart.MACHINE, FaultyPart.RACK):
-        _refuse(text, f"a {part} is {LOST}; what is slow is an IPU or a link of it", part)
+        _refuse(text, f"a {part} is {LOST_WORD}; what is slow is an IPU or a link of it", part)
     if ratio := _RATIO.fullmatch(state):
         above, below = int(ratio[1]), int(ratio[2])
         rate = above / below if below else 0.0
@@ -60,7 +62,7 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
     else:
         rate = float(state) if _DECIMAL.fullmatch(state) else 0.0
     if not 0 < rate < 1:
-        word = DOWN if part is FaultyPart.LINK else LOST
+        word = DOWN if part is FaultyPart.LINK else LOST_WORD
         _refuse(text, f"give {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%", part)
     return rate
 

@@ -20,7 +20,7 @@ MOST_LISTED: Final = 6
 """Ranges of endpoints, and links, that a message names."""
 
 
-class Gathered:
+class DamageReader:
     """Damage as it is read fault by fault; what is said of a part once cannot be said again."""
 
     def __init__(self) -> None:
@@ -73,22 +73,22 @@ def _twice(fault: PartFault, other: PartFault) -> InputError:
     )
 
 
-def broken(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
+def apply_faults(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
     """The network with these faults, in place of any it had: slow links at their share of the rate, routes found anew.
 
     A route over a link that is down becomes the one of fewest hops, of those the widest. `damage` says which endpoints
     are lost or slow. Raises InputError: a fault names nothing (unknown-part), or two are about one part
     (conflicting-faults). Infeasible: what is left is cut in two (cut-off).
     """
-    broken = damaged(network, faults)
+    broken = apply_unchecked(network, faults)
     check(broken)
     return broken
 
 
-def damaged(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
+def apply_unchecked(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
     """The network with these faults, whether or not its endpoints reach each other; InputError as `broken`."""
     network.refuse_faults()
-    gathered = Gathered()
+    gathered = DamageReader()
     for fault in faults:
         if fault.part is FaultyPart.LINK:
             for key in _links(network, fault):
@@ -106,7 +106,7 @@ def damaged(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
 def _links(network: Network, fault: PartFault) -> tuple[LinkKey, ...]:
     """The links that a fault names; InputError where there are none, or they are of another kind than it says."""
     try:
-        keys = network.named(fault.name)
+        keys = network.links_named(fault.name)
     except ValueError as error:
         raise InputError(
             f'"{fault.text}": {error}',

@@ -70,14 +70,14 @@ class FabricGraph(nx.DiGraph):  # type: ignore[misc]  # networkx has no types
         each other nothing else can have lost its own, and the rest of a large graph is not looked at.
         """
         way_left = all(self._reaches(source, {target}) for source, target in parted)
-        if not members or (way_left and self._joined(around)):
+        if not members or (way_left and self._is_connected(around)):
             return None
         first = next(iter(members))
         inside = next(part for part in nx.strongly_connected_components(self) if first in part)
         out = [number for node, number in members.items() if node not in inside]
         return ([number for node, number in members.items() if node in inside], out) if out else None
 
-    def _joined(self, nodes: Iterable[Node]) -> bool:
+    def _is_connected(self, nodes: Iterable[Node]) -> bool:
         """Whether each of some nodes reaches each other."""
         target = list(dict.fromkeys(nodes))
         home, missing = set(target[:1]), set(target[1:])

@@ -41,22 +41,22 @@ def part(fabric: Fabric, machines: range) -> Fabric:
     part = Fabric(whole_machines(fabric.topology, len(machines)))
     damage = fabric.damage
     first = machines.start * fabric.topology.ipus_per_machine
-    down = {ends for was in damage.down if (ends := _moved(part, was, machines))}
-    rates = {ends: rate for was, rate in damage.rates.items() if (ends := _moved(part, was, machines))}
+    down = {ends for was in damage.down if (ends := _move(part, was, machines))}
+    rates = {ends: rate for was, rate in damage.rates.items() if (ends := _move(part, was, machines))}
     slow = {ipu - first: rate for ipu, rate in damage.slow.items() if 0 <= ipu - first < part.endpoints}
     part = Fabric(part.topology, Damage(frozenset(down), rates, frozenset(), slow))
     check(part)
     return part
 
 
-def _moved(fabric: Fabric, ends: Ends, machines: range) -> Ends | None:
+def _move(fabric: Fabric, ends: Ends, machines: range) -> Ends | None:
     """A link as the partition numbers its ends; None where it has no such link."""
-    source, target = (renamed(fabric.topology, end, -machines.start) for end in ends)
+    source, target = (rename_node(fabric.topology, end, -machines.start) for end in ends)
     pair = source, target
     return pair if fabric.joints.between(*pair) else None
 
 
-def renamed(topology: Topology, node: str, machines: int) -> str:
+def rename_node(topology: Topology, node: str, machines: int) -> str:
     """The node in the same place so many machines further on; servers, their network and switches stay."""
     kind, each = node.rstrip("0123456789"), topology.ipus_per_machine
     of_machine = {wiring.IPU: each, wiring.SRAM: each, wiring.GATEWAY: 1, wiring.DDR: 1}

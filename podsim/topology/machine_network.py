@@ -42,7 +42,7 @@ class Fabric(Network):
         self._leaves: dict[int, str] = {}  # the kind of node that each link leaves
         self._routes: dict[tuple[int, int], Route] = {}
         for (number, other), joint in self.joints.rack.items():
-            self._added((wiring.ipu(number), wiring.ipu(other)), joint)
+            self._add((wiring.ipu(number), wiring.ipu(other)), joint)
 
     @property
     def name(self) -> str:
@@ -88,11 +88,11 @@ class Fabric(Network):
         joint = self.joint(key)
         return Rate(joint.bytes_per_s * self.damage.rates.get(key, 1.0), joint.kind.latency_s + joint.kind.hop_s)
 
-    def _numbered(self, key: LinkKey) -> int:
-        return self._added(key, self.joint(key))
+    def _number_of(self, key: LinkKey) -> int:
+        return self._add(key, self.joint(key))
 
-    def _added(self, ends: LinkKey, joint: Joint) -> int:
-        number = self._appended(ends, joint.bytes_per_s * self.damage.rates.get(ends, 1.0))
+    def _add(self, ends: LinkKey, joint: Joint) -> int:
+        number = self._append(ends, joint.bytes_per_s * self.damage.rates.get(ends, 1.0))
         self._kinds[number] = joint.kind
         self._leaves[number] = ends[0].rstrip("0123456789")
         return number
@@ -113,7 +113,7 @@ class Fabric(Network):
             raise ValueError(f"IPUs of {self.name} are 0 to {ipus - 1}, not {a} and {b}")
         across = a // size != b // size
         nodes = self._over_gateways(a, b) if across else self._in_rack(a, b)
-        route = self._routes[a, b] = self._left(nodes, across=across)
+        route = self._routes[a, b] = self._remaining_route(nodes, across=across)
         return route
 
     def _in_rack(self, a: int, b: int) -> list[str]:
@@ -138,7 +138,7 @@ class Fabric(Network):
         racks, machines = self.topology.racks, self.topology.machines_per_rack
         if not (0 <= machine < machines and 0 <= from_rack < racks and 0 <= to_rack < racks):
             raise ValueError(f"{self.name} has no machine {machine} in rack {from_rack} or {to_rack}")
-        return self._left(self._gateways(machine, from_rack, to_rack), across=True)
+        return self._remaining_route(self._gateways(machine, from_rack, to_rack), across=True)
 
     def _gateways(self, machine: int, from_rack: int, to_rack: int) -> list[str]:
         pod, machines = self.topology.level("pod"), self.topology.machines_per_rack
@@ -184,7 +184,7 @@ class Fabric(Network):
                 raise ValueError(f"{ends[0]}->{ends[1]} is down, and there is no way round it")
         return self._route(nodes)
 
-    def _left(self, nodes: Sequence[str], *, across: bool) -> Route:
+    def _remaining_route(self, nodes: Sequence[str], *, across: bool) -> Route:
         """The route over these nodes, or the way round where a link of it is down: where not `across`, in the rack."""
         if self.damage.down and not self.damage.down.isdisjoint(pairwise(nodes)):
             graph = self.graph if across else self.graph.between(wiring.IPU)
@@ -224,11 +224,11 @@ class Fabric(Network):
         down = self.damage.down
         return ((there, ends) for there in self.joints.beyond(node) if (ends := (node, there)) not in down)
 
-    def named(self, text: str) -> tuple[Ends, ...]:
+    def links_named(self, text: str) -> tuple[Ends, ...]:
         """The links between two ends, such as "ipu4-ipu6" or "gateway3->switch0"; ValueError says what there is."""
-        return self.joints.named(text)
+        return self.joints.links_named(text)
 
-    def listed(self) -> Iterator[tuple[str, Ends]]:
+    def sample_links(self) -> Iterator[tuple[str, Ends]]:
         """The links of the first rack with those that leave it, and of the servers."""
         hosts = ((wiring.host(server), wiring.NETWORK) for server in range(self.topology.hosts.servers))
         seen: set[Ends] = set()
@@ -308,18 +308,18 @@ def _kinds(source: str, target: str) -> set[str]:
     return {source.rstrip("0123456789"), target.rstrip("0123456789")}
 
 
-_KNOWN: Final = TABLES.add("fabrics", Table[object, Fabric](8))
+_FABRICS: Final = TABLES.add("fabrics", Table[object, Fabric](8))
 
 
-def shared(topology: Topology) -> Fabric:
+def shared_fabric(topology: Topology) -> Fabric:
     """One fabric for all machines whose links are the same, with what is known of it; InputError as `build`."""
     names = sorted({topology.levels[0].link, *topology.joining})
     links = tuple((name, topology.links.get(name)) for name in names)
     wires = topology.levels, topology.gateway, topology.hosts, topology.fabric, topology.overrides
-    return _KNOWN.remember((topology.name, topology.title, links, wires), lambda: build(topology))
+    return _FABRICS.remember((topology.name, topology.title, links, wires), lambda: build(topology))
 
 
-def rebuilt(fabric: Fabric, topology: Topology) -> Fabric:
+def rebuild(fabric: Fabric, topology: Topology) -> Fabric:
     """The fabric of another machine with the nodes of the first, its faults kept; InputError as `build`."""
     healthy = build(topology)
     return Fabric(topology, fabric.damage) if fabric.damage else healthy
@@ -327,7 +327,7 @@ def rebuilt(fabric: Fabric, topology: Topology) -> Fabric:
 
 def build(topology: Topology) -> Fabric:
     """The fabric of a machine; InputError where its parts are not connected."""
-    if (stated := topology.stated) is not None:
+    if (stated := topology.stated_fabric) is not None:
         from podsim.topology.stated_network import StatedFabric  # no pod needs it
 
         return StatedFabric(topology, stated)

@@ -68,7 +68,7 @@ def _cut_bytes_per_s(fabric: GenericFabric, axis: Axis, members: int) -> float:
         return value
     if axis.shape is Shape.FULL:
         return half * (axis.size - half) * value
-    if axis.middled:
+    if axis.has_middle:
         hub = axis.hub.bandwidth_bytes_per_s if axis.hub else math.inf
         return min(half * value, hub)
     ways = 1 if axis.shape is Shape.LINE or axis.size == 2 else 2
@@ -93,7 +93,7 @@ def diameter_hops(described: Topology | GenericFabric) -> int:
 
 def _longest_route_hops(fabric: GenericFabric) -> int:
     every = axes(fabric)
-    grouped = {axis.level for axis in every if axis.grouped}
+    grouped = {axis.level for axis in every if axis.has_group_links}
     within = {at: sum(_most_hops(axis) for axis in every if axis.level == at) for at in range(len(fabric.levels))}
     longest = sum(hops for at, hops in within.items() if at not in grouped)
     for top in grouped:
@@ -132,6 +132,6 @@ def per_rank_bytes_per_s(fabric: GenericFabric, level: int) -> float | None:
         elif axis.shape is Shape.FULL:
             links = axis.size - 1
         else:
-            links = 1 if axis.middled or axis.size == 2 else 2
+            links = 1 if axis.has_middle or axis.size == 2 else 2
         total += links * axis.kind.bandwidth_bytes_per_s / axis.unit
     return total or None

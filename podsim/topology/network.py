@@ -126,7 +126,7 @@ class Network(ABC):
         return self._capacities
 
     @property
-    def folded(self) -> Quotient | None:
+    def quotient(self) -> Quotient | None:
         """One endpoint that stands for all; None where not all are alike, or none was looked for."""
         return None
 
@@ -145,13 +145,13 @@ class Network(ABC):
     def number(self, key: LinkKey) -> int:
         """The number of a link, from now on; ValueError where there is no such link."""
         known = self._numbers.get(key)
-        return self._numbered(key) if known is None else known
+        return self._number_of(key) if known is None else known
 
-    def _numbered(self, key: LinkKey) -> int:
+    def _number_of(self, key: LinkKey) -> int:
         """The number of a link that has none yet."""
-        return self._appended(key, self.rate(key).bytes_per_s)
+        return self._append(key, self.rate(key).bytes_per_s)
 
-    def _appended(self, key: LinkKey, bytes_per_s: float) -> int:
+    def _append(self, key: LinkKey, bytes_per_s: float) -> int:
         self._capacities.append(bytes_per_s)
         self._keys.append(key)
         number = self._numbers[key] = len(self._keys) - 1
@@ -194,11 +194,11 @@ class Network(ABC):
     # --- names and faults ---
 
     @abstractmethod
-    def named(self, text: str) -> tuple[LinkKey, ...]:
+    def links_named(self, text: str) -> tuple[LinkKey, ...]:
         """The links that a text names, both ways unless an arrow says one; ValueError says what there is instead."""
 
     @abstractmethod
-    def listed(self) -> Iterator[tuple[str, LinkKey]]:
+    def sample_links(self) -> Iterator[tuple[str, LinkKey]]:
         """Links that stand for all others, by the names that faults and overrides use."""
 
     @property

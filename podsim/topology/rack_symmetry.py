@@ -40,7 +40,7 @@ def unlike_columns(fabric: Fabric) -> frozenset[int] | None:
     """Machines of a rack that have in some rack a slow way out; None where a way round may lead to others."""
     numbers = set()
     for ends in (*fabric.damage.down, *fabric.damage.rates):
-        places = [fabric.joints.parsed(end) for end in ends]
+        places = [fabric.joints.parse_node(end) for end in ends]
         if all(place and place[0] == wiring.IPU for place in places):
             continue
         if ends in fabric.damage.down:
@@ -53,7 +53,7 @@ def unlike_columns(fabric: Fabric) -> frozenset[int] | None:
 
 def same_inputs(fabric: Fabric) -> bool:
     """Whether every way from a host is as without faults: only IPU-Links and IPUs are at fault."""
-    kinds = {fabric.joints.parsed(end) for ends in (*fabric.damage.down, *fabric.damage.rates) for end in ends}
+    kinds = {fabric.joints.parse_node(end) for ends in (*fabric.damage.down, *fabric.damage.rates) for end in ends}
     return all(node and node[0] == wiring.IPU for node in kinds)
 
 
@@ -64,7 +64,7 @@ def _all_lost(fabric: Fabric, rack: int) -> bool:
 
 def _rack_of(fabric: Fabric, node: str) -> int | None:
     """The rack of an IPU or of what belongs to a machine; None for switches, servers and their network."""
-    parsed = fabric.joints.parsed(node)
+    parsed = fabric.joints.parse_node(node)
     each = {wiring.IPU: fabric.topology.ipus_per_rack, wiring.SRAM: fabric.topology.ipus_per_rack}
     each |= {wiring.GATEWAY: fabric.topology.machines_per_rack, wiring.DDR: fabric.topology.machines_per_rack}
     return parsed[1] // each[parsed[0]] if parsed and parsed[0] in each else None
@@ -72,7 +72,7 @@ def _rack_of(fabric: Fabric, node: str) -> int | None:
 
 def _local(fabric: Fabric, node: str, rack: int) -> str:
     """A node as its own rack knows it; in another rack, by how many racks further."""
-    parsed, there = fabric.joints.parsed(node), _rack_of(fabric, node)
+    parsed, there = fabric.joints.parse_node(node), _rack_of(fabric, node)
     if parsed is None or there is None:
         return node
     of_ipu = parsed[0] in (wiring.IPU, wiring.SRAM)

@@ -51,13 +51,13 @@ class Quotient:
         if len(offsets) != len(axes):
             raise ValueError(f"{self.network.name} has {len(axes)} dimensions, not {len(offsets)}")
         to = sum(offset % axis.size * axis.stride for offset, axis in zip(offsets, axes, strict=True))
-        keys = self.network.crossed(0, to)
+        keys = self.network.links_of_route(0, to)
         numbers = tuple(self._number(axis, port) for axis, _, port in keys)
         return Route(numbers, len(numbers), math.fsum(self.network.rate(key).latency_s for key in keys))
 
     def _number(self, index: int, port: int) -> int:
         axis = self.network.axes[index]
-        port, each = axis.folded(port)
+        port, each = axis.fold(port)
         if (index, port) not in self._numbers:
             self._numbers[index, port] = len(self._links)
             rate = self.network.rate((index, 0, port)).bytes_per_s * each
@@ -69,4 +69,4 @@ class Quotient:
 def _port_name(axis: Axis, port: int) -> str:
     if axis.shape is Shape.FULL:
         return f"+{port}"
-    return ("up", "down", "middle")[port] if axis.middled else ("+1", "-1")[port]
+    return ("up", "down", "middle")[port] if axis.has_middle else ("+1", "-1")[port]

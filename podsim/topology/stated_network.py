@@ -37,7 +37,7 @@ class RankNetwork(Network):
         self._grouped = [at for at, level in enumerate(fabric.levels) if level.attach is not Attach.EACH and at]
         for override in fabric.overrides:
             for key in link_keys(fabric, override.name):
-                self.different[key] = self._overridden(key, override)
+                self.different[key] = self._override(key, override)
         for link, share in self.damage.rates.items():
             usual = self.rate(link)
             self.different[link] = Rate(usual.bytes_per_s * share, usual.latency_s)
@@ -58,7 +58,7 @@ class RankNetwork(Network):
         return tuple(Dimension(axis.name, axis.size, axis.stride, axis.shape) for axis in self.axes)
 
     @property
-    def folded(self) -> Quotient | None:
+    def quotient(self) -> Quotient | None:
         """One rank that stands for all, where all are alike: no line, no link that differs, no fault."""
         alike = not (self.different or self.damage) and all(
             not axis.spread and (axis.shape is not Shape.LINE or axis.size == 1) for axis in self.axes
@@ -67,13 +67,13 @@ class RankNetwork(Network):
 
     def link(self, number: int) -> FabricLink:
         """The link of that number; one that both directions share is named "a-b", a medium by itself."""
-        return self.described(self._keys[number])
+        return self.describe(self._keys[number])
 
-    def described(self, key: Key) -> FabricLink:
+    def describe(self, key: Key) -> FabricLink:
         """A link with its rate and the names of its ends."""
         axis = self.axes[key[0]]
         source, target = axis.ends(key)
-        joint = axis.half and not (axis.middled and key[2] == HUB)
+        joint = axis.half and not (axis.has_middle and key[2] == HUB)
         name = source if source == target else f"{source}-{target}" if joint else f"{source}->{target}"
         return FabricLink(name, source, target, self.rate(key).bytes_per_s)
 
@@ -85,7 +85,7 @@ class RankNetwork(Network):
         """The kind of one link: that of its level, or of the hub."""
         axis = self.axes[key[0]]
         level = self.fabric.levels[axis.level]
-        if axis.middled and key[2] == HUB and axis.hub:
+        if axis.has_middle and key[2] == HUB and axis.hub:
             return Joint(level.hub or level.link, axis.hub, 1)
         return Joint(level.link, axis.kind, 1)
 
@@ -94,10 +94,10 @@ class RankNetwork(Network):
         if key in self.different:
             return self.different[key]
         axis = self.axes[key[0]]
-        kind = axis.hub if axis.middled and key[2] == HUB and axis.hub else axis.kind
+        kind = axis.hub if axis.has_middle and key[2] == HUB and axis.hub else axis.kind
         return Rate(kind.effective_bytes_per_s, kind.latency_s + kind.hop_s)
 
-    def _overridden(self, key: Key, override: Override) -> Rate:
+    def _override(self, key: Key, override: Override) -> Rate:
         usual, rate = self.rate(key), override.bandwidth_bytes_per_s
         latency_s = usual.latency_s if override.latency_s is None else override.latency_s
         efficiency = self.joint(key).kind.efficiency
@@ -105,11 +105,11 @@ class RankNetwork(Network):
 
     def route(self, a: int, b: int) -> Route:
         """Links from rank `a` to rank `b`, innermost dimension first, a latency each (Eq. 6); ValueError outside."""
-        keys = self.crossed(a, b)
+        keys = self.links_of_route(a, b)
         numbers = tuple(self.number(key) for key in keys)
         return Route(numbers, len(numbers), math.fsum(self.rate(key).latency_s for key in keys))
 
-    def crossed(self, a: int, b: int) -> tuple[Key, ...]:
+    def links_of_route(self, a: int, b: int) -> tuple[Key, ...]:
         """The links of a route.
 
         Where a level whose groups have one way out lies between, everything inside it is left through that way and
@@ -138,8 +138,8 @@ class RankNetwork(Network):
             to = axis.coordinate(b)
             if axis.coordinate(at) != to:
                 if axis.level >= top:
-                    yield from axis.crossed(at, to)
-                at = axis.moved(at, to)
+                    yield from axis.links_to(at, to)
+                at = axis.move(at, to)
             if axis.index == last:
                 yield from self._into(at, top)
 
@@ -156,16 +156,16 @@ class RankNetwork(Network):
         inside = next(inner for inner in self.axes if inner.index == axis.index - 1)
         to, size = axis.coordinate(b), axis.size
         offset = (to - axis.coordinate(at)) % size
-        if inside.grouped:
+        if inside.has_group_links:
             yield from self._out_of(at, inside.level)
         out, into = axis.leaves_at(offset), axis.leaves_at(size - offset)
         if inside.coordinate(at) != out:
-            yield from inside.crossed(at, out)
+            yield from inside.links_to(at, out)
         yield axis.key(at, offset)
-        arrived = inside.moved(axis.moved(at, to), into)
+        arrived = inside.move(axis.move(at, to), into)
         if into != inside.coordinate(b):
-            yield from inside.crossed(arrived, inside.coordinate(b))
-        if inside.grouped:
+            yield from inside.links_to(arrived, inside.coordinate(b))
+        if inside.has_group_links:
             yield from self._into(b, inside.level)
 
     def _out_of(self, endpoint: int, level: int) -> Iterator[Key]:
@@ -197,11 +197,11 @@ class RankNetwork(Network):
         """Whether no rank is entered for free."""
         return self.ranks.last_is_link
 
-    def named(self, text: str) -> tuple[Key, ...]:
+    def links_named(self, text: str) -> tuple[Key, ...]:
         """The links that "rank3-rank4", "rank3->rank4" or "bus0" name; ValueError says what there is instead."""
         return link_keys(self.fabric, text)
 
-    def listed(self) -> Iterator[tuple[str, Key]]:
+    def sample_links(self) -> Iterator[tuple[str, Key]]:
         """Every link, axis by axis; of the two directions of one the first."""
         seen: set[tuple[str, str]] = set()
         for key in every_link(self.fabric):
@@ -268,7 +268,7 @@ class StatedFabric(Fabric):
     def link(self, number: int) -> FabricLink:
         """The link of that number; those of the fabric join ranks."""
         key = self._keys[number]
-        return self.ranks.described(key) if _is_stated(key) else super().link(number)
+        return self.ranks.describe(key) if _is_stated(key) else super().link(number)
 
     def kind(self, number: int) -> str:
         """The level that a link is of; of links to hosts and memory, what files call them."""
@@ -283,10 +283,10 @@ class StatedFabric(Fabric):
         """What a link carries; ValueError where there is no such link."""
         return self.ranks.rate(key) if _is_stated(key) else super().rate(key)
 
-    def _numbered(self, key: LinkKey) -> int:
+    def _number_of(self, key: LinkKey) -> int:
         if _is_stated(key):
-            return self._appended(key, self.ranks.rate(key).bytes_per_s)
-        return super()._numbered(key)
+            return self._append(key, self.ranks.rate(key).bytes_per_s)
+        return super()._number_of(key)
 
     def route(self, a: int, b: int) -> Route:
         """The fixed route from IPU `a` to IPU `b`, innermost level first; ValueError outside the fabric.
@@ -295,7 +295,7 @@ class StatedFabric(Fabric):
         """
         known = self._routes.get((a, b))
         if known is None:
-            keys = self.ranks.crossed(a, b)
+            keys = self.ranks.links_of_route(a, b)
             numbers = tuple([self.number(key) for key in keys])
             latency_s = math.fsum(self.ranks.rate(key).latency_s for key in keys)
             known = self._routes[a, b] = Route(numbers, len(numbers), latency_s)

@@ -174,7 +174,7 @@ class Joints:
             SWITCH: int(self._pod is not None and self._pod.shape is Shape.SWITCH),
         }
 
-    def parsed(self, node: str) -> tuple[str, int] | None:
+    def parse_node(self, node: str) -> tuple[str, int] | None:
         """Kind and number of a node; None where the machine has no such node."""
         match = _NODE.fullmatch(node)
         if match is None:
@@ -186,7 +186,7 @@ class Joints:
 
     def between(self, source: str, target: str) -> Joint | None:
         """The links from one node to another; None where there are none."""
-        item, other = self.parsed(source), self.parsed(target)
+        item, other = self.parse_node(source), self.parse_node(target)
         if item is None or other is None:
             return None
         kinds, machine = (item[0], other[0]), self.topology.ipus_per_machine
@@ -217,7 +217,7 @@ class Joints:
 
     def beyond(self, node: str) -> Iterator[str]:
         """Nodes that a link from one leads to."""
-        parsed = self.parsed(node)
+        parsed = self.parse_node(node)
         if parsed is None:
             return
         kind, number = parsed
@@ -252,7 +252,7 @@ class Joints:
     def around(self, node: str) -> Iterator[str]:
         """Every node that a link joins to one, in either direction."""
         yield from self.beyond(node)
-        kind, number = self.parsed(node) or ("", 0)
+        kind, number = self.parse_node(node) or ("", 0)
         if kind == SRAM:
             yield ipu(number)
         elif kind == GATEWAY:
@@ -265,7 +265,7 @@ class Joints:
         for there in self.around(node):
             yield from (ends for ends in ((node, there), (there, node)) if self.between(*ends))
 
-    def named(self, text: str) -> tuple[Ends, ...]:
+    def links_named(self, text: str) -> tuple[Ends, ...]:
         """The links between the two ends that a text names, both ways unless an arrow says one; ValueError if none."""
         arrow = "->" in text
         source, _, target = text.partition("->" if arrow else "-")
@@ -278,7 +278,7 @@ class Joints:
     def _nothing(self, source: str, target: str) -> str:
         """What there is instead of a link."""
         for node, other in ((source, target), (target, source)):
-            if self.parsed(node):
+            if self.parse_node(node):
                 near = list(self.around(node))
                 meant = get_close_matches(other, near, n=1)
                 hint = f'; did you mean "{node}-{meant[0]}"?' if meant else ""

@@ -17,7 +17,7 @@ def units(size: Conformer) -> tuple[LayerUnit, ...]:
     return (*encoder(size), _head(size))
 
 
-def subsampled(edge: int) -> tuple[int, int]:
+def subsample(edge: int) -> tuple[int, int]:
     """What is left of an edge after the first and the second unpadded convolution of 3 with stride 2."""
     first = (edge - 1) // 2
     return first, (first - 1) // 2
@@ -34,7 +34,7 @@ def affine(name: str, rows: int, inputs: int, outputs: int) -> tuple[Operator, O
 
 
 def _front(size: Conformer | Transducer) -> LayerUnit:
-    wide, frames, mels = size.hidden, subsampled(size.frames), subsampled(size.mels)
+    wide, frames, mels = size.hidden, subsample(size.frames), subsample(size.mels)
     chain: list[Operator] = []
     for number, (inputs, rows, columns) in enumerate(zip((1, wide), frames, mels, strict=True)):
         at = f"front.conv{number}"
@@ -63,7 +63,7 @@ def _front(size: Conformer | Transducer) -> LayerUnit:
 
 
 def _block(size: Conformer | Transducer, number: int) -> LayerUnit:
-    at, rows = f"block{number}", subsampled(size.frames)[1]
+    at, rows = f"block{number}", subsample(size.frames)[1]
     attention = _attention(f"{at}.attention", size, rows)
     if size.kernel is None:
         operators = (*attention, *_feed_forward(f"{at}.ffn", size, rows))
@@ -135,7 +135,7 @@ def _convolution(at: str, size: Conformer | Transducer, rows: int, kernel: int) 
     return (
         vector_operators.layer_norm(f"{at}.norm", elements, hidden),
         *affine(f"{at}.pointwise1", rows, hidden, 2 * hidden),
-        vector_operators.gated(f"{at}.gate", elements),
+        vector_operators.gate_operator(f"{at}.gate", elements),
         Operator(name=f"{at}.depthwise", kind=Kind.CONVOLUTION, shape=along, weight_tensors=1),
         vector_operators.bias(f"{at}.depthwise-bias", elements, hidden),
         vector_operators.batch_norm(f"{at}.batch-norm", elements, hidden),
@@ -147,7 +147,7 @@ def _convolution(at: str, size: Conformer | Transducer, rows: int, kernel: int) 
 
 
 def _head(size: Conformer) -> LayerUnit:
-    rows = subsampled(size.frames)[1]
+    rows = subsample(size.frames)[1]
     return LayerUnit(
         name="head",
         group="head",

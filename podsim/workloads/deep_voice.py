@@ -23,7 +23,7 @@ def _gated_block(at: str, rows: int, channels: int, kernel: int) -> tuple[Operat
         vector_operators.dropout(f"{at}.dropout", rows * channels),
         Operator(name=f"{at}.conv", kind=Kind.CONVOLUTION, shape=along, weight_tensors=1),
         vector_operators.bias(f"{at}.conv-bias", along.outputs, 2 * channels),
-        vector_operators.gated(f"{at}.gate", rows * channels),
+        vector_operators.gate_operator(f"{at}.gate", rows * channels),
         vector_operators.residual(f"{at}.residual", rows * channels),
     )
 

@@ -11,7 +11,7 @@ from podsim.model.family import Head, Transformer
 from podsim.model.language import EncoderDecoder
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream
 from podsim.workloads import transformer, vector_operators
-from podsim.workloads.vision_transformer import unmasked
+from podsim.workloads.vision_transformer import without_mask
 
 KERNEL = 3  # of both convolutions over a spectrogram
 
@@ -49,7 +49,7 @@ def _encoder(size: EncoderDecoder) -> Iterator[LayerUnit]:
         yield _self_attention(size, side, f"encoder{layer}", causal=False)
         if size.shared_block:
             yield from (_unheld(unit) for unit in _cross(size, f"encoder{layer}", tokens, tokens))
-        half = _renamed(transformer.feed_forward(side, 0), f"encoder{layer}", size)
+        half = _rename(transformer.feed_forward(side, 0), f"encoder{layer}", size)
         last = layer == size.encoder_layers - 1
         yield (
             replace(half, operators=(*half.operators, _norm(size, f"{half.name}.last-norm", tokens))) if last else half
@@ -63,7 +63,7 @@ def _decoder(size: EncoderDecoder) -> Iterator[LayerUnit]:
     for layer in range(size.decoder_layers):
         yield _self_attention(size, side, f"decoder{layer}", causal=True)
         yield from _cross(size, f"decoder{layer}", tokens, size.encoder_tokens)
-        yield _renamed(transformer.feed_forward(side, 0), f"decoder{layer}", size)
+        yield _rename(transformer.feed_forward(side, 0), f"decoder{layer}", size)
 
 
 def _tokens(size: EncoderDecoder, name: str, tokens: int, positions: int, *, tied: bool = False) -> LayerUnit:
@@ -120,10 +120,10 @@ def _spectrogram(size: EncoderDecoder) -> LayerUnit:
 
 def _self_attention(size: EncoderDecoder, side: Transformer, name: str, *, causal: bool) -> LayerUnit:
     unit = transformer.attention(side, 0)
-    return _renamed(unit if causal else unmasked(unit), name, size)
+    return _rename(unit if causal else without_mask(unit), name, size)
 
 
-def _renamed(unit: LayerUnit, name: str, size: EncoderDecoder) -> LayerUnit:
+def _rename(unit: LayerUnit, name: str, size: EncoderDecoder) -> LayerUnit:
     """A half of `layer0` as that of another layer; with numbers for distances, these are added to its scores."""
     kept = tuple(_with_distances(each) for each in unit.operators) if size.position_buckets else unit.operators
     operators = tuple(replace(each, name=each.name.replace("layer0", name, 1)) for each in kept)

@@ -39,7 +39,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralC
         minimum=file.minimum,
         row_tokens=file.transformer.sequence if file.transformer else None,
         decodes=file.transformer is not None and file.transformer.head == "lm",
-        notes=(*(replace(note, caveat=True) for note in file.notes), *_assumed(file)),
+        notes=(*(replace(note, caveat=True) for note in file.notes), *_assumption_notes(file)),
     )
 
 
@@ -60,7 +60,7 @@ def _input_bytes(chain: tuple[LayerUnit, ...]) -> float:
     )
 
 
-def _assumed(file: WorkloadFile) -> Iterator[AnswerNote]:
+def _assumption_notes(file: WorkloadFile) -> Iterator[AnswerNote]:
     """What a file leaves out that an answer needs."""
     if not file.benchmark:
         yield AnswerNote.of(NoteCode.LENGTH_NOT_STATED)

@@ -69,7 +69,7 @@ def positions(workload: Workload) -> int | None:
     return next(tables, None)
 
 
-def prompted(workload: Workload, prompt: int) -> Workload:
+def with_prompt(workload: Workload, prompt: int) -> Workload:
     """The forward pass over rows of `prompt` tokens, whatever the rows had that it was trained on (Eq. 89).
 
     Raises InputError where an operator does not do the same for every token.

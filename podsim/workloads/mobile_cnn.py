@@ -20,12 +20,12 @@ LEAST_KEPT = 0.9  # share of the scaled channels that rounding may not fall belo
 
 def units(size: MobileCnn) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
-    channels = scaled(size.stem_channels, size.width)
+    channels = scale_channels(size.stem_channels, size.width)
     stem, edge = _stem(size, channels), -(-size.image // 2)
     chain = [stem]
     groups = zip(size.kernels, size.strides, size.widths, size.blocks, size.expansions, strict=True)
     for kernel, first_stride, width, blocks, expansion in groups:
-        outputs = scaled(width, size.width)
+        outputs = scale_channels(width, size.width)
         for position in range(math.ceil(size.depth * blocks)):
             stride = first_stride if position == 0 else 1
             shape = Conv(
@@ -41,7 +41,7 @@ def units(size: MobileCnn) -> tuple[LayerUnit, ...]:
     return (*chain, _head(size, edge, channels))
 
 
-def scaled(channels: int, width: float) -> int:
+def scale_channels(channels: int, width: float) -> int:
     """Channels of a wider model: a multiple of 8, at least nine tenths of what the width asks for (Eq. 70)."""
     value = channels * width
     number = max(CHANNEL_GRAIN, int(value + CHANNEL_GRAIN / 2) // CHANNEL_GRAIN * CHANNEL_GRAIN)
@@ -53,7 +53,7 @@ def _groups(channels: int, group_width: int) -> int:
     return channels // max(width for width in range(1, min(group_width, channels) + 1) if channels % width == 0)
 
 
-def _activated(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:
+def _activation(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:
     """A convolution, its norm and swish, whose slope needs what came in; then the proxy norm, where there is one."""
     conv, norm = convolve(name, shape, size.norm_groups)
     proxy = vector_operators.proxy_norm(f"{name}-proxy", shape.outputs, shape.out_channels, "swish")
@@ -67,7 +67,7 @@ def _activated(name: str, shape: Conv, size: MobileCnn) -> tuple[Operator, ...]:
 
 def _stem(size: MobileCnn, channels: int) -> LayerUnit:
     shape = Conv(size=size.image, in_channels=3, out_channels=channels, kernel=3, stride=2)
-    operators = _activated("stem.conv", shape, size)
+    operators = _activation("stem.conv", shape, size)
     return LayerUnit(name="stem", group="stem", checkpoint=False, operators=operators)
 
 
@@ -78,16 +78,16 @@ def _block(size: MobileCnn, number: int, spatial: Conv, channels: int, outputs: 
     project = Conv(size=spatial.out_size, in_channels=wide, out_channels=outputs, kernel=1)
     same = spatial.stride == 1 and channels == outputs
     operators = (
-        *(_activated(f"{at}.expand", widen, size) if wide != channels else ()),
-        *_activated(f"{at}.spatial", spatial, size),
+        *(_activation(f"{at}.expand", widen, size) if wide != channels else ()),
+        *_activation(f"{at}.spatial", spatial, size),
         *_squeeze(f"{at}.squeeze", spatial, max(1, channels // size.squeeze)),
         *convolve(f"{at}.project", project, size.norm_groups),
-        *(_added(at, project.outputs) if same else ()),
+        *(_addition(at, project.outputs) if same else ()),
     )
     return LayerUnit(name=at, group="block", checkpoint=number in size.checkpoint_blocks, operators=operators)
 
 
-def _added(at: str, elements: int) -> tuple[Operator, ...]:
+def _addition(at: str, elements: int) -> tuple[Operator, ...]:
     """The block's images scaled, by nothing where stochastic depth leaves the block out, and what came in added."""
     return vector_operators.scale(f"{at}.depth", elements), vector_operators.residual(f"{at}.residual", elements)
 
@@ -108,10 +108,10 @@ def _squeeze(at: str, spatial: Conv, narrow: int) -> tuple[Operator, ...]:
 
 
 def _head(size: MobileCnn, edge: int, channels: int) -> LayerUnit:
-    wide = scaled(size.head_channels, size.width)
+    wide = scale_channels(size.head_channels, size.width)
     shape = Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1)
     before = (
-        *_activated("head.conv", shape, size),
+        *_activation("head.conv", shape, size),
         vector_operators.mean("head.mean", shape.outputs, wide),
         vector_operators.dropout("head.dropout", wide),
     )

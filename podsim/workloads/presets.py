@@ -13,7 +13,7 @@ from podsim.model.training import Preset
 from podsim.model.workload import Workload
 
 
-def named(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
+def with_preset(workload: Workload, name: str | None, topology: Topology) -> tuple[Workload, Preset | None]:
     """The workload with the software of the configuration of that name, or the workload and the preset meant.
 
     Raises InputError for a name that is neither, and for a configuration on a machine as small as published ones.
@@ -44,7 +44,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     for item in named:
         if item.topology == topology.name:
             return item
-    if (inherited := _inherited(workload, named, topology)) is not None:
+    if (inherited := _inherit(workload, named, topology)) is not None:
         return inherited
     if named:
         have = ", ".join(item.topology for item in named)
@@ -59,7 +59,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
 
 
-def _inherited(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
+def _inherit(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
     """A preset of a machine as large, of the chip whose layouts hold here too."""
     like = topology.chip.layouts_of
     theirs = {configuration.name for configuration in workload.configurations if like in configuration.chips}

@@ -14,10 +14,10 @@ from podsim.workloads.transducer import joint, predictor
 
 def units(size: RecurrentTransducer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
-    return (*_encoder(size), predictor(size), joint(size, reduced(size)))
+    return (*_encoder(size), predictor(size), joint(size, reduced_frames(size)))
 
 
-def reduced(size: RecurrentTransducer) -> int:
+def reduced_frames(size: RecurrentTransducer) -> int:
     """Frames after the reduction, the last one padded."""
     return -(-size.frames // size.reduction)
 
@@ -28,7 +28,7 @@ def _encoder(size: RecurrentTransducer) -> Iterator[LayerUnit]:
     for number in range(size.layers_before + size.layers_after):
         if number == size.layers_before:
             inputs *= size.reduction
-        steps = size.frames if number < size.layers_before else reduced(size)
+        steps = size.frames if number < size.layers_before else reduced_frames(size)
         layer = recurrent.lstm(f"encoder{number}.lstm", steps, inputs, size.hidden)
         yield LayerUnit(name=f"encoder{number}", group="encoder", checkpoint=True, operators=layer)
         inputs = size.hidden

@@ -28,7 +28,7 @@ class ShardGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
+class ExchangedElements:
     """Elements of one row that each member of a group has in a collective: of the columns, or of the rows."""
 
     what: Collective
@@ -57,7 +57,7 @@ def check(units: tuple[LayerUnit, ...], cut: ShardGrid) -> None:
                 )
 
 
-def sharded(unit: LayerUnit, cut: ShardGrid) -> LayerUnit:
+def shard(unit: LayerUnit, cut: ShardGrid) -> LayerUnit:
     """What one IPU of the replica has of a unit."""
     return unit if cut.shards == 1 else replace(unit, operators=tuple(_operators(unit, cut)))
 
@@ -66,19 +66,19 @@ def in_parts(unit: LayerUnit, parts: int) -> LayerUnit:
     """A unit whose attention takes its queries in blocks one by one; scores are kept of one block alone (Eq. 75)."""
     if parts == 1:
         return unit
-    return replace(unit, operators=tuple(_parted(unit, parts)))
+    return replace(unit, operators=tuple(_parts(unit, parts)))
 
 
-def exchanged(unit: LayerUnit, cut: ShardGrid, *, backward: bool) -> Iterator[Exchanged]:
+def exchanges_of(unit: LayerUnit, cut: ShardGrid, *, backward: bool) -> Iterator[ExchangedElements]:
     """What a pass of one row exchanges; nothing along a side that is not cut."""
     for what, columns, elements in _sums(unit, cut, backward):
         if (cut.columns if columns else cut.rows) > 1:
-            yield Exchanged(what, columns, elements)
+            yield ExchangedElements(what, columns, elements)
 
 
 def _operators(unit: LayerUnit, cut: ShardGrid) -> Iterator[Operator]:
     """Before the first product and from the second one on a token's width is cut into rows, between them all is cut."""
-    products, copied = 0, _copied(unit, cut)
+    products, copied = 0, _copied_outputs(unit, cut)
     for operator in unit.operators:
         shape = operator.shape
         if isinstance(shape, Matmul) and shape.weights:
@@ -87,7 +87,7 @@ def _operators(unit: LayerUnit, cut: ShardGrid) -> Iterator[Operator]:
             whole = replace(shape, n=shape.n + copied) if first else shape
             yield replace(operator, shape=_product(whole, cut, first=first))
         elif isinstance(shape, Matmul):
-            yield replace(operator, shape=_batched(shape, cut))
+            yield replace(operator, shape=_column_heads(shape, cut))
         elif isinstance(shape, Gather):
             small = replace(shape, table=_part(shape.table, cut.columns), width=_part(shape.width, cut.rows))
             yield replace(operator, shape=small)
@@ -95,13 +95,13 @@ def _operators(unit: LayerUnit, cut: ShardGrid) -> Iterator[Operator]:
             yield replace(operator, shape=_stream(shape, cut, inner=products == 1))
 
 
-def _batched(shape: Matmul, cut: ShardGrid) -> Matmul:
+def _column_heads(shape: Matmul, cut: ShardGrid) -> Matmul:
     """Queries of a column's heads with their keys or values; columns beyond the heads of these share one each."""
     copies = max(1, cut.columns // shape.groups)
     return replace(shape, groups=shape.groups * copies // cut.columns, m=_part(shape.m, copies * cut.rows))
 
 
-def _parted(unit: LayerUnit, parts: int) -> Iterator[Operator]:
+def _parts(unit: LayerUnit, parts: int) -> Iterator[Operator]:
     """Scores and all up to their product with the values run once a block; what that product leaves is kept whole."""
     within = False
     for operator in unit.operators:
@@ -129,7 +129,7 @@ def _heads(softmax: Stream) -> int:
     return softmax.elements // softmax.row**2
 
 
-def _copied(unit: LayerUnit, cut: ShardGrid) -> int:
+def _copied_outputs(unit: LayerUnit, cut: ShardGrid) -> int:
     """Outputs of the first product that more than one column makes: keys and values of heads that columns share."""
     for operator in unit.operators:
         if isinstance(operator.shape, Stream) and operator.shape.between:
@@ -153,7 +153,7 @@ def _stream(shape: Stream, cut: ShardGrid, *, inner: bool) -> Stream:
         )
     elements = _part(shape.elements, cut.shards)
     if shape.between:
-        between = tuple(_batched(product, cut) for product in shape.between)
+        between = tuple(_column_heads(product, cut) for product in shape.between)
         rows = between[0].groups * between[0].m
         return replace(shape, elements=rows * shape.row, between=between)
     row = _part(shape.row, cut.columns) if shape.row else 0

@@ -6,12 +6,12 @@ Sources: zhang-2020 for the model, graves-2012 for the loss over a lattice of fr
 from podsim.model.speech import RecurrentTransducer, Transducer
 from podsim.model.workload import Gather, Kind, LayerUnit, Operator, Stream
 from podsim.workloads import recurrent, vector_operators
-from podsim.workloads.conformer import affine, encoder, subsampled
+from podsim.workloads.conformer import affine, encoder, subsample
 
 
 def units(size: Transducer) -> tuple[LayerUnit, ...]:
     """The whole model in order."""
-    return (*encoder(size), predictor(size), joint(size, subsampled(size.frames)[1]))
+    return (*encoder(size), predictor(size), joint(size, subsample(size.frames)[1]))
 
 
 def predictor(size: Transducer | RecurrentTransducer) -> LayerUnit:

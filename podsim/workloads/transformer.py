@@ -165,13 +165,13 @@ def feed_forward(size: Transformer, layer: int) -> LayerUnit:
 
 def _heads(size: Transformer) -> tuple[LayerUnit, ...]:
     """The last unit; none where nothing follows the layers."""
-    table = {Head.MLM: _masked, Head.LM: _next, Head.SPAN: _span}
+    table = {Head.MLM: _mask, Head.LM: _next, Head.SPAN: _span}
     last = (_norm(size, "heads.norm"),) if size.pre_norm else ()
     operators = (*last, *(table[size.head](size) if size.head in table else ()))
     return (LayerUnit(name="heads", group="heads", checkpoint=False, operators=operators),) if operators else ()
 
 
-def _masked(size: Transformer) -> tuple[Operator, ...]:
+def _mask(size: Transformer) -> tuple[Operator, ...]:
     masked, hidden = size.masked_tokens, size.hidden
     pick = Gather(table=size.sequence, width=hidden, lookups=masked, trained=False)
     return (

@@ -9,7 +9,7 @@ from typing import Any, Final
 from podsim.model.operator_list import NORMS, SHAPES, SIZES, GivenOperator, GivenUnit
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, OperatorShape, Stream
 
-UNSTASHED: Final = (
+WITHOUT_STASH: Final = (
     Kind.BIAS,
     Kind.DROPOUT,
     Kind.BATCH_NORM,
@@ -72,7 +72,7 @@ def _operator(given: GivenOperator, unit: str) -> Operator:
         shape=made,
         tied=given.tied,
         input_gradient=given.input_gradient,
-        stashed=given.kind not in UNSTASHED if given.stashed is None else given.stashed,
+        stashed=given.kind not in WITHOUT_STASH if given.stashed is None else given.stashed,
         option=given.option,
         weight_tensors=tensors if given.weight_tensors is None else given.weight_tensors,
         repeats=given.repeats,
@@ -97,7 +97,7 @@ def _tensors(kind: Kind, shape: OperatorShape, *, tied: bool) -> int:
     return 2 if kind in NORMS else 1
 
 
-def written(chain: tuple[LayerUnit, ...]) -> list[dict[str, Any]]:
+def unit_tables(chain: tuple[LayerUnit, ...]) -> list[dict[str, Any]]:
     """The tables from which `units` makes a chain, with what it would know itself left out."""
     tables: list[dict[str, Any]] = []
     for block, repeat, members in _blocks(chain):
@@ -161,14 +161,14 @@ def _sizes(operator: Operator, names: Mapping[OperatorShape, str]) -> dict[str, 
     stated = {each.name: getattr(shape, each.name) for each in fields(shape)}
     defaults = {each.name: each.default for each in fields(shape)}
     if isinstance(shape, Stream):
-        plain = GivenOperator(name="", kind=operator.kind, **_needed(operator))
+        plain = GivenOperator(name="", kind=operator.kind, **_default_fields(operator))
         defaults |= _vector_defaults(plain)
         stated["between"] = tuple(names[product] for product in shape.between)
     kept = {name: value for name, value in stated.items() if value != defaults.get(name)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
 
-def _needed(operator: Operator) -> dict[str, Any]:
+def _default_fields(operator: Operator) -> dict[str, Any]:
     """Enough of a vector operator to ask for its defaults."""
     shape: Any = operator.shape
     needed = {"elements": shape.elements, "row": shape.row or None, "window": shape.window or None}
@@ -180,7 +180,7 @@ def _marks(operator: Operator) -> dict[str, Any]:
     known = {
         "tied": False,
         "input_gradient": True,
-        "stashed": operator.kind not in UNSTASHED,
+        "stashed": operator.kind not in WITHOUT_STASH,
         "option": "",
         "repeats": 1,
         "again": False,

@@ -34,7 +34,7 @@ def mish(name: str, elements: int) -> Operator:
     return Operator(name=name, kind=Kind.ELEMENTWISE, shape=shape)
 
 
-def gated(name: str, elements: int) -> Operator:
+def gate_operator(name: str, elements: int) -> Operator:
     """One half of the channels times the sigmoid of the other; backward the gradients of both halves."""
     shape = Stream(
         elements=elements,

@@ -16,12 +16,12 @@ def units(size: VisionTransformer) -> tuple[LayerUnit, ...]:
     halves = (
         half
         for layer in range(size.layers)
-        for half in (unmasked(transformer.attention(layers, layer)), transformer.feed_forward(layers, layer))
+        for half in (without_mask(transformer.attention(layers, layer)), transformer.feed_forward(layers, layer))
     )
     return (_embedding(size), *halves, _head(size))
 
 
-def unmasked(unit: LayerUnit) -> LayerUnit:
+def without_mask(unit: LayerUnit) -> LayerUnit:
     """Attention of every token to every other: scores are scaled only."""
     return replace(unit, operators=tuple(_without_mask(operator) for operator in unit.operators))
 

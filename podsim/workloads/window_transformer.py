@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from podsim.model.vision import WindowTransformer
 from podsim.model.workload import Kind, LayerUnit, Operator, Stream
 from podsim.workloads import transformer, vector_operators
-from podsim.workloads.vision_transformer import classifier, patches, unmasked
+from podsim.workloads.vision_transformer import classifier, patches, without_mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def _embedding(size: WindowTransformer) -> LayerUnit:
     )
 
 
-def _repeated(unit: LayerUnit, windows: int) -> LayerUnit:
+def _repeat(unit: LayerUnit, windows: int) -> LayerUnit:
     """A half of a layer for all windows of an image (Eq. 71)."""
     return replace(
         unit, operators=tuple(replace(operator, shape=operator.shape.at(windows)) for operator in unit.operators)
@@ -67,8 +67,8 @@ def _repeated(unit: LayerUnit, windows: int) -> LayerUnit:
 
 def _attention(of: _Stage, layer: int, window: int, *, shifted: bool) -> LayerUnit:
     """Tokens brought together by window, attention with a bias by relative position, and back; masked if shifted."""
-    half = _repeated(transformer.attention(transformer.plain(of), layer), of.windows)
-    norm, *inner = (half if shifted else unmasked(half)).operators
+    half = _repeat(transformer.attention(transformer.plain(of), layer), of.windows)
+    norm, *inner = (half if shifted else without_mask(half)).operators
     scores = next(place for place, operator in enumerate(inner) if operator.kind is Kind.SOFTMAX)
     residual = next(place for place, operator in enumerate(inner) if operator.name.endswith(".residual"))
     elements, at = of.windows * of.sequence * of.hidden, half.name
@@ -92,7 +92,7 @@ def _relative(name: str, elements: int, parameters: int) -> Operator:
 
 
 def _feed_forward(of: _Stage, layer: int) -> LayerUnit:
-    return _repeated(transformer.feed_forward(transformer.plain(of), layer), of.windows)
+    return _repeat(transformer.feed_forward(transformer.plain(of), layer), of.windows)
 
 
 def _merging(stage: int, edge: int, hidden: int) -> LayerUnit:

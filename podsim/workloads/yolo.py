@@ -23,7 +23,7 @@ def _plain(name: str, edge: int, inputs: int, outputs: int, *, kernel: int = 1, 
     return Operator(name=name, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1)
 
 
-def _normed(size: Yolo, name: str, elements: int, channels: int) -> tuple[Operator, Operator]:
+def _norm(size: Yolo, name: str, elements: int, channels: int) -> tuple[Operator, Operator]:
     norm = vector_operators.image_norm(f"{name}-norm", elements, channels, size.norm_groups)
     return norm, vector_operators.mish(f"{name}-mish", elements)
 
@@ -33,7 +33,7 @@ def _conv(
 ) -> tuple[Operator, ...]:
     """A convolution, its norm and Mish."""
     conv = _plain(name, edge, inputs, outputs, kernel=kernel, stride=stride)
-    return conv, *_normed(size, name, conv.outputs, outputs)
+    return conv, *_norm(size, name, conv.outputs, outputs)
 
 
 def _unit(group: str, name: str, operators: tuple[Operator, ...]) -> LayerUnit:
@@ -69,17 +69,17 @@ def _backbone(size: Yolo) -> Iterator[LayerUnit]:
         operators = (
             _plain(f"{at}.out.main", edge, half, half),
             _plain(f"{at}.out.side", edge, wide, half),
-            *_joined(size, f"{at}.out", edge, wide, wide),
+            *_join(size, f"{at}.out", edge, wide, wide),
         )
         yield _unit("dark", f"{at}.out", operators)
 
 
-def _joined(size: Yolo, at: str, edge: int, inputs: int, outputs: int) -> tuple[Operator, ...]:
+def _join(size: Yolo, at: str, edge: int, inputs: int, outputs: int) -> tuple[Operator, ...]:
     """Both parts next to each other, normed, and a convolution over them."""
     elements = edge**2 * inputs
     return (
         vector_operators.copy(f"{at}.together", elements),
-        *_normed(size, f"{at}.together", elements, inputs),
+        *_norm(size, f"{at}.together", elements, inputs),
         *_conv(size, f"{at}.conv", edge, inputs, outputs),
     )
 
@@ -94,7 +94,7 @@ def _neck(size: Yolo) -> Iterator[LayerUnit]:
         yield _unit("neck", f"{at}.in", (*beside, vector_operators.copy(f"{at}.in.together", edge**2 * 2 * wide)))
         yield _partial(size, at, edge, wide)
         if at == "up1":
-            yield _unit("neck", "up1.out", _upsampled(size, "up1.out", edge, wide, wide // 2))
+            yield _unit("neck", "up1.out", _upsample(size, "up1.out", edge, wide, wide // 2))
         else:
             yield _unit("neck", "up2.out", _conv(size, "up2.out.conv", edge, wide, 2 * wide, kernel=3))
     for at, edge, wide in (("down1", large, fine // 2), ("down2", middle, mid // 2)):
@@ -118,12 +118,12 @@ def _partial(size: Yolo, at: str, edge: int, wide: int) -> LayerUnit:
         *_conv(size, f"{name}.in", edge, 2 * wide, wide),
         *blocks,
         _plain(f"{name}.side", edge, wide, wide),
-        *_joined(size, name, edge, 2 * wide, wide),
+        *_join(size, name, edge, 2 * wide, wide),
     )
     return _unit("neck", name, operators)
 
 
-def _upsampled(size: Yolo, at: str, edge: int, inputs: int, outputs: int) -> tuple[Operator, ...]:
+def _upsample(size: Yolo, at: str, edge: int, inputs: int, outputs: int) -> tuple[Operator, ...]:
     """Fewer channels, each pixel four times."""
     return (
         *_conv(size, f"{at}.conv", edge, inputs, outputs),
@@ -147,8 +147,8 @@ def _pooling(size: Yolo, edge: int, inputs: int) -> LayerUnit:
         *_conv(size, "spp.conv3", edge, together, wide),
         *_conv(size, "spp.conv4", edge, wide, wide, kernel=3),
         _plain("spp.side", edge, inputs, wide),
-        *_joined(size, "spp", edge, 2 * wide, wide),
-        *_upsampled(size, "spp.out", edge, wide, wide // 2),
+        *_join(size, "spp", edge, 2 * wide, wide),
+        *_upsample(size, "spp.out", edge, wide, wide // 2),
     )
     return _unit("neck", "spp", operators)
 

@@ -13,7 +13,7 @@ import podsim
 from podsim.calibration.microbenchmarks.product_measurements import PRECISIONS
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Precision
-from podsim.model.inference import Served
+from podsim.model.inference import ServedState
 from podsim.tiles import memory
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ PAGE = " ".join((ROOT / "docs/explanation/accuracy.md").read_text(encoding="utf-
 SIGLIP = str(ROOT / "tests/data/siglip-so400m.toml")
 MEASURED = {
     (row.precision, row.what.split(": ")[1]): row.value
-    for row in microbenchmarks.shipped()
+    for row in microbenchmarks.all_measurements()
     if "SigLIP encoder" in row.what and row.unit == "bytes"
 }
 ALL, CODE = "all allocated memory per tile", "exchange code per tile"
@@ -35,7 +35,7 @@ def estimate(stored: str) -> tuple[float, float]:
     report = podsim.infer(SIGLIP, topology="c600", batch=1, precision="8.16", engine="analytic", requests=100)
     topology, model = catalog.topology("c600").value, catalog.workload(SIGLIP).value
     precision = Precision.FP8_16 if stored == "FP8" else Precision.FP16_16
-    served = Served(row_bytes=model.row_bytes, result_bytes=0.0)
+    served = ServedState(row_bytes=model.row_bytes, result_bytes=0.0)
     (content,) = memory.fit(replace(model, precision=precision), report.mapping, topology, served).ipus
     weights = content.by_category["weights"] / (1 if stored == "FP8" else 2)
     buffers, tiles = content.by_category["exchange_buffers"], topology.chip.tiles
@@ -66,7 +66,11 @@ def test_exchange_code_is_less_than_all_code_that_is_assumed():
 
 def products():
     """Sizes of measured products that are large enough to fill tiles, each once."""
-    rows = [row for row in microbenchmarks.shipped() if row.category == "gemm" and {"m", "k", "n"} <= set(row.shape)]
+    rows = [
+        row
+        for row in microbenchmarks.all_measurements()
+        if row.category == "gemm" and {"m", "k", "n"} <= set(row.shape)
+    ]
     sizes = {(row.chip, row.precision, *(row.shape[name] for name in "mkn")) for row in rows}
     return sorted(size for size in sizes if _large(size) and size[1] in PRECISIONS)
 
@@ -86,4 +90,4 @@ def test_every_measured_product_fits():
         needed = report.resident_bytes / report.chip.tiles + report.sram_bytes + report.code_bytes_per_tile
         shares.append(needed / report.chip.sram.bytes_per_tile)
     assert f"All {len(shares)} measured products" in PAGE, len(shares)
-    assert f"the fullest with {100 * max(shares):.0f} % of its SRAM" in PAGE, max(shares)
+    assert f"the largest with {100 * max(shares):.0f} % of its SRAM" in PAGE, max(shares)

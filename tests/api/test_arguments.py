@@ -14,9 +14,9 @@ import pytest
 
 import podsim
 from podsim import studies
-from podsim.cli.options import RENAMED, _converted
+from podsim.cli.options import KEYWORDS, _convert
 from podsim.errors import InputError
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind
 from podsim.model.chip import Precision
 from podsim.model.collective import Algorithm, Collective, Fidelity, Pace
 from podsim.model.inference import Place
@@ -42,7 +42,7 @@ def stated(verb: str) -> dict[str, Any]:
                 flags = eval(function.__annotations__[name], vars(import_module(function.__module__)))  # noqa: S307
                 table |= dict.fromkeys(get_args(flags)[0].__annotations__)
             continue
-        table[name] = REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
+        table[name] = NO_DEFAULT if parameter.default is inspect.Parameter.empty else parameter.default
     return table
 
 
@@ -67,7 +67,7 @@ def test_the_table_has_the_names_and_defaults_of_the_signature(verb: str) -> Non
 @pytest.mark.parametrize(("verb", "argument"), EVERY, ids=lambda item: getattr(item, "name", item))
 def test_an_argument_takes_its_own_default(verb: str, argument: Argument) -> None:
     del verb
-    assert argument.default is REQUIRED or argument.checked(argument.default) == argument.default
+    assert argument.default is NO_DEFAULT or argument.check(argument.default) == argument.default
     if argument.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE):
         assert math.isfinite(argument.low)
         assert math.isfinite(argument.high)
@@ -115,13 +115,13 @@ def test_flags_are_read_by_the_table(command: str) -> None:
     for group in groups:
         hints = get_type_hints(group, include_extras=True)
         for field in fields(group):
-            argument = VERBS[command].get(RENAMED.get(field.name, field.name))
+            argument = VERBS[command].get(KEYWORDS.get(field.name, field.name))
             if argument is None:
                 continue
             hint, parameter = get_args(hints[field.name])
             looked_at += 1
             if parameter.converter is not None:
-                assert parameter.converter.func is _converted
+                assert parameter.converter.func is _convert
                 (own,) = parameter.converter.args
                 assert own._replace(help="") == argument._replace(help="", default=own.default)
             elif argument.kind is ArgumentKind.CHOICE:
@@ -170,8 +170,8 @@ BAD = [
     ("compare", {"prefetch": 1.5}, "prefetch must be a whole number, not 1.5"),
     ("compare", {"machines": "pod16"}, 'machines must be a list of texts, not "pod16": write ["pod16"]'),
     ("compare", {"machines": "pod16,pod64"}, 'not "pod16,pod64": write ["pod16", "pod64"]'),
-    ("priced", {"answer": 3}, "answer must be a Prediction or ComparatorPrediction, not 3"),
-    ("purse", {"years": math.inf}, "years must be above 0 and at most 100, not inf"),
+    ("price", {"answer": 3}, "answer must be a Prediction or ComparatorPrediction, not 3"),
+    ("ownership_terms", {"years": math.inf}, "years must be above 0 and at most 100, not inf"),
 ]
 
 
@@ -187,7 +187,7 @@ def test_a_value_of_another_kind_is_refused(verb: str, keywords: dict[str, Any],
 @pytest.mark.parametrize("verb", sorted(verb for verb, declared in VERBS.items() if declared))
 def test_an_unknown_keyword_is_refused_with_the_near_one(verb: str) -> None:
     near = max(VERBS[verb], key=len)
-    required = {name: "x" for name, argument in VERBS[verb].items() if argument.default is REQUIRED}
+    required = {name: "x" for name, argument in VERBS[verb].items() if argument.default is NO_DEFAULT}
     with pytest.raises(InputError) as caught:
         FUNCTIONS[verb](**{**required, f"{near}_s": 1})
     assert caught.value.code == "unknown-argument"
@@ -234,9 +234,9 @@ def test_numbers_of_numpy_and_paths_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["1,6", "1e3", "0x10", "٣", "²", "1__6", "16.0", "--", "", "9" * 5000])
 def test_a_word_that_is_no_whole_number_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="is not a whole number"):
-        VERBS["predict"]["pod"].parsed(text)
+        VERBS["predict"]["pod"].parse(text)
 
 
 @pytest.mark.parametrize(("text", "number"), [("16", 16), ("1,024", 1024), ("1_024", 1024), (" 16 ", 16), ("+4", 4)])
 def test_whole_numbers_as_words(text: str, number: int) -> None:
-    assert VERBS["predict"]["pod"].parsed(text) == number
+    assert VERBS["predict"]["pod"].parse(text) == number

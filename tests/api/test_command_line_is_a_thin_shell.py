@@ -8,7 +8,7 @@ import podsim
 from podsim.cli.command_line import main
 from podsim.cli.commands.predict_command import StartFlags
 from podsim.cli.options import (
-    RENAMED,
+    KEYWORDS,
     ComparatorFlags,
     ConfigurationFlags,
     EngineFlags,
@@ -19,7 +19,7 @@ from podsim.cli.options import (
     NoiseFlags,
     RunFlags,
 )
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 
 ASKED = [
     ("bert", {"pod": 512}),
@@ -69,10 +69,10 @@ def both(request):
 def test_numbers_are_attributes(both):
     result, document = both
     for name in ("workload", "topology", "chip", "ipus", "sdk", "hosts", "engine", "mfu", "limited_by", "calibration"):
-        assert document[name] == rounded(getattr(result, name))
+        assert document[name] == round_floats(getattr(result, name))
     for name in ESTIMATES:
         estimate = getattr(result, name)
-        assert document[name] == rounded(
+        assert document[name] == round_floats(
             {
                 "value": estimate.value,
                 "low": estimate.low,
@@ -82,7 +82,7 @@ def test_numbers_are_attributes(both):
                 "causes": dict(estimate.causes),
             }
         )
-    assert document["step_s"] == rounded(result.step_s.value)
+    assert document["step_s"] == round_floats(result.step_s.value)
     assert document["assumptions"] == [*map(str, result.assumptions)]
 
 
@@ -93,8 +93,8 @@ def test_the_mapping_and_the_run_are_attributes(both):
         assert document["mapping"][name] == getattr(mapping, name)
     assert document["mapping"]["stages"] == len(mapping.stages)
     for name in ("steps", "evaluations", "evaluation_s", "startup_s", "training_s", "checkpoint_s"):
-        assert document[name] == rounded(getattr(result.run, name))
-    assert document["memory"]["fraction"] == rounded(result.memory.fraction)
+        assert document[name] == round_floats(getattr(result.run, name))
+    assert document["memory"]["fraction"] == round_floats(result.memory.fraction)
 
 
 def test_the_breakdown_adds_up_to_the_step(both):
@@ -133,4 +133,4 @@ def test_every_flag_of_a_question_is_a_keyword_of_the_function():
     )
     flags = {field.name for flags in groups for field in fields(flags)}
     keywords = set(signature(podsim.predict).parameters) - {"workload", "on_progress"}
-    assert {RENAMED.get(name, name) for name in flags} == keywords
+    assert {KEYWORDS.get(name, name) for name in flags} == keywords

@@ -19,7 +19,7 @@ from podsim.files import inputs
 from podsim.model.displayable import LONGEST_LINE, Displayable
 from podsim.report import answer_file
 from podsim.report.doc import Doc, Heading
-from podsim.report.handout import Cover, arranged
+from podsim.report.handout import Cover, arrange
 from podsim.studies import call_record, documents
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ OTHERS = {
     "trace_collective": (("all-reduce",), {"bytes": "1 MB", "pod": 4}),
     "op": (("matmul",), {"m": 64, "k": 64, "n": 64}),
     "plan_mix": ((str(ROOT / "examples/mix.toml"),), {"machines": "pod64"}),
-    "purse": ((), {"years": 5}),
+    "ownership_terms": ((), {"years": 5}),
     "list_chips": ((), {}),
     "list_topologies": ((), {}),
     "list_workloads": ((), {}),
@@ -69,11 +69,11 @@ SLOW = {
     "hold_outs": {},
     "microbenchmarks": {},
     "claims": {},
-    "published": {},
+    "validate_published": {},
 }
 """Those that keep the model honest, seconds each."""
 ELSEWHERE = {
-    "priced": "an answer of another verb",
+    "price": "an answer of another verb",
     "gate": "an answer of another verb",
     "diff": "needs saved answers: below",
     "trace_diff": "needs saved traces: tests/cli/test_trace_diff.py",
@@ -189,8 +189,8 @@ def test_a_question_is_kept_once_by_whoever_is_furthest_out():
 
 
 def test_a_page_has_the_first_heading_as_its_title():
-    handout = arranged(Doc(((Heading("what was asked"),),)), "Nothing.")
-    written = documents.written(podsim.predict("bert", pod=4))
+    handout = arrange(Doc(((Heading("what was asked"),),)), "Nothing.")
+    written = documents.answer_document(podsim.predict("bert", pod=4))
     page = answer_file.content(".html", lambda: handout, written, Cover())
     assert "<title>what was asked" in page
     with pytest.raises(podsim.InputError, match="no chart"):
@@ -212,7 +212,7 @@ def test_without_pandas_a_frame_says_how_to_have_it(monkeypatch):
 
 def test_what_was_asked_stays_with_a_price_and_is_no_part_of_equality():
     answer = podsim.predict("bert", pod=4)
-    assert podsim.priced(answer).to_dict()["inputs"]["flags"] == {"pod": 4, "workload": "bert"}
+    assert podsim.price(answer).to_dict()["inputs"]["flags"] == {"pod": 4, "workload": "bert"}
     again = pickle.loads(pickle.dumps(answer))  # noqa: S301  (made here)
     assert again == answer
     assert "inputs" not in again.to_dict()
@@ -275,3 +275,31 @@ def test_wrong_types_are_refused_in_the_words_of_podsim(verb, keywords):
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(podsim.InputError, match="takes a path"):
         podsim.predict("bert", pod=4).save(path)
+
+
+def test_the_line_has_the_grade_as_the_screen_has_it():
+    answer = podsim.predict("bert", pod=64, engine="analytic")
+    assert repr(answer).endswith("within calibration)")
+    assert answer.to_dict()["time_to_train_s"]["grade"] == "interpolated"
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda: podsim.goodput("bert", pod=64, runs=100), podsim.list_topologies], ids=["goodput", "list"]
+)
+def test_a_notebook_shows_a_large_answer_in_short(ask):
+    answer = ask()
+    html = getattr(answer, "_repr_html_", lambda: "")()
+    assert len(html or "") < 20_000
+    assert html is None or "<svg" not in html
+
+
+def test_a_notebook_shows_the_first_rows_of_a_long_table():
+    from podsim.report.doc import Column, DocTable
+    from podsim.studies.notebook import MOST_ROWS, _first_rows
+
+    rows = tuple((str(at),) for at in range(40))
+    table, note = _first_rows(DocTable((Column("n"),), rows, marked=20))
+    assert len(table.rows) == MOST_ROWS
+    assert table.rows[table.marked] == ("20",)
+    assert note.text.startswith("28 more rows: to_frame()")
+    assert list(_first_rows(DocTable((Column("n"),), rows[:3]))) == [DocTable((Column("n"),), rows[:3])]

@@ -97,7 +97,7 @@ def test_the_name_that_tables_print_is_taken_and_means_the_same():
 
 
 def test_every_name_of_a_framework_in_published_rows_is_taken():
-    rows = (*microbenchmarks.published(), *applications.applications())
+    rows = (*microbenchmarks.published_results(), *applications.applications())
     names = {row.shape.get("framework", "") for row in rows} - {
         "",
         "poplar",

@@ -57,7 +57,7 @@ def test_a_stencil_that_the_tiles_cannot_hold_is_refused_and_a_smaller_one_answe
 
 def test_a_price_is_that_of_the_machine_and_its_hosts():
     prediction = on_pod16()
-    priced = run_cost.priced(prediction)
+    priced = run_cost.price(prediction)
     assert prediction.money is None
     assert priced.money is not None
     assert priced.step_s == prediction.step_s
@@ -75,7 +75,7 @@ def test_machines_workloads_and_chips_are_listed_by_name():
 
 
 def test_whole_numbers_of_numpy_are_whole_numbers():
-    assert argument_check._checked("predict", {"workload": "bert", "pod": np.int64(16)})["pod"] == 16
+    assert argument_check._check_values("predict", {"workload": "bert", "pod": np.int64(16)})["pod"] == 16
 
 
 @pytest.mark.parametrize(
@@ -84,12 +84,12 @@ def test_whole_numbers_of_numpy_are_whole_numbers():
 )
 def test_an_argument_is_known_there_and_of_its_kind(given, code):
     with pytest.raises(InputError) as no:
-        argument_check._checked("predict", given)
+        argument_check._check_values("predict", given)
     assert no.value.code == code
 
 
 def test_an_argument_has_one_value():
     with pytest.raises(InputError, match="twice"):
-        argument_check._named("predict", ("workload",), ("bert",), {"workload": "resnet50"})
+        argument_check._by_name("predict", ("workload",), ("bert",), {"workload": "resnet50"})
     with pytest.raises(InputError, match="was called with 2"):
-        argument_check._named("predict", ("workload",), ("bert", 16), {})
+        argument_check._by_name("predict", ("workload",), ("bert", 16), {})

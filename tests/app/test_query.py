@@ -58,7 +58,7 @@ def test_prices_of_a_prediction_are_asked_with_it() -> None:
     assert result.text == "workload=bert&pod=64&chip=bow&machine_price=25000.0&kwh_price=0.2"
     assert result.line.startswith("podsim predict bert --chip bow --kwh-price 0.2 --machine-price 25000.0 --pod 64")
     assert result.call == (
-        "podsim.priced(podsim.predict('bert', pod=64, chip='bow'), chip='bow', machine_price=25000.0, kwh_price=0.2)"
+        "podsim.price(podsim.predict('bert', pod=64, chip='bow'), chip='bow', machine_price=25000.0, kwh_price=0.2)"
     )
     assert "prices names a file" in of("predict", "workload=bert&prices=x.toml").errors[""]
 
@@ -87,14 +87,14 @@ def test_an_error_of_a_scenario_is_in_its_field() -> None:
 
 def test_a_scenario_is_carried_to_the_first_of_two_and_back() -> None:
     view, scenario = views.BY_NAME["side-by-side"], of("predict", "workload=resnet50&pod=16&kwh_price=0.2")
-    both = views.carried(view, scenario)
+    both = views.carry_over(view, scenario)
     assert both.text == (
         "a.workload=resnet50&a.pod=16&a.kwh_price=0.2"
         "&b.workload=resnet50&b.topology=bow-pod64&b.changes=ipu-link.bandwidth%3D2x"
     )
-    assert views.carried(views.BY_NAME["predict"], both).text == scenario.text
-    assert views.carried(view, both) is both
-    assert views.carried(view, of("predict", "")).text == view.example
+    assert views.carry_over(views.BY_NAME["predict"], both).text == scenario.text
+    assert views.carry_over(view, both) is both
+    assert views.carry_over(view, of("predict", "")).text == view.example
 
 
 def test_an_error_is_that_of_its_field() -> None:
@@ -132,7 +132,7 @@ def test_no_name_of_a_page_is_a_path(verb: str, name: str, text: str) -> None:
 def test_arguments_that_are_files_are_none_of_the_app() -> None:
     """A new argument that names a file is refused without being listed anywhere."""
     for view in views.VIEWS:
-        kinds = {argument.kind for argument in query.offered(view.verb).values()}
+        kinds = {argument.kind for argument in query.app_arguments(view.verb).values()}
         assert ArgumentKind.FILE not in kinds
         files = [name for name, argument in arguments(view.verb).items() if argument.kind is ArgumentKind.FILE]
         for name in files:
@@ -148,7 +148,7 @@ def test_every_argument_of_a_view_has_one_field() -> None:
         for prefix, part in zip(prefixes, parts, strict=True):
             further = [item.name for _, items in part.further for item in items]
             names = [item.name for item in (*part.first, *part.prices)] + further
-            assert sorted(names) == sorted(prefix + name for name in query.offered(view.verb))
+            assert sorted(names) == sorted(prefix + name for name in query.app_arguments(view.verb))
 
 
 def test_fields_have_what_arguments_declare() -> None:
@@ -166,10 +166,10 @@ def test_fields_have_what_arguments_declare() -> None:
 
 def test_sliders_stop_at_values_that_their_arguments_take() -> None:
     for view in views.VIEWS:
-        for name, argument in query.offered(view.verb).items():
+        for name, argument in query.app_arguments(view.verb).items():
             for text in filter(None, views.stops(name)):
-                assert argument.parsed(text) is not None
-    assert {name for view in views.VIEWS for name in query.offered(view.verb)} >= set(views.STOPS)
+                assert argument.parse(text) is not None
+    assert {name for view in views.VIEWS for name in query.app_arguments(view.verb)} >= set(views.STOPS)
 
 
 def test_a_name_that_is_unknown_stays_in_its_field() -> None:
@@ -180,7 +180,7 @@ def test_a_name_that_is_unknown_stays_in_its_field() -> None:
 
 def test_another_view_takes_over_what_it_can() -> None:
     asked = of("predict", "workload=resnet50&topology=bow-pod64&global_batch=2048&changes=chip.clock%3D2x")
-    carried = {view.name: views.carried(view, asked) for view in views.VIEWS}
+    carried = {view.name: views.carry_over(view, asked) for view in views.VIEWS}
     assert carried["explain"].text == asked.text
     assert carried["plan"].values["workload"] == "resnet50"
     assert carried["plan"].values["within"] == "5 min"

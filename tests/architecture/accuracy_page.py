@@ -13,7 +13,7 @@ from podsim.model.claims import ClaimsReport, Verdict
 from podsim.model.comparator import Larger
 from podsim.model.published import ReadRow
 from podsim.model.published_bars import bars
-from podsim.model.validation import POOLED, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
+from podsim.model.validation import POOLED_GROUP, POOLED_GROUPINGS, STEP, TIME, TIME_PREDICTED_SAMPLES, ValidationPoint
 from podsim.report.doc import DocTable
 from podsim.report.numbers import significant
 from podsim.studies.calibrate import start_report
@@ -110,7 +110,7 @@ def published(request: shown.Asked) -> str:
         _table(view.summaries(report)),
         "Frameworks, each family predicted without its own rows of that framework:",
         _table(view.by_framework(report.frameworks)),
-        _table(view.judged(bars(report))),
+        _table(view.bar_table(bars(report))),
         "Rows that are read in one way:",
         _rows(alone),
         "Rows that leave something unsaid:",
@@ -186,7 +186,9 @@ def intervals(request: shown.Asked) -> str:
     head = ("left out", "quantity", "points", "held", "share", "median width", "widest")
     rows = [
         (
-            f"**{', '.join(map(LEFT_OUT.__getitem__, POOLED_GROUPINGS))}, pooled**" if by == POOLED else LEFT_OUT[by],
+            f"**{', '.join(map(LEFT_OUT.__getitem__, POOLED_GROUPINGS))}, pooled**"
+            if by == POOLED_GROUP
+            else LEFT_OUT[by],
             TITLES[quantity],
             f"{item.count}",
             f"{item.held}",
@@ -247,7 +249,7 @@ def larger(larger: Larger) -> str:
 def compile_times(_request: shown.Asked) -> str:
     """Errors of compile times."""
     fit = podsim.calibrate_compile_times(write=False)
-    judged = [f"By {group}: {start_report.judged(fit, group)}." for group in ("family", "network")]
+    judged = [f"By {group}: {start_report.verdict(fit, group)}." for group in ("family", "network")]
     return "\n\n".join([_table(start_report.rows(fit)), *judged])
 
 

@@ -114,7 +114,7 @@ def _others() -> Iterator[Measured]:
     """Results of other chips with a rate, on more than 64."""
     rows = [
         row
-        for row in comparator_results.shipped()
+        for row in comparator_results.published_results()
         if row.chip in OTHER_CHIPS and row.workload in WORKLOADS and row.division is Division.CLOSED and _rate(row)
     ]
     for row in rows:

@@ -16,6 +16,87 @@ from source import ROOT, modules, place, tree
 # No noun says what they hold.
 PARTICIPLES = frozenset({"asked", "wanted", "found", "held", "said", "told", "one", "weighed"})
 
+# Participles that do not end in -ed; a name that is one alone says neither what a thing is nor what a function does.
+IRREGULAR = frozenset(
+    [
+        "beaten",
+        "begun",
+        "born",
+        "bought",
+        "broken",
+        "brought",
+        "built",
+        "caught",
+        "chosen",
+        "dealt",
+        "done",
+        "drawn",
+        "driven",
+        "fallen",
+        "fed",
+        "found",
+        "forbidden",
+        "forgotten",
+        "frozen",
+        "given",
+        "gone",
+        "grown",
+        "heard",
+        "held",
+        "hidden",
+        "hung",
+        "kept",
+        "known",
+        "laid",
+        "led",
+        "left",
+        "lent",
+        "lost",
+        "made",
+        "meant",
+        "met",
+        "mistaken",
+        "overridden",
+        "paid",
+        "proven",
+        "rebuilt",
+        "risen",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "slept",
+        "sold",
+        "spent",
+        "spoken",
+        "stood",
+        "struck",
+        "stuck",
+        "sung",
+        "swept",
+        "taken",
+        "taught",
+        "thought",
+        "thrown",
+        "told",
+        "torn",
+        "understood",
+        "undone",
+        "unknown",
+        "unsaid",
+        "unseen",
+        "untold",
+        "unwritten",
+        "withheld",
+        "won",
+        "worn",
+        "written",
+    ]
+)
+# Verbs and nouns that end as a participle does.
+VERBS = frozenset({"bleed", "breed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed"})
+FIELD_WORDS = {"hidden": "the width of a token, as every configuration of a transformer calls it"}
+
 # Names of fields that are keys of JSON answers.
 KEYS = {
     ("studies/plan/result.py", "found"): "what a candidate has where it misses a demand",
@@ -76,6 +157,35 @@ def participles(path: Path, module: ast.AST) -> list[str]:
     ]
 
 
+def is_participle(name: str, *, is_action: bool) -> bool:
+    """Whether a name is a participle alone; "read" is the verb of a function, and none of a class or a constant."""
+    word = name.strip("_").lower()
+    if "_" in word or word in VERBS or word in FIELD_WORDS:
+        return False
+    return word in IRREGULAR or word.endswith("ed") or (word == "read" and not is_action)
+
+
+def declared(module: ast.Module) -> Iterator[tuple[str, int, bool]]:
+    """Names of functions, properties, classes and constants of a module, and whether each is a function."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.lineno, not isinstance(node, ast.ClassDef)
+    for node in module.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        yield from ((target.id, target.lineno, False) for target in targets if isinstance(target, ast.Name))
+
+
+def bare_participles(path: Path, module: ast.Module) -> list[str]:
+    """Places of functions, properties, classes and constants that are named by a participle alone."""
+    return [
+        f"{place(path, line)} {name}"
+        for name, line, is_action in declared(module)
+        if is_participle(name, is_action=is_action)
+    ]
+
+
 def shared_file_names() -> dict[str, list[str]]:
     """Files of one name in two folders, of which at most one is without a role of its own."""
     places: dict[str, list[str]] = defaultdict(list)
@@ -92,6 +202,22 @@ def test_a_class_name_has_one_owner() -> None:
 
 def test_no_participle_is_a_name() -> None:
     assert [name for path in modules("podsim") for name in participles(path, tree(path))] == []
+
+
+def test_functions_are_verbs_and_values_are_nouns() -> None:
+    assert [name for path in modules("podsim") for name in bare_participles(path, tree(path))] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["def _priced(): ...", "class Written: ...", "KNOWN = {}", "READ = 1", "class A:\n    def held(self): ..."]
+)
+def test_a_bare_participle_is_noticed(text: str) -> None:
+    assert bare_participles(ROOT / "podsim/units.py", ast.parse(text))
+
+
+@pytest.mark.parametrize("text", ["def read(): ...", "def feed(): ...", "FITTED_CONSTANTS = 1", "class Width: ..."])
+def test_a_verb_or_a_noun_is_none(text: str) -> None:
+    assert not bare_participles(ROOT / "podsim/units.py", ast.parse(text))
 
 
 def test_a_file_name_means_one_thing() -> None:

@@ -147,7 +147,7 @@ def nothing_known(monkeypatch):
     """As in a process that starts, with no cache folder."""
     monkeypatch.setenv("PODSIM_CACHE", "")
     TABLES.clear()
-    load._parsed.cache_clear()
+    load._parse.cache_clear()
     yield monkeypatch
     TABLES.clear()
 
@@ -163,7 +163,7 @@ def test_a_search_plans_each_operator_once_and_asks_for_few(nothing_known):
         "plans",
         lambda operator, run, rows, target: (*planning.same_plans(operator), run, rows, target.available_memory),
     )
-    calls = Calls(nothing_known, Planner, "planned", lambda *arguments: arguments[2:])
+    calls = Calls(nothing_known, Planner, "pass_cost", lambda *arguments: arguments[2:])
     podsim.predict("bert", pod=512)
     assert len(made.seen) == len(made.distinct) <= 3 * 100
     assert len(calls.seen) <= 2500

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.caches import cache, cache_folder
-from podsim.caches.cache_folder import MARKER, NAME, VERSIONS_KEPT, make, marker_of, unfinished
+from podsim.caches.cache_folder import MARKER, NAME, VERSIONS_KEPT, make, marker_of, temporary_name
 
 KEY = "0123456789abcdef" * 2
 CURRENT = "f" * 16
@@ -62,7 +62,7 @@ def test_user_folders_of_the_old_names_stay(tmp_path: Path) -> None:
 
 def test_the_oldest_versions_make_room(tmp_path: Path) -> None:
     for number in range(6):
-        made(tmp_path, number, unfinished(KEY))
+        made(tmp_path, number, temporary_name(KEY))
     make(tmp_path / NAME / CURRENT)
     assert {path.name for path in (tmp_path / NAME).iterdir()} == {CURRENT, *map(version, range(3, 6))}
 
@@ -195,7 +195,7 @@ def test_a_stale_name_beside_a_result_is_not_written_over(tmp_path: Path, monkey
     target.write_text("mine")
     folder = tmp_path / NAME / CURRENT
     make(folder)
-    monkeypatch.setattr(cache_folder, "unfinished", lambda key: f".{key}.0")
+    monkeypatch.setattr(cache_folder, "temporary_name", lambda key: f".{key}.0")
     (folder / f".{KEY}.0").symlink_to(target)
     with pytest.raises(FileExistsError):
         cache._replace(folder, KEY, b"result")

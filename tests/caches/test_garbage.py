@@ -4,18 +4,18 @@ import gc
 
 import pytest
 
-from podsim.caches.garbage import uncollected
+from podsim.caches.garbage import without_collection
 
 
 def test_cycles_are_looked_for_again_afterwards():
     assert gc.isenabled()
-    with uncollected():
+    with without_collection():
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
 def test_they_are_looked_for_after_an_error_too():
-    with pytest.raises(ValueError, match="no"), uncollected():
+    with pytest.raises(ValueError, match="no"), without_collection():
         raise ValueError("no")
     assert gc.isenabled()
 
@@ -23,7 +23,7 @@ def test_they_are_looked_for_after_an_error_too():
 def test_a_program_that_looks_for_none_is_left_as_it_is():
     gc.disable()
     try:
-        with uncollected():
+        with without_collection():
             pass
         assert not gc.isenabled()
     finally:

@@ -7,12 +7,12 @@ from podsim.caches.tables import TABLES
 from podsim.calibration import fit, fit_data, holdout
 from podsim.files import catalog
 from podsim.model.parameters import FREE
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 
 def predicted():
     prediction = podsim.predict("bert", pod=16, micro_batch=2, replicas=4, ipus_per_replica=4)
-    return written(prediction).json().encode()
+    return answer_document(prediction).json().encode()
 
 
 @pytest.fixture(scope="module")

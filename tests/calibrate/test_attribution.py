@@ -122,7 +122,7 @@ def test_figures_of_what_is_no_answer_are_none():
     assert headlines.figures("goodput", {"time_to_train_s": 3}) == {}
     assert headlines.figures("prediction", {"time_to_train_s": None, "step_s": True}) == {}
     assert headlines.figures("scale", {"machines": 3}) == {}
-    assert headlines.chosen("plan", {}) == "none"
+    assert headlines.recommendation("plan", {}) == "none"
 
 
 def test_a_list_of_faults_is_taken_apart(tmp_path):

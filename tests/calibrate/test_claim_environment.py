@@ -13,7 +13,7 @@ from podsim.files import catalog, comparator_results
 from podsim.model.claims import Claim, ClaimPart, Metric, Verdict, Worth
 from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.prices import Price, PriceList
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 PART = ClaimPart(
     workload="bert", machine="pod64", preset="p", sdk="2.3", baseline="a100", baseline_chips=8, claimed=10.0
@@ -45,7 +45,7 @@ def answer(rate=100.0, time_s=60.0):
 @pytest.fixture(scope="module")
 def rival():
     """A published result of 8 A100 in the closed division."""
-    rows = comparator_results.shipped()
+    rows = comparator_results.published_results()
     return next(row for row in rows if row.chip == "a100" and row.workload == "bert" and row.division == "closed")
 
 
@@ -89,8 +89,8 @@ def test_a_published_result_is_that_of_workload_machine_and_preset():
     point = catalog.points()[0]
     environment = Log(points=catalog.points()).environment
     part = ClaimPart(workload=point.workload, machine=point.topology)
-    assert environment.logged(part, point.preset) == point
-    assert environment.logged(part, "another") is None
+    assert environment.log_of(part, point.preset) == point
+    assert environment.log_of(part, "another") is None
 
 
 def test_the_baseline_is_the_fastest_result_of_its_size_and_round(rival):
@@ -185,12 +185,12 @@ def test_progress_counts_claims():
 
 def test_json_has_the_number_that_decides_and_all_of_them():
     report = verdicts(8.0)
-    body = written(report).tree()
+    body = answer_document(report).tree()
     assert body["count"][Verdict.DISAGREES.value] == 1
     assert body["count_by_worth"][Worth.INDEPENDENT.value] == {"agrees": 0, "disagrees": 1}
     (claim,) = body["claims"]
     assert (claim["claimed"], claim["podsim"], claim["verdict"]) == (10.0, 8.0, "disagrees")
     assert claim["error"] == pytest.approx(-0.2)
     assert claim["parts"][0]["about"] == "bert on pod64 over pod16, p"
-    (cannot,) = written(verdicts(1.0, replace(CLAIM, metric=Metric.PRICE))).tree()["claims"]
+    (cannot,) = answer_document(verdicts(1.0, replace(CLAIM, metric=Metric.PRICE))).tree()["claims"]
     assert (cannot["podsim"], cannot["worth"], cannot["error"]) == (None, None, None)

@@ -14,7 +14,7 @@ from podsim.files import catalog, claims_file, find, prices_file
 from podsim.model.claims import ClaimAnswer, Metric, Verdict, Worth
 from podsim.studies.validate.claims_report import row
 
-TEXT = (find.shipped("calibration") / "claims.toml").read_text(encoding="utf-8")
+TEXT = (find.data_folder("calibration") / "claims.toml").read_text(encoding="utf-8")
 CLAIMS = {claim.id: claim for claim in claims_file.claims().value.claims}
 
 
@@ -114,8 +114,8 @@ def test_prices_are_ranges_and_say_when_nobody_published_them() -> None:
     bow, dgx = result.of("bow-pod16"), result.of("dgx-a100-320gb")
     assert bow is not None
     assert dgx is not None
-    assert (bow.low_usd, bow.high_usd, bow.derived) == (149_000, 149_000, True)
-    assert (dgx.low_usd, dgx.high_usd, dgx.derived) == (199_000, 199_999, False)
+    assert (bow.low_usd, bow.high_usd, bow.is_derived) == (149_000, 149_000, True)
+    assert (dgx.low_usd, dgx.high_usd, dgx.is_derived) == (199_000, 199_999, False)
     assert result.of("pod64") is None
     assert {price.source for price in result.prices} <= set(catalog.sources())
 

@@ -27,7 +27,7 @@ def priors(workload):
 @pytest.fixture(scope="module")
 def kept():
     """Results that laws are fitted to."""
-    return comparator_fit.sort_out(results.shipped(), CHIPS)[0]
+    return comparator_fit.sort_out(results.published_results(), CHIPS)[0]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_a100_is_predicted_at_sizes_not_seen(report):
 
 
 def test_every_result_is_used_or_left_out_with_a_reason(report):
-    assert len(report.points) + len(report.left_out) == len(results.shipped()) == 123
+    assert len(report.points) + len(report.left_out) == len(results.published_results()) == 123
     reasons = {item.id: item.reason for item in report.left_out}
     assert "another model" in reasons["bert/tpu-v4-2048-JAX/v1.1-open"]
     assert "another model" in reasons["bert/tpu-v4-4096-TF/v1.1-open"]
@@ -54,7 +54,7 @@ def test_every_result_is_used_or_left_out_with_a_reason(report):
 
 
 def test_what_is_left_out_hangs_on_the_numbers():
-    rows = results.shipped()
+    rows = results.published_results()
     other = next(
         row for row in rows if row.samples_to_converge and row.samples_to_converge > 1e8 and row.workload == "bert"
     )
@@ -136,7 +136,7 @@ def test_larger_machines_are_predicted_by_laws_of_small_ones(report):
 
 def test_laws_of_small_machines_do_not_see_large_ones(report):
     """The judged answers are those of a fit to the small results alone."""
-    small = [row for row in comparator_fit.sort_out(results.shipped(), CHIPS)[0] if row.chips <= FEW]
+    small = [row for row in comparator_fit.sort_out(results.published_results(), CHIPS)[0] if row.chips <= FEW]
     rows = [row for row in small if row.workload == "bert"]
     law = comparator_fit.fit(rows, priors("bert")).law("h100", [row for row in rows if row.chip == "h100"])
     assert law.largest == 64

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.calibration.comparator_holdout import _grouped, _rms, _summaries, _unexplained, factors
+from podsim.calibration.comparator_holdout import _by_group, _rms, _summaries, _unexplained_error, factors
 from podsim.calibration.convergence_factors import LEAST_SPREAD
 from podsim.files import catalog, comparator_results
 from podsim.model.comparator import ComparatorPoint
@@ -34,7 +34,7 @@ def bert():
 def row(bert):
     """A result at the batch of a reference point, of just as many samples."""
     point = bert.curve.points[1]
-    known = next(each for each in comparator_results.shipped() if each.workload == "bert")
+    known = next(each for each in comparator_results.published_results() if each.workload == "bert")
     return replace(
         known,
         global_batch=point.batch,
@@ -65,7 +65,7 @@ def test_results_are_in_groups_by_chip_and_count_in_order(row):
     rows = [
         replace(row, chip=chip, chips=chips) for chip, chips in (("v100", 8), ("a100", 64), ("a100", 8), ("a100", 64))
     ]
-    groups = _grouped(rows, lambda each: (each.chip, each.chips))
+    groups = _by_group(rows, lambda each: (each.chip, each.chips))
     assert list(groups) == [("a100", 8), ("a100", 64), ("v100", 8)]
     assert len(groups["a100", 64]) == 2
 
@@ -79,8 +79,8 @@ def test_what_the_covariance_explains_is_taken_off():
     points = [POINT, replace(POINT, id="b"), replace(POINT, held_out_error=None)]
     square = math.log(1.2) ** 2
     bench = SimpleNamespace(variances={"a": 0.5 * square, "b": 0.0})
-    assert _unexplained(bench, points) == pytest.approx(math.sqrt(0.75 * square))
-    assert _unexplained(SimpleNamespace(variances={"a": 9.0, "b": 9.0}), points) == 0.0
+    assert _unexplained_error(bench, points) == pytest.approx(math.sqrt(0.75 * square))
+    assert _unexplained_error(SimpleNamespace(variances={"a": 9.0, "b": 9.0}), points) == 0.0
 
 
 def test_summaries_are_by_chip_and_workload():

@@ -179,15 +179,15 @@ def test_two_submissions_are_not_believed_to_the_digit():
 
 def test_own_runs_narrow_a_factor_as_the_product_of_two_densities():
     prior = SamplesFactor(factor=0.9, spread=0.06, points=7)
-    same = convergence_factors.narrowed(prior, 1.1, 0.06, 1)
+    same = convergence_factors.narrow(prior, 1.1, 0.06, 1)
     assert same.factor == pytest.approx(sqrt(0.9 * 1.1), rel=1e-4)
     assert same.spread == pytest.approx(0.06 / sqrt(2), rel=1e-3)
     assert same.points == 8
-    many = convergence_factors.narrowed(prior, 1.1, 0.06, 10_000)
+    many = convergence_factors.narrow(prior, 1.1, 0.06, 10_000)
     assert many.factor == pytest.approx(1.1, rel=1e-3)
     assert many.spread == pytest.approx(0.0006, rel=0.02)
-    assert convergence_factors.narrowed(prior, 1.1, 0.0, 3) == prior
-    unknown = convergence_factors.narrowed(None, 1.3, 0.05, 3)
+    assert convergence_factors.narrow(prior, 1.1, 0.0, 3) == prior
+    unknown = convergence_factors.narrow(None, 1.3, 0.05, 3)
     assert 1 < unknown.factor < 1.3
     assert unknown.spread < LAW_ERROR
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration.curves import of_rounds, used
+from podsim.calibration.curves import of_rounds, summaries
 from podsim.model.training import Convergence, ReferencePoint
 
 
@@ -18,12 +18,12 @@ def curve(*samples):
 
 
 def test_two_points_leave_nothing_out():
-    assert used({"bert": curve(1e6, 2e6)}) == ()
+    assert summaries({"bert": curve(1e6, 2e6)}) == ()
 
 
 def test_points_on_a_line_are_foreseen_by_the_law_of_those_below():
     """A million samples, and a million more for each hundred of the batch."""
-    rows = used({"bert": curve(2e6, 3e6, 5e6, 9e6, 17e6)})
+    rows = summaries({"bert": curve(2e6, 3e6, 5e6, 9e6, 17e6)})
     assert {row.which for row in rows} == {"as used"}
     assert [row.where for row in rows] == ["between", "above", "below"]
     assert rows[1].errors.mean_abs == pytest.approx(0, abs=1e-9)
@@ -32,14 +32,14 @@ def test_points_on_a_line_are_foreseen_by_the_law_of_those_below():
 
 def test_a_point_above_its_neighbours_is_missed_by_its_share():
     """A point twice as high as equal neighbours: they say half of it."""
-    rows = {row.where: row for row in used({"bert": curve(1e6, 2e6, 1e6)})}
+    rows = {row.where: row for row in summaries({"bert": curve(1e6, 2e6, 1e6)})}
     between = rows["between"]
     assert (between.benchmark, between.curves, between.errors.count) == ("bert", 1, 1)
     assert between.errors.worst == pytest.approx(-0.5)
 
 
 def test_names_are_in_order_and_places_too():
-    rows = used({"resnet50": curve(1e6, 2e6, 3e6), "bert": curve(1e6, 2e6, 3e6)})
+    rows = summaries({"resnet50": curve(1e6, 2e6, 3e6), "bert": curve(1e6, 2e6, 3e6)})
     names = [row.benchmark for row in rows]
     assert names == sorted(names)
     assert next(row.where for row in rows if row.benchmark == "bert") == "between"

@@ -12,7 +12,9 @@ import pytest
 import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.studies.diff.result import Difference, InputChange, Moved
+from podsim.report.terminal import Look, render
+from podsim.studies.diff.report import document
+from podsim.studies.diff.result import ChangedValue, Difference, InputChange
 
 QUESTION = ("predict", "bert", "--pod", "16", "--preset", "mlperf-v1.1-closed", "--engine", "analytic", "--json")
 
@@ -172,6 +174,38 @@ def test_answers_of_different_verbs_are_refused(tmp_path: Path, answer: dict[str
     assert error.value.code == "different-answers"
 
 
+def test_the_hint_of_answers_of_different_verbs_is_a_command(tmp_path: Path, answer: dict[str, Any]) -> None:
+    plan = {"schema": "podsim.plan/2", "inputs": {"verb": "plan", "flags": {"workload": "bert", "within": "5 min"}}}
+    with pytest.raises(InputError) as error:
+        diff(tmp_path, plan, answer)
+    assert error.value.message == "old.json is of podsim plan, new.json of podsim predict: compare answers of one verb"
+    assert error.value.hint == "podsim plan bert --json"
+    with pytest.raises(InputError) as error:
+        diff(tmp_path, answer, plan)
+    assert error.value.hint == "podsim predict --help"  # the plan names no machine
+
+
+def test_comparisons_with_another_machine_are_compared_by_place(tmp_path: Path) -> None:
+    def compared(*machines: str) -> dict[str, Any]:
+        return podsim.compare("bert", list(machines), engine="analytic").to_dict()
+
+    moved = diff(tmp_path, compared("pod16", "pod64"), compared("pod16", "pod32"))
+    assert [figure.name for figure in moved.headline] == ["case 1", "case 2"]
+    (machines,) = moved.causes
+    assert machines.what == "machines"
+    assert machines.effects[0] == pytest.approx(1.0)
+    assert machines.effects[1] == pytest.approx(1 + moved.headline[1].change)
+
+
+def test_answers_of_infer_are_attributed_in_their_units(tmp_path: Path) -> None:
+    old, new = (podsim.infer("resnet50", pod=4, batch=batch, requests=500).to_dict() for batch in (1, 4))
+    moved = diff(tmp_path, old, new)
+    assert [figure.name for figure in moved.headline] == ["max throughput", "unloaded latency", "P99 latency"]
+    assert causes(moved)["--batch"].effects == pytest.approx([1 + figure.change for figure in moved.headline])
+    text = render(document(moved), Look(100))
+    assert "requests/s" in text.split("unloaded latency")[1]
+
+
 def edited(answer: dict[str, Any], path: str, value: object) -> dict[str, Any]:
     """The answer with another value at a dotted path, without it for Ellipsis."""
     other = copy.deepcopy(answer)
@@ -246,5 +280,5 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path: Path, answer: dict[str, 
 
 
 def test_a_change_beyond_floats_is_none() -> None:
-    assert Moved(path="a", old=1e-300, new=1e300).change is None
-    assert Moved(path="a", old=2, new=3).change == 0.5
+    assert ChangedValue(path="a", old=1e-300, new=1e300).change is None
+    assert ChangedValue(path="a", old=2, new=3).change == 0.5

@@ -157,10 +157,10 @@ def of_clock(run, clock_s, *, tail_s=None, status="success", step_s=2.0):
 
 def test_the_fastest_and_the_slowest_do_not_count_and_one_that_missed_is_the_slowest(run):
     runs = [of_clock(run, clock_s) for clock_s in (50.0, 40.0, 60.0)]
-    assert [each.run.clock_s for each in own_points.scored(runs)] == [50.0]
+    assert [each.run.clock_s for each in own_points.scoring_runs(runs)] == [50.0]
     missed = [*runs[:2], of_clock(run, 10.0, status="aborted")]
-    assert [each.run.clock_s for each in own_points.scored(missed)] == [50.0]
-    assert [each.run.clock_s for each in own_points.scored(missed[1:])] == [40.0]
+    assert [each.run.clock_s for each in own_points.scoring_runs(missed)] == [50.0]
+    assert [each.run.clock_s for each in own_points.scoring_runs(missed[1:])] == [40.0]
 
 
 def test_a_constant_factor_after_the_last_event_is_a_normalised_log(run):
@@ -193,7 +193,7 @@ def test_a_point_is_the_mean_of_runs_that_count(run, bert):
     assert (point.score_minutes, point.minutes, point.normalisation) == (1.0, 0.8, 1.25)
     assert (point.step_s, point.step_spread, point.runs) == (2.0, 0.5, 3)
     assert (point.samples_to_converge, point.samples_spread, point.global_batch) == (50_000, 0.0, 1000)
-    assert (point.replicas, own_points.shortened(point).replicas) == (preset.replicas, None)
+    assert (point.replicas, own_points.without_default_mapping(point).replicas) == (preset.replicas, None)
     assert (point.topology, point.optimizer, point.sdk) == (preset.topology, preset.optimizer, "2.3")
 
 

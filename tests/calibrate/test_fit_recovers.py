@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from podsim.calibration import holdout
-from podsim.calibration.fit import best, blank, error, fit, fitted, rounded
+from podsim.calibration.fit import best, blank, error, fit, free_parameters, round_values
 from podsim.calibration.fit_cases import StepTimes, groups, steps_s
 from podsim.calibration.fit_data import cases as _cases
 from podsim.errors import MissingParameter
@@ -25,7 +25,7 @@ TRUE = {
 
 def made_with(values):
     """The published cases with the step times that these parameters predict."""
-    parameters = blank(fitted(FREE, [values[name] for name in FREE.names]))
+    parameters = blank(free_parameters(FREE, [values[name] for name in FREE.names]))
     seconds = steps_s(CASES, parameters)
     return tuple(
         replace(case, point=replace(case.point, step_s=step_s)) for case, step_s in zip(CASES, seconds, strict=True)
@@ -128,7 +128,7 @@ def test_what_no_point_informs_is_said():
 
 def test_written_values_have_six_digits():
     values = {parameter.name: parameter.prior * 1.23456789 for parameter in FREE.parameters}
-    short = rounded(blank(fitted(FREE, list(values.values()))))
+    short = round_values(blank(free_parameters(FREE, list(values.values()))))
     for name, item in short.fitted.items():
         assert item.value == float(f"{values[name]:.6g}")
 
@@ -151,7 +151,7 @@ def test_the_form_with_the_least_chi_square_is_taken():
     """Points made by another form: its own fit is exact, and the form of the file is not."""
     tensor = FREE.forms[1]
     values = TRUE | {"sharding.tensor": 3e-3}
-    seconds = steps_s(CASES, blank(fitted(tensor, [values[name] for name in tensor.names])))
+    seconds = steps_s(CASES, blank(free_parameters(tensor, [values[name] for name in tensor.names])))
     made = [replace(case, point=replace(case.point, step_s=s)) for case, s in zip(CASES, seconds, strict=True)]
     result = best(made, FREE)
     assert set(result.forms) == {"sharding.weight", "sharding.tensor", "sharding.turn", "sharding.step"}
@@ -163,6 +163,8 @@ def test_the_form_with_the_least_chi_square_is_taken():
 
 
 def test_cases_of_one_mapping_have_one_step_time():
-    by_id = dict(zip((case.point.id for case in CASES), steps_s(CASES, blank(fitted(FREE, [0.5] * 5))), strict=True))
+    by_id = dict(
+        zip((case.point.id for case in CASES), steps_s(CASES, blank(free_parameters(FREE, [0.5] * 5))), strict=True)
+    )
     assert by_id["bert/pod64/v1.1-closed"] == by_id["bert/pod64/v1.1-open"]
     assert by_id["bert/pod64/v1.0-closed"] != by_id["bert/pod64/v1.1-closed"]

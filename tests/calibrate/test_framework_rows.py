@@ -14,7 +14,7 @@ from podsim.model.microbenchmark import Microbenchmark
 from podsim.model.program import Part
 from podsim.model.readings import Mode, ReadingsFile, RowReading
 from podsim.physics.hostio import IN_LINE_BYTES_PER_S
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 ROW = Microbenchmark(
     id="r",
@@ -101,7 +101,7 @@ def test_json_has_groups_and_frameworks_as_one():
         )
 
     fit = FrameworkFit(costs=FrameworkCosts(rows=2), groups=(group("a", -0.3), group("b", -0.5)), path="x.toml")
-    body = written(fit).tree()
+    body = answer_document(fit).tree()
     assert body["schema"] == "podsim.frameworks/1"
     assert body["path"] == "x.toml"
     assert [each["family"] for each in body["groups"]] == ["a", "b"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import podsim
-from podsim.calibration.freeze import again, answered
+from podsim.calibration.freeze import again, freeze
 from podsim.files import catalog, frozen
 from podsim.files.write import frozen_text
 from podsim.model.family import FAMILIES
@@ -14,7 +14,7 @@ from podsim.model.training import EvaluationStyle
 from podsim.model.validation import FreezeReport, FrozenPrediction
 from podsim.studies.validate import frozen_report as view
 
-ROWS = frozen.frozen()
+ROWS = frozen.frozen_predictions()
 HALF_A_DIGIT = 5.1e-4  # of four: a row that rounds the other way on another machine has not moved
 
 
@@ -32,7 +32,7 @@ def rows():
 @pytest.mark.parametrize("row", [*rows()])
 def test_prediction_has_not_moved(row):
     """If it did and was meant to: podsim validate --freeze, and a line under Predictions in the changelog."""
-    now = answered(row, podsim.predict(row.workload, topology=row.topology, preset=row.preset))
+    now = freeze(row, podsim.predict(row.workload, topology=row.topology, preset=row.preset))
     seconds = {"step_s": None, "time_to_train_s": None}
     assert replace(now, **seconds) == replace(row, **seconds)
     assert now.step_s == pytest.approx(row.step_s, rel=2 * HALF_A_DIGIT)
@@ -79,11 +79,11 @@ def test_what_is_written_reads_back_and_is_the_shipped_file(tmp_path):
 
 def test_freezing_keeps_the_questions_and_reports_what_moved(tmp_path, monkeypatch):
     rows = (FrozenPrediction(workload="resnet50", topology="pod16", preset="mlperf-v1.1-closed"), *ROWS[-2:-1])
-    monkeypatch.setattr(frozen, "frozen", lambda: rows)
+    monkeypatch.setattr(frozen, "frozen_predictions", lambda: rows)
     report = podsim.freeze(path=tmp_path / "out.toml")
     texts = [(row.workload, row.topology, row.preset) for row in rows]
     assert [(row.workload, row.topology, row.preset) for row in report.after] == texts
-    assert [was for was, _ in report.moved] == [rows[0]]
+    assert [was for was, _ in report.changes] == [rows[0]]
     assert report.after[0].accumulation == 10
     assert catalog.describe(tmp_path / "out.toml").document.value.predictions == report.after
 
@@ -103,7 +103,7 @@ def test_the_screen_says_what_moved():
     now = replace(was, accumulation=7, time_to_train_s=was.time_to_train_s * 1.1)
     report = FreezeReport(before=ROWS, after=(now, *ROWS[1:]), path="x.toml")
     assert view.answer(report) == f"1 of {len(ROWS)} frozen predictions moved"
-    (row,) = view._moved(report).rows
+    (row,) = view._change_table(report).rows
     assert row[-1] == "+10.00 %"
     assert "→" in row[2]
     assert view.answer(replace(report, after=ROWS)).startswith("none of")

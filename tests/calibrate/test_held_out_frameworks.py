@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration.framework_fit import FrameworkFit, FrameworkGroup
-from podsim.calibration.published.fitted_rows import outdated, row_fits
+from podsim.calibration.published.fitted_rows import outdated_constants, row_fits
 from podsim.files import applications, frameworks_file, microbenchmarks, readings_file
 from podsim.model.framework import Framework
 from podsim.model.framework_costs import MICRO_BATCH, NAMES, REPLICA, constants_of
@@ -18,11 +18,11 @@ from podsim.model.published import PublishedReport, ReadRow, RowFit, Sample
 from podsim.model.published_bars import bars
 from podsim.model.readings import Mode, RowReading
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
-ROWS = (*microbenchmarks.published(), *applications.applications())
+ROWS = (*microbenchmarks.published_results(), *applications.applications())
 ROOT = Path(readings_file.__file__).parents[2]
 
 
@@ -114,7 +114,7 @@ def test_rows_in_sample_are_marked_on_screen_and_in_json() -> None:
     report = named("pytorch", "a", "b", "c", fit=IN_LINE)
     assert "in sample" in view.families(report.groups).rows[0]
     assert "yes" in published_rows.table(report.compared).rows[0]
-    document = written(report).tree()
+    document = answer_document(report).tree()
     assert [(row["sample"], row["fitted"], row["error_held_out"]) for row in document["rows"]] == [
         ("in sample", [MICRO_BATCH], 0.13)
     ] * 3
@@ -127,7 +127,7 @@ def test_constants_of_other_rows_are_named_on_screen() -> None:
     costs = frameworks_file.costs()
     slower = replace(costs.fitted[REPLICA], value=2 * costs.value(REPLICA))
     other = replace(costs, fitted={**costs.fitted, REPLICA: slower})
-    assert outdated(other, FrameworkFit(costs=costs, groups=())) == (REPLICA,)
+    assert outdated_constants(other, FrameworkFit(costs=costs, groups=())) == (REPLICA,)
     report = replace(named("pytorch", "a", fit=IN_LINE), outdated=(REPLICA,))
     assert "podsim calibrate --frameworks" in render(view.document(report), Look(160))
 
@@ -177,7 +177,7 @@ def test_every_key_of_the_document_is_described(published: PublishedReport) -> N
         "name",
         "reason",
     }
-    document = written(published).tree()
+    document = answer_document(published).tree()
     keys = set(document) | set(document["summary"])
     for name in ("rows", "families", "frameworks", "bars"):
         keys |= {key for entry in document[name] for key in entry}

@@ -11,9 +11,9 @@ from podsim.calibration.fit_cases import GROUP_OF, StepTimes, groups
 from podsim.calibration.fit_data import cases as _cases
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY, Cause
-from podsim.model.validation import GROUPINGS, POOLED
+from podsim.model.validation import GROUPINGS, POOLED_GROUP
 from podsim.predicting.assemble import step, step_doubt
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.validate import hold_outs_report as view
 
 FEW = {
@@ -44,7 +44,7 @@ def test_every_grouping_has_every_quantity(report):
 
 @pytest.mark.slow
 def test_what_is_written_is_what_was_found(report):
-    result = written(report).tree()
+    result = answer_document(report).tree()
     assert result["schema"] == "podsim.hold-outs/1"
     for by, quantities in result["hold_outs"].items():
         for quantity, errors in quantities.items():
@@ -70,10 +70,10 @@ def test_what_is_written_is_what_was_found(report):
 @pytest.mark.slow
 def test_intervals_of_what_is_extrapolated_are_pooled(report):
     """Larger machines, rounds, chips: a result counts as often as it was left out."""
-    assert set(report.intervals) == {*GROUPINGS, POOLED}
+    assert set(report.intervals) == {*GROUPINGS, POOLED_GROUP}
     for quantity in QUANTITIES:
         each = [report.intervals[by][quantity] for by in ("larger", "round", "chip")]
-        pooled = report.intervals[POOLED][quantity]
+        pooled = report.intervals[POOLED_GROUP][quantity]
         assert [item.count for item in each] == [3, len(CASES), 2]
         assert (pooled.count, pooled.held) == (sum(item.count for item in each), sum(item.held for item in each))
         assert pooled.widest == max(item.widest for item in each)

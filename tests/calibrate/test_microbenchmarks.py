@@ -12,20 +12,27 @@ from pathlib import Path
 import pytest
 
 from podsim.calibration.microbenchmarks import compare as comparison
-from podsim.calibration.microbenchmarks.fitted_measurements import FITTED, constant_of
+from podsim.calibration.microbenchmarks.fitted_measurements import FITTED_CONSTANTS, constant_of
 from podsim.calibration.microbenchmarks.measurement_families import FAMILIES
 from podsim.calibration.microbenchmarks.rules import Rule
 from podsim.cli.commands import validate_command as command
 from podsim.errors import InputError
 from podsim.files import catalog, microbenchmarks
 from podsim.model.chip import Chip
-from podsim.model.microbenchmark import Compared, ErrorLimit, MicrobenchmarkReport, Statistic, quantile, summary
+from podsim.model.microbenchmark import (
+    ComparedMeasurement,
+    ErrorLimit,
+    MicrobenchmarkReport,
+    Statistic,
+    quantile,
+    summary,
+)
 from podsim.physics import exchange
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.validate import microbenchmarks_report as view
 
-ROWS = microbenchmarks.shipped()
+ROWS = microbenchmarks.all_measurements()
 LINE = "a-1,gc2,1216,1.6,latency,one word,tiles=2;bytes=4,fp32,0.133,us,note,jia-2019,table 4.1"
 
 
@@ -200,7 +207,7 @@ def _hand_made(*errors: float, limit: float = 0.05) -> MicrobenchmarkReport:
         FAMILIES["latency"], bars=(ErrorLimit(statistic=Statistic.MEAN, limit=limit),), why="the reason of the miss"
     )
     row = next(row for row in ROWS if row.id == "latency-0002")
-    items = tuple(Compared(row=row, family="latency", predicted=row.value * (1 + error)) for error in errors)
+    items = tuple(ComparedMeasurement(row=row, family="latency", predicted=row.value * (1 + error)) for error in errors)
     return MicrobenchmarkReport(compared=items, left_out=(), summaries=(summary(family, errors),))
 
 
@@ -219,7 +226,7 @@ def test_rows_behind_a_constant_count_apart() -> None:
     (known,), (other,) = _hand_made(0.1).compared, _hand_made(0.3).compared
     mixed = replace(_hand_made(0.1), compared=(replace(known, fitted="x"), other, other))
     assert [(item.family.title, item.count) for item in mixed.by_constant] == [("no constant", 2), ("x", 1)]
-    details = written(mixed).tree()
+    details = answer_document(mixed).tree()
     assert [row["fitted"] for row in details["rows"]] == ["x", "", ""]
     assert [(constant["constant"], constant["count"]) for constant in details["constants"]] == [("", 2), ("x", 1)]
 
@@ -231,7 +238,7 @@ def test_bars_say_how_many_of_their_rows_are_fitted() -> None:
     assert (result.fitted, result.not_fitted) == (2, 1)
     assert (result.median_abs_fitted, result.median_abs_not_fitted) == pytest.approx((0.015, 0.3))
     row = next(row for row in ROWS if row.id == "latency-0002")
-    item = Compared(row=row, family="latency", predicted=row.value, fitted="x")
+    item = ComparedMeasurement(row=row, family="latency", predicted=row.value, fitted="x")
     for family_summary, flag in ((result, False), (summary(family, (0.01,), (True,)), True)):
         text = render(
             view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(family_summary,))), Look(100)
@@ -256,7 +263,7 @@ def test_every_row_behind_these_bars_is_one_that_a_constant_was_fitted_to(
     (result,) = (item for item in report.summaries if item.family.key == family)
     assert (result.fitted, result.not_fitted) == (result.count, 0)
     assert result in report.only_fitted
-    details = written(report).tree()
+    details = answer_document(report).tree()
     (line,) = (item for item in details["families"] if item["family"] == family)
     assert (line["fitted"], line["median_abs_not_fitted"]) == (result.count, None)
 
@@ -270,7 +277,7 @@ def test_the_link_that_was_drawn_through_measurements_is_marked() -> None:
 
 def test_every_constant_has_rows(report: MicrobenchmarkReport) -> None:
     table = {item.family.key: item.count for item in report.by_constant}
-    assert set(table) == {"", *(item.constant for item in FITTED)}
+    assert set(table) == {"", *(item.constant for item in FITTED_CONSTANTS)}
     assert sum(table.values()) == len(report.compared)
 
 
@@ -279,7 +286,7 @@ def test_convolutions_of_gc2_are_shown_as_released_too(report: MicrobenchmarkRep
     """SDK 1.0 chose before copies and without SLIC, and what was measured says so; the other is further off."""
     mine, other = (
         next(item for item in report.summaries if item.family.key == key)
-        for key in (family, f"{family}{comparison.RELEASED}")
+        for key in (family, f"{family}{comparison.AS_RELEASED}")
     )
     assert (other.count, other.verdict) == (mine.count, "")
     assert other.mean_abs > mine.mean_abs
@@ -321,13 +328,13 @@ def test_a_screen_is_as_wide_as_asked(report: MicrobenchmarkReport, width: int) 
 
 
 def test_json_holds_every_row(report: MicrobenchmarkReport) -> None:
-    text = written(report).tree()
+    text = answer_document(report).tree()
     assert text["schema"] == "podsim.microbenchmarks/1"
     assert len(text["rows"]) + len(text["left_out"]) == len(ROWS)
     row = text["rows"][0]
     assert row["error"] == pytest.approx(row["predicted"] / row["measured"] - 1)
     families = {
-        family["family"].removesuffix(comparison.RELEASED) for family in text["families"] if not family["pools"]
+        family["family"].removesuffix(comparison.AS_RELEASED) for family in text["families"] if not family["pools"]
     }
     assert families == {row["family"] for row in text["rows"]}
     assert all(bool(family["why"]) <= (family["verdict"] == "FAIL") for family in text["families"])

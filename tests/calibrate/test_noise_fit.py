@@ -16,7 +16,7 @@ from podsim.model.calibration import RunBlocks
 
 ROOT = Path(__file__).parents[2]
 CASES = {case.point.id: case for case in _cases()}
-BLOCKS = blocks.shipped()
+BLOCKS = blocks.published_blocks()
 
 
 @pytest.fixture(scope="module")

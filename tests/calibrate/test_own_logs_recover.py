@@ -7,7 +7,7 @@ import log_writer
 import pytest
 
 from podsim.calibration import own_groups
-from podsim.calibration.fit import blank, fit, fitted
+from podsim.calibration.fit import blank, fit, free_parameters
 from podsim.calibration.fit_cases import steps_s
 from podsim.calibration.fit_data import cases as _cases
 from podsim.calibration.fit_data import known_files as _catalog
@@ -129,7 +129,7 @@ def test_a_tail_that_may_be_a_slow_end_is_kept_and_said(tmp_path, runs, words):
 @pytest.mark.slow
 def test_parameters_are_recovered_from_synthetic_logs(tmp_path):
     assert TRUE.keys() == set(FREE.names)
-    known = blank(fitted(FREE, [TRUE[name] for name in FREE.names]))
+    known = blank(free_parameters(FREE, [TRUE[name] for name in FREE.names]))
     points, closed = [], [case for case in CASES if case.point.division == "closed"]
     for number, (case, step_s) in enumerate(zip(closed, steps_s(closed, known), strict=True)):
         folder = tmp_path / str(number)

@@ -12,21 +12,21 @@ import pytest
 
 import podsim
 from podsim.calibration.microbenchmarks.compare import compare
-from podsim.calibration.published.evaluate import EvaluationContext, settled
+from podsim.calibration.published.evaluate import EvaluationContext, complete_reading
 from podsim.calibration.published.interpretations import ways
 from podsim.calibration.published.judge import UNREAD, report
 from podsim.errors import Infeasible, InputError
 from podsim.files import applications, microbenchmarks, readings_file
 from podsim.model.microbenchmark import Microbenchmark
-from podsim.model.published import MOST_SPREAD, LeftOutRow, OtherReading, PublishedReport, ReadRow, Stated
-from podsim.model.published_bars import bars, missed
-from podsim.model.readings import LeftOutRows, Mode, Option, ReadingsFile, RowReading, Unsaid
+from podsim.model.published import MOST_SPREAD, LeftOutRow, OtherReading, PublishedReport, ReadRow, Statement
+from podsim.model.published_bars import any_missed, bars
+from podsim.model.readings import Interpretations, LeftOutRows, Mode, Option, ReadingsFile, RowReading
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.validate import published_report as view
 from podsim.studies.validate import published_rows
 
-ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
+ROWS = {row.id: row for row in (*microbenchmarks.published_results(), *applications.applications())}
 FILE = readings_file.readings().value
 READINGS = {reading.row: reading for reading in FILE.readings}
 
@@ -177,10 +177,10 @@ def option(name: str, **taken: Any) -> Option:
     return Option(name=name, reason="why", **taken)
 
 
-LENGTH = Unsaid(
+LENGTH = Interpretations(
     name="length", what="", options=(option("long", changes=("a=384",)), option("short", changes=("a=128",)))
 )
-BATCH = Unsaid(name="batch", what="", options=(option("best"), option("one", batch=1)))
+BATCH = Interpretations(name="batch", what="", options=(option("best"), option("one", batch=1)))
 SERVED = RowReading(
     row="published-0001",
     mode=Mode.INFER,
@@ -216,10 +216,10 @@ def serve(rates: dict[int, float], numbers: list[int]) -> Callable[..., Any]:
 def test_without_a_batch_the_one_that_serves_most_is_taken() -> None:
     numbers: list[int] = []
     verbs = desk(infer=serve({1: 10.0, 2: 30.0, 4: 20.0}, numbers))
-    assert settled(SERVED, verbs).batch == 2
+    assert complete_reading(SERVED, verbs).batch == 2
     assert numbers == [2, 4, 8]  # eight do not fit, so sixteen are not tried
-    assert settled(replace(SERVED, batch=4), verbs).batch == 4
-    assert settled(replace(SERVED, mode=Mode.TRAIN), verbs).batch is None
+    assert complete_reading(replace(SERVED, batch=4), verbs).batch == 4
+    assert complete_reading(replace(SERVED, mode=Mode.TRAIN), verbs).batch is None
 
 
 def test_a_row_has_the_range_of_all_its_readings() -> None:
@@ -229,7 +229,7 @@ def test_a_row_has_the_range_of_all_its_readings() -> None:
     assert result.reading.batch == 2
     assert result.in_range
     assert not result.inside
-    assert not result.determined
+    assert not result.is_determined
 
 
 def test_a_reading_that_does_not_fit_counts_for_nothing() -> None:
@@ -255,10 +255,10 @@ def read(predicted: float, *others: float, measured: float = 100.0) -> ReadRow:
 def test_what_is_determined_hangs_on_answers_and_never_on_the_measured_value() -> None:
     wide, narrow = MOST_SPREAD * 1.001, MOST_SPREAD * 0.999
     for measured in (1.0, 100.0, 120.0, 1e6):
-        assert read(100.0, 100.0 * narrow, measured=measured).determined
-        assert read(100.0, 100.0 / narrow, measured=measured).determined
-        assert not read(100.0, 100.0 * wide, measured=measured).determined
-        assert not read(110.0, 100.0, 100.0 * wide, measured=measured).determined
+        assert read(100.0, 100.0 * narrow, measured=measured).is_determined
+        assert read(100.0, 100.0 / narrow, measured=measured).is_determined
+        assert not read(100.0, 100.0 * wide, measured=measured).is_determined
+        assert not read(110.0, 100.0, 100.0 * wide, measured=measured).is_determined
 
 
 def test_the_range_holds_a_measured_value_at_its_ends() -> None:
@@ -311,24 +311,26 @@ def test_rows_that_leave_something_unsaid_count_apart_and_under_no_bar_of_networ
     assumed = replace(
         read(100.0), reading=RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", assumed=("the SDK",))
     )
-    assert assumed.stated is Stated.NOT
+    assert assumed.statement is Statement.NOT
 
 
 def test_a_row_without_a_chip_counts_once_for_each() -> None:
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16", unsaid=("chip",))
-    chips = Unsaid(name="chip", what="", options=(option("old", machine="pod16"), option("new", machine="bow-pod16")))
+    chips = Interpretations(
+        name="chip", what="", options=(option("old", machine="pod16"), option("new", machine="bow-pod16"))
+    )
 
     def predict(_workload: str, **flags: Any) -> SimpleNamespace:
         return estimate(throughput_samples_per_s=100.0 if flags["topology"] == "pod16" else 140.0)
 
     file = ReadingsFile(unsaid=(chips,), readings=(reading,))
     result = report((row(),), file, desk(predict=predict))
-    assert result.compared[0].stated is Stated.NO_CHIP
+    assert result.compared[0].statement is Statement.NO_CHIP
     assert [row.predicted for row in result.summaries["networks_chip_not_stated"].rows] == [100.0, 140.0]
     assert not result.networks.rows
     (group,) = result.groups
-    assert (group.stated, len(group.summary.rows)) == (Stated.NO_CHIP, 2)
-    (details,) = written(result).tree()["rows"]
+    assert (group.stated, len(group.summary.rows)) == (Statement.NO_CHIP, 2)
+    (details,) = answer_document(result).tree()["rows"]
     assert [(chip["chip"], chip["predicted"], chip["inside"]) for chip in details["chips"]] == [
         ("old", 100.0, True),
         ("new", 140.0, False),
@@ -393,7 +395,7 @@ def test_a_kernel_is_asked_of_op() -> None:
 
 def test_no_row_is_no_pass() -> None:
     assert math.isnan(of().all_rows.median_abs)
-    assert missed(of())
+    assert any_missed(of())
     assert view.answer(of()).startswith("FAIL, no row")
 
 
@@ -405,7 +407,7 @@ def test_rows_for_one_reason_are_left_out_together() -> None:
 
 
 def test_json_has_every_row_with_the_keys_that_are_promised() -> None:
-    document = written(of(0.1, unstated=(0.5,))).tree()
+    document = answer_document(of(0.1, unstated=(0.5,))).tree()
     keys = {
         "id",
         "measured",

@@ -12,14 +12,14 @@ from podsim.files import applications, catalog, find, microbenchmarks, readings_
 from podsim.model.published import PublishedReport
 from podsim.model.readings import Mode
 
-ROWS = {row.id: row for row in (*microbenchmarks.published(), *applications.applications())}
+ROWS = {row.id: row for row in (*microbenchmarks.published_results(), *applications.applications())}
 FILE = readings_file.readings().value
 READINGS = {reading.row: reading for reading in FILE.readings}
 
 
 def test_every_row_of_both_files_is_asked_about_or_left_out_with_a_reason() -> None:
     left_out = {row: rows.reason for rows in FILE.left_out for row in rows.rows}
-    assert (len(microbenchmarks.published()), len(applications.applications())) == (103, 107)
+    assert (len(microbenchmarks.published_results()), len(applications.applications())) == (103, 107)
     assert set(READINGS) | set(left_out) == set(ROWS)
     assert not set(READINGS) & set(left_out)
     assert all(reading.reason or reading.mode for reading in READINGS.values())
@@ -28,7 +28,10 @@ def test_every_row_of_both_files_is_asked_about_or_left_out_with_a_reason() -> N
 
 def test_ids_number_the_rows_of_each_file() -> None:
     """Older rows keep the ids that they had: published-0001 to 0047 are those of the file's first version."""
-    for name, rows in (("published", microbenchmarks.published()), ("application", applications.applications())):
+    for name, rows in (
+        ("published", microbenchmarks.published_results()),
+        ("application", applications.applications()),
+    ):
         assert [row.id for row in rows] == [f"{name}-{at:04}" for at in range(1, len(rows) + 1)]
     older = ROWS["published-0047"]
     assert (older.what, older.value, older.unit) == ("STREAM (BabelStream)", 8.0, "TB/s")
@@ -104,7 +107,7 @@ def test_a_stated_split_gives_the_stated_batch() -> None:
     ],
 )
 def test_a_wrong_file_is_refused(change: tuple[str, str], message: str, tmp_path: Path) -> None:
-    text = (find.shipped("calibration") / readings_file.NAME).read_text(encoding="utf-8")
+    text = (find.data_folder("calibration") / readings_file.NAME).read_text(encoding="utf-8")
     assert change[0] in text
     path = tmp_path / "readings.toml"
     path.write_text(text.replace(*change, 1), encoding="utf-8")

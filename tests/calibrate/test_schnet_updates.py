@@ -21,7 +21,7 @@ MACHINES = {
 
 
 def rows():
-    with (find.shipped("calibration") / "independent-steps.csv").open(encoding="utf-8") as lines:
+    with (find.data_folder("calibration") / "independent-steps.csv").open(encoding="utf-8") as lines:
         return [row for row in csv.DictReader(lines) if row["what"] == "schnet"]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from podsim.calibration.start_time_fit import FORMS, MeasuredTime, chosen, fit, operators, proportion
+from podsim.calibration.start_time_fit import FORMS, MeasuredTime, best_form, fit, operators, proportion
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, compile_rows, find, start_times_file
 from podsim.files.load import load
@@ -14,7 +14,7 @@ from podsim.files.write import start_times_text
 from podsim.model.framework import Framework
 from podsim.report.terminal import Look, render
 from podsim.studies.calibrate import start_report
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 SECONDS = 0.5
 NETWORKS = {"one": 1.3, "two": 0.8, "three": 1.0, "four": 1 / (1.3 * 0.8)}
@@ -51,9 +51,9 @@ def test_the_proportion_is_found_again():
 
 def test_the_form_is_chosen_by_its_own_rows():
     rows = made(compile_rows.rows()[0])
-    assert chosen(rows)[0] == FORMS[0]
+    assert best_form(rows)[0] == FORMS[0]
     swapped = [replace(row, units={FORMS[0]: row.units[FORMS[1]], FORMS[1]: row.units[FORMS[0]]}) for row in rows]
-    assert chosen(swapped)[0] == FORMS[1]
+    assert best_form(swapped)[0] == FORMS[1]
 
 
 def test_two_networks_are_too_few():
@@ -121,11 +121,11 @@ def test_operators_of_a_row():
 
 def test_a_table_with_faults_names_them(tmp_path, monkeypatch):
     (tmp_path / "applications.csv").write_text(
-        (find.shipped("calibration") / "applications.csv").read_text(encoding="utf-8"), encoding="utf-8"
+        (find.data_folder("calibration") / "applications.csv").read_text(encoding="utf-8"), encoding="utf-8"
     )
     lines = [",".join(compile_rows.HEADER), "application-0036,build,,,,x,both,0,1,-1,,"]
     (tmp_path / compile_rows.NAME).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _: tmp_path)
     with pytest.raises(InputError) as no:
         compile_rows.rows()
     for key in ("what", "mode", "family", "network", "workload", "layers", "compiled_on", "more_s"):
@@ -138,4 +138,4 @@ def test_the_screen_says_errors_and_what_was_left_out(shipped):
     assert "18 of 20 rows" in text
     assert "application-0090" in text
     assert "an operator" in start_report.answer(shipped)
-    assert '"podsim.compile_times/1"' in written(shipped).json()
+    assert '"podsim.compile_times/1"' in answer_document(shipped).json()

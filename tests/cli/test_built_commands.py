@@ -16,7 +16,7 @@ from podsim.cli.command_line import main
 from podsim.model.verb import Verb
 from podsim.report import fields_document
 from podsim.report.doc import Fact, Facts
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.explain import operators
 
 DECLARATION = '''
@@ -37,7 +37,7 @@ FUNCTION = '''
 
 from dataclasses import dataclass
 
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RackLoad:
     shares: tuple[float, ...]
 
 
-@checked
+@check_arguments
 def rack_load(*, links: int = 2, both_ways: bool = False) -> RackLoad:
     """The load of links."""
     return RackLoad(0.0015, 2_000_000, 4e6, links, both_ways, (0.5, 0.25))
@@ -144,7 +144,7 @@ def test_fields_say_their_units() -> None:
         if isinstance(block, Facts)
         for row in block.rows
     }
-    assert written(answer).tree()["grid"] == [1000, 1000]
+    assert answer_document(answer).tree()["grid"] == [1000, 1000]
 
 
 def test_a_verb_is_in_the_module_that_its_study_names() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import podsim
 from podsim.cli.command_line import main
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 
 QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "sharding.weight=1e-4")
 
@@ -30,10 +30,10 @@ def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -
     comparison = podsim.compare("bert", pod=16, engine="analytic", changes=["sharding.weight=1e-4"])
     assert document["schema"] == "podsim.compare/1"
     assert [side["time_to_train_s"]["value"] for side in document["sides"]] == [
-        rounded(case.answer.time_to_train_s.value) for case in comparison.sides
+        round_floats(case.answer.time_to_train_s.value) for case in comparison.sides
     ]
     (difference,), (item,) = document["differences"], comparison.differences
-    assert difference["time"] == rounded({"value": item.time.value, "low": item.time.low, "high": item.time.high})
+    assert difference["time"] == round_floats({"value": item.time.value, "low": item.time.low, "high": item.time.high})
     assert [part["part"] for part in difference["parts"]] == [part.part for part in item.parts]
     assert comparison._repr_html_()
 

@@ -40,7 +40,7 @@ def test_a_quantity_is_what_its_strict_spelling_is(verb: str, name: str, text: s
     ],
 )
 def test_a_number_is_what_its_strict_spelling_is(verb: str, name: str, text: str, number: float) -> None:
-    assert studies.arguments(verb)[name].parsed(text) == number
+    assert studies.arguments(verb)[name].parse(text) == number
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_number_is_what_its_strict_spelling_is(verb: str, name: str, text: str
 )
 def test_two_meanings_are_refused_with_both_of_them(verb: str, name: str, text: str, suggestion: str) -> None:
     with pytest.raises(ValueError, match=suggestion):
-        studies.arguments(verb)[name].parsed(text)
+        studies.arguments(verb)[name].parse(text)
 
 
 def test_the_answer_is_that_of_the_strict_spelling(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import podsim
 from podsim.cli.command_line import main
-from podsim.report.digits import DRAWN, rounded
+from podsim.report.digits import SIMULATED_DIGITS, round_floats
 
 SPLIT = {"pod": 1024, "replicas": 128, "ipus_per_replica": 8, "micro_batch": 2, "accumulation": 24}
 FLAGS = [word for name, value in SPLIT.items() for word in (f"--{name.replace('_', '-')}", str(value))]
@@ -24,10 +24,10 @@ def test_the_document_is_the_report(capsys):
     report, details = podsim.goodput("bert", **SPLIT, work="7d", runs=50, spares=2), json.loads(out)
     assert list(details)[:2] == ["schema", "podsim"]
     assert details["schema"] == "podsim.goodput/1"
-    assert details["goodput"]["mean"] == rounded(report.goodput.mean, DRAWN)
-    assert details["finish_s"]["p95"] == rounded(report.finish_s.p95, DRAWN)
-    assert details["interval_s"] == rounded(report.interval_s)
-    assert details["checkpoint"]["total_s"] == rounded(report.cost.total_s)
+    assert details["goodput"]["mean"] == round_floats(report.goodput.mean, SIMULATED_DIGITS)
+    assert details["finish_s"]["p95"] == round_floats(report.finish_s.p95, SIMULATED_DIGITS)
+    assert details["interval_s"] == round_floats(report.interval_s)
+    assert details["checkpoint"]["total_s"] == round_floats(report.cost.total_s)
     assert details["parts"][0] == {
         "name": "ipu",
         "count": 1024,
@@ -35,7 +35,7 @@ def test_the_document_is_the_report(capsys):
         "repair_s": 3600.0,
         "spared": True,
     }
-    assert details["mean_time_between_failures_s"] == rounded(1 / report.run.failures_per_s)
+    assert details["mean_time_between_failures_s"] == round_floats(1 / report.run.failures_per_s)
     assert (details["grade"], details["spares"], details["runs"]) == ("assumed", 2, 50)
     assert run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "--spares", "2", "--json")[1] == out
 
@@ -46,7 +46,7 @@ def test_the_screen_says_what_is_assumed_and_how_to_replace_it(capsys):
     text = " ".join(out.split())
     assert "no failure rates of IPU systems are published: all are assumed" in text
     assert 'set your own with --set failures.ipu.mtbf="5 y"' in text
-    assert "spare machines with --spares 4" in text
+    assert "add spare machines · --spares 4" in text
     assert "Checkpoint intervals" not in text
     assert "Checkpoint intervals" in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--runs", "50", "-v")[1]
     assert "with --spares" not in run(capsys, "goodput", "bert", *FLAGS, "--work", "7d", "--spares", "4")[1]

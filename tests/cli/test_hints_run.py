@@ -31,7 +31,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactor
         errors.append(error)
         return exit_code(error)
 
-    monkeypatch.setattr(command_line, "_refused", refused)
+    monkeypatch.setattr(command_line, "_report_error", refused)
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
 
     def run(words: list[str]) -> tuple[int, PodsimError | None]:

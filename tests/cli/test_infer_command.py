@@ -6,7 +6,7 @@ import pytest
 
 import podsim
 from podsim.cli.command_line import main
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 from podsim.report.doc import Bars
 from podsim.studies.infer import report as inference
 
@@ -30,9 +30,9 @@ def test_json_has_the_attributes(found, capsys):
     assert main([*QUESTION, "--json"]) == 0
     details = json.loads(capsys.readouterr().out)
     assert details["schema"] == "podsim.inference/1"
-    assert details["capacity_requests_per_s"]["value"] == rounded(found.capacity_per_s.value)
-    assert details["delays"]["p99_s"] == rounded(found.delays.p99_s)
-    assert details["service"]["parts_s"]["compute"] == rounded(next(iter(found.service.parts_s.values())))
+    assert details["capacity_requests_per_s"]["value"] == round_floats(found.capacity_per_s.value)
+    assert details["delays"]["p99_s"] == round_floats(found.delays.p99_s)
+    assert details["service"]["parts_s"]["compute"] == round_floats(next(iter(found.service.parts_s.values())))
     assert [row["batch"] for row in details["batches"]] == [1, 2, 4]
     assert details["load"]["clients"] is None
 
@@ -42,7 +42,7 @@ def test_flags_are_the_keywords_of_the_function(capsys):
     assert main([*line, "--requests", "500", "--wait", "1 ms", "--seed", "3"]) == 0
     details = json.loads(capsys.readouterr().out)
     same = podsim.infer("resnet50", pod=4, batch=4, engine="analytic", clients=3, requests=500, wait=1e-3, seed=3)
-    assert details["delays"]["mean_s"] == rounded(same.delays.mean_s)
+    assert details["delays"]["mean_s"] == round_floats(same.delays.mean_s)
     assert details["load"]["wait_s"] == 1e-3
 
 

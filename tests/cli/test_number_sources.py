@@ -3,14 +3,14 @@
 import podsim
 from podsim.files import catalog, comparator_machines, inputs
 from podsim.report import number_sources
-from podsim.report.origins import Used, of_one, of_page
+from podsim.report.origins import MachineNames, of_one, of_page
 
 
 def test_a_machine_without_ipus_has_the_numbers_of_its_chip():
     placed = comparator_machines.machine("dgx-a100")
-    assert number_sources.of_machine(Used(called="it", topology="dgx-a100")) == placed.chip.provenance
+    assert number_sources.of_machine(MachineNames(called="it", topology="dgx-a100")) == placed.chip.provenance
     pod = catalog.topology("pod16")
-    assert number_sources.of_machine(Used(called="it", topology="pod16")) == pod.provenance
+    assert number_sources.of_machine(MachineNames(called="it", topology="pod16")) == pod.provenance
 
 
 def test_a_run_in_phases_has_the_numbers_of_each():
@@ -20,7 +20,7 @@ def test_a_run_in_phases_has_the_numbers_of_each():
 
 def test_a_page_names_machines_workloads_and_documents():
     prediction = podsim.predict("bert", pod=16, engine="analytic")
-    used = Used(called="POD16", topology="pod16")
+    used = MachineNames(called="POD16", topology="pod16")
     machines, workloads, documents = of_page([used], ["bert"], answers=[prediction])
     assert machines
     assert workloads
@@ -32,7 +32,7 @@ def test_a_page_names_machines_workloads_and_documents():
 
 def test_numbers_that_flags_gave_are_listed_as_given():
     prediction = podsim.predict("bert", pod=16, engine="analytic")
-    used = Used(called="POD16", topology="pod16")
+    used = MachineNames(called="POD16", topology="pod16")
     with inputs.recording() as ledger:
         ledger.flags = {"workload": "bert", "pod": 16, "global_batch": 4608, "samples": 2.5e6, "kwh_price": 0.2}
         first, *_ = of_one(used, "bert", prediction)

@@ -16,7 +16,7 @@ from podsim.model.chip import Chip
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Matmul
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.op import one_operator as operators
 from podsim.studies.op import report as view
 from podsim.tiles import product
@@ -317,7 +317,7 @@ def test_an_absurd_product_is_refused_before_it_is_planned(gc200: Chip, monkeypa
 
 def test_the_same_question_gives_the_same_bytes() -> None:
     first, second = (podsim.op("matmul", m=1000, k=300, n=77) for _ in range(2))
-    assert written(first).json() == written(second).json()
+    assert answer_document(first).json() == answer_document(second).json()
     assert render(view.document(first, verbose=True), Look(100)) == render(
         view.document(second, verbose=True), Look(100)
     )

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import math
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -172,6 +174,32 @@ def test_a_prediction_takes_own_parameters_and_says_so(folder, fits, capsys):
     assert result[1]["calibration"].startswith("parameters of my.toml: 29 calibration points")
     assert result[0]["step_s"] < result[1]["step_s"]
     assert main(["explain", "bert", "--pod", "16", "--ops", *V11, *words]) == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "flags"),
+    [
+        ({}, V11),
+        ({"global_batch": 1536, "accumulation": 96}, ("--ipus-per-replica", "4", "--sdk", "2.3")),
+        ({"accumulation": 96}, ("--topology", "pod32", "--ipus-per-replica", "4", "--sdk", "2.3")),
+    ],
+    ids=["published", "another mapping", "another machine"],
+)
+def test_the_command_shown_predicts_what_was_run_with_its_narrow_interval(folder, fits, capsys, changed, flags):
+    """Three runs of one step each, so that the interval is less than half as wide as without them."""
+    published(folder / "logs", count=3, **changed)
+    assert main(["calibrate", "--logs", "logs", *flags, "--out", "my.toml"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    command = re.search(r"; podsim (predict .*? --parameters my.toml)", text)[1]
+    answers = []
+    for words in (command.split(), command.removesuffix(" --parameters my.toml").split()):
+        assert main([*words, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert "3 own runs of this configuration" in answers[0]["calibration"]
+    widths = [
+        math.log(each["throughput_samples_per_s"]["high"] / each["throughput_samples_per_s"]["low"]) for each in answers
+    ]
+    assert widths[0] < widths[1] / 2
 
 
 @pytest.mark.parametrize(

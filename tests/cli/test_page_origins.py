@@ -75,7 +75,7 @@ def test_a_number_that_all_share_stands_once() -> None:
 
 def test_what_is_given_and_what_is_assumed_stand_apart() -> None:
     values = {"a": value("1", kind=SourceKind.GIVEN), "b": value("2"), "c": value("3", "doc", SourceKind.DATASHEET)}
-    heading, given, assumed = view.assumed("machine mine", values)
+    heading, given, assumed = view.provenance_blocks("machine mine", values)
     assert heading.text == "machine mine, 3 values: 1 datasheet, 1 given, 1 assumed"
     assert (given.columns[0].title, given.rows) == ("given", (("a", "1", "why"),))
     assert (assumed.columns[0].title, assumed.rows) == ("assumed", (("b", "2", "why"),))

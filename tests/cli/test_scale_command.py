@@ -8,7 +8,7 @@ import pytest
 import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 from podsim.studies.scale import machines as planning
 
 QUESTION = ["scale", "resnet50", "--pods", "16..128", "--engine", "analytic"]
@@ -25,11 +25,11 @@ def test_json_has_the_attributes(found, capsys):
     details = json.loads(capsys.readouterr().out)
     assert details["schema"] == "podsim.scale/1"
     for row, machine in zip(found.rows, details["machines"], strict=True):
-        assert (machine["topology"], machine["efficiency"]) == (row.topology, rounded(row.efficiency))
-        assert machine["time_to_train_s"]["low"] == rounded(row.prediction.time_to_train_s.low)
+        assert (machine["topology"], machine["efficiency"]) == (row.topology, round_floats(row.efficiency))
+        assert machine["time_to_train_s"]["low"] == round_floats(row.prediction.time_to_train_s.low)
         assert len(machine["published"]) == len(row.published)
-    assert details["laws"]["universal"]["coherency"] == rounded(found.universal.coherency)
-    assert details["knee_ipus"] == rounded(found.knee_ipus)
+    assert details["laws"]["universal"]["coherency"] == round_floats(found.universal.coherency)
+    assert details["knee_ipus"] == round_floats(found.knee_ipus)
     assert sum(details["grown"].values()) == pytest.approx(1 / found.rows[-1].efficiency - 1)
 
 
@@ -83,7 +83,7 @@ def test_exit_1_where_nothing_fits(capsys):
 def test_a_run_costs_what_predict_says():
     report = podsim.scale("bert", pods="16", engine="analytic", kwh_price=0.5)
     alone = podsim.predict("bert", pod=16, engine="analytic")
-    money = podsim.priced(alone, kwh_price=0.5).money
+    money = podsim.price(alone, kwh_price=0.5).money
     assert report.rows[0].prediction.money == money
 
 

@@ -13,14 +13,14 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError, NotWritten
 from podsim.files import inputs
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import Doc, Heading
-from podsim.report.handout import arranged
+from podsim.report.handout import arrange
 from podsim.report.json_document import JsonDocument
 
 ANSWER = {
     "screen": lambda: Doc(((Heading("a title"),),)),
-    "written": Written(lambda: JsonDocument("x"), {"a": 1}),
+    "written": AnswerDocument(lambda: JsonDocument("x"), {"a": 1}),
     "line": lambda: ("first", "second\x1b[31m"),
 }
 
@@ -95,7 +95,7 @@ def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
 def test_words_alone_have_no_picture(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "a.svg"))
     with pytest.raises(InputError, match="it has no chart"):
-        saving.save(flags, OutputFlags(), report=lambda: arranged(ANSWER["screen"](), ""), written=ANSWER["written"])
+        saving.save(flags, OutputFlags(), report=lambda: arrange(ANSWER["screen"](), ""), written=ANSWER["written"])
     assert not (tmp_path / "a.svg").exists()
 
 
@@ -103,7 +103,7 @@ def test_an_answer_that_could_not_be_written_is_still_an_answer():
     def ask():
         raise NotWritten("a disk is full", "the answer")
 
-    assert saving.answered(ask) == "the answer"
+    assert saving.answer_then_raise(ask) == "the answer"
 
 
 def test_nobody_watches_a_pipe(capsys):
@@ -152,10 +152,10 @@ def test_completion_that_cannot_be_written_says_why(tmp_path, monkeypatch):
 
 
 def test_an_interrupt_is_ctrl_c_unless_a_signal_says_otherwise():
-    usual = signals.ended(KeyboardInterrupt())
+    usual = signals.interrupt_of(KeyboardInterrupt())
     assert (usual.code, usual.message, usual.number) == (ExitCode.INTERRUPTED, "interrupted", signal.SIGINT)
     other = signals.ProcessInterrupt(ExitCode.TERMINATED, "terminated", signal.SIGTERM)
-    assert signals.ended(other) is other
+    assert signals.interrupt_of(other) is other
 
 
 def test_of_two_signals_at_once_the_second_changes_nothing(monkeypatch):

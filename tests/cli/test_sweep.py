@@ -11,8 +11,8 @@ from test_transcripts import ROOT, replay
 
 import podsim
 from podsim.cli.command_line import main
-from podsim.report.digits import rounded
-from podsim.studies.documents import written
+from podsim.report.digits import round_floats
+from podsim.studies.documents import answer_document
 from podsim.studies.sweep import compute
 
 CASES = ROOT / "tests/cases/sweeps"
@@ -72,13 +72,13 @@ def test_each_suffix(suffix: str, swept: Path, tmp_path: Path, capsys: pytest.Ca
 def test_parquet_and_csv_have_the_same_cells(swept: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     report = podsim.sweep(swept / "splits.toml")
-    table = parquet.read_table(io.BytesIO(written(report).parquet()))
-    header, *rows = written(report).csv().splitlines()
+    table = parquet.read_table(io.BytesIO(answer_document(report).parquet()))
+    header, *rows = answer_document(report).csv().splitlines()
     assert header.split(",") == table.schema.names
     assert len(rows) == table.num_rows == 4
     (at,) = [at for at, row in enumerate(report.rows) if row.outcome.answer is None]
     assert table["answer.step_s"].to_pylist()[at] is None
-    assert table["answer.step_s"].to_pylist()[-1] == rounded(report.rows[-1].outcome.answer.step_s)
+    assert table["answer.step_s"].to_pylist()[-1] == round_floats(report.rows[-1].outcome.answer.step_s)
 
 
 def test_a_point_is_the_prediction_of_its_flags(swept: Path) -> None:
@@ -91,8 +91,8 @@ def test_a_point_is_the_prediction_of_its_flags(swept: Path) -> None:
         "bert", pod=64, replicas=8, ipus_per_replica=8, micro_batch=2, accumulation=96, engine="analytic"
     )
     answer = document["points"][3]["answer"]
-    assert answer["time_to_train_s"] == rounded(prediction.time_to_train_s.value)
-    assert answer["step_s"] == rounded(prediction.step_s.value)
+    assert answer["time_to_train_s"] == round_floats(prediction.time_to_train_s.value)
+    assert answer["step_s"] == round_floats(prediction.step_s.value)
     assert sum(answer["breakdown_s"].values()) == pytest.approx(answer["step_s"])
     assert document["points"][1]["refusal"]["code"] == "bad-mapping"
 
@@ -114,10 +114,14 @@ def test_a_missing_package_is_named_before_anything_runs(
     assert "podsim[parquet]" in capsys.readouterr().err
 
 
-def test_a_sweep_draws_itself_in_a_notebook(swept: Path) -> None:
-    drawn = podsim.sweep(swept / "splits.toml")._repr_html_()
-    assert drawn
-    assert "time to train against replicas" in drawn
+def test_a_sweep_is_short_in_a_notebook_and_drawn_in_its_page(swept: Path, tmp_path: Path) -> None:
+    answer = podsim.sweep(swept / "splits.toml")
+    shown = answer._repr_html_()
+    assert shown
+    assert "shortest time to train of " in shown
+    assert "time to train against replicas" not in shown
+    answer.save(tmp_path / "a.html")
+    assert "time to train against replicas" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_files_named_in_a_sweep_are_read_from_beside_it(swept: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_steps_with_noise_share_their_luck_with_a_prediction() -> None:
         podsim.trace("resnet50", pod=16, steps=steps, noise_scale=scale, seed=3)
         for steps, scale in ((2, 1.0), (4, 1.0), (4, 3.0))
     )
-    predicted = podsim.predict("resnet50", pod=16, steps=noisy_steps.DRAWN, seed=3).noise
+    predicted = podsim.predict("resnet50", pod=16, steps=noisy_steps.DRAWS, seed=3).noise
     assert predicted is not None
 
     def lengths(trace: Trace) -> list[float]:

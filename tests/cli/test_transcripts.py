@@ -60,7 +60,7 @@ def test_transcript(
     monkeypatch.chdir(case.parent)
     monkeypatch.setattr(podsim, "validate", lambda **_: request.getfixturevalue("fitted").validation)
     monkeypatch.setattr(podsim, "coverage", lambda **_: _coverage(request.getfixturevalue("fitted").without))
-    monkeypatch.setattr(podsim, "published", lambda **_: request.getfixturevalue("published"))
+    monkeypatch.setattr(podsim, "validate_published", lambda **_: request.getfixturevalue("published"))
     recorded = case.read_text(encoding="utf-8")
     printed = replay(recorded, capsys)
     if os.environ.get("PODSIM_UPDATE"):

@@ -50,7 +50,7 @@ def test_a_model_without_a_length_is_answered(
 
 def test_throughput_and_efficiency_stand_in_place_of_times(own: str) -> None:
     report = podsim.scale(own, pods="4..16", engine="analytic")
-    assert not report.timed
+    assert not report.has_length
     alone = podsim.predict(own, pod=8, engine="analytic")
     row = report.rows[1]
     assert row.prediction is not None

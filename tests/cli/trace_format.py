@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podsim.report.digits import rounded
+from podsim.report.digits import round_floats
 
 
 def check_format(text: str) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def check_format(text: str) -> list[dict[str, Any]]:
         assert isinstance(event["name"], str)
         assert event["name"]
         assert isinstance(event["args"], dict)
-        assert event["args"] == rounded(event["args"])
+        assert event["args"] == round_floats(event["args"])
         assert event["ts"] >= 0
         if event["ph"] != "M":
             by_kind[event["ph"]].append(event)

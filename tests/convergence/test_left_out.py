@@ -79,7 +79,7 @@ def test_left_out_points_lie_where_the_doubt_says(name):
 @pytest.mark.parametrize("name", CURVES)
 def test_the_curve_in_use_is_that_of_its_round(name):
     """calibration/convergence/NAME.toml repeats rows of reference-points.csv, as whole samples."""
-    rows = reference_points.curves(reference_points.shipped())[BENCHMARK[name], ROUND]
+    rows = reference_points.curves(reference_points.published_points())[BENCHMARK[name], ROUND]
     each = IMAGES if name == "resnet50" else 1
     for used, row in zip(CURVES[name].points, rows.points, strict=True):
         assert (used.batch, used.runs) == (row.batch, row.runs)

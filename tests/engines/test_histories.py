@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podsim.engines.des.histories import Luck, simulate
-from podsim.model.goodput import Interrupted, PartCount
+from podsim.model.goodput import InterruptedRun, PartCount
 from podsim.predicting.checkpoints import luck
 
 
@@ -17,7 +17,7 @@ def part(mtbf_s, count=1, repair_s=0.0, *, spared=False, name="ipu"):
 
 
 def interrupted(*parts, work_s=1e5, checkpoint_s=20.0, detect_s=30.0, restart_s=100.0, spares=0):
-    return Interrupted(
+    return InterruptedRun(
         work_s=work_s, checkpoint_s=checkpoint_s, detect_s=detect_s, restart_s=restart_s, parts=parts, spares=spares
     )
 
@@ -60,7 +60,7 @@ def test_nothing_fails():
     run = interrupted(part(1e12), work_s=1000.0, checkpoint_s=5.0)
     histories = simulate(luck(run, 3, 0), 300.0)
     assert histories.finish_s == pytest.approx([1000.0 + 3 * 5.0] * 3)  # the last part needs no checkpoint
-    assert histories.lost.lost_work_s == pytest.approx(0.0, abs=1e-9)
+    assert histories.losses.lost_work_s == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("interval_s", [200.0, 1000.0, 5000.0])

@@ -88,7 +88,7 @@ def test_a_stage_is_the_sum_of_its_plans_run_one_by_one(from_nothing):
     setup = published("bert", "pod16")
     stage = setup.mapping.stages[0]
     (ran, *_) = stage_work(setup.workload, setup.mapping, setup.machine, tiles=engine.as_run)
-    chip = work.computing(setup.machine, setup.mapping.configuration).chip
+    chip = work.computing(setup.machine, setup.workload, setup.mapping).chip
     cycles = [
         engine.run(plan, chip, unfolded=index == 0).total_cycles
         for index, (_, _, plan) in enumerate(stage_plans(setup.workload, setup.mapping, setup.machine, stage))
@@ -128,7 +128,7 @@ def test_a_kept_run_is_not_that_of_another_chip(from_nothing):
     for chip in (machine.chip, slow):
         planner = Planner(work.PlanTarget(chip, setup.workload.precision))
         runs.append(planner.as_run(operator, work.Pass.FORWARD, 2, engine.as_run))
-        assert runs[-1].cycles == pytest.approx(planner.planned(operator, work.Pass.FORWARD, 2).cycles)
+        assert runs[-1].cycles == pytest.approx(planner.pass_cost(operator, work.Pass.FORWARD, 2).cycles)
     assert isinstance(runs[0], AsRun)
     assert runs[0].cycles.sync < runs[1].cycles.sync
 

@@ -79,7 +79,7 @@ def test_the_engine_is_its_definition(few, program):
 @given(program=programs(), kept=st.integers(1, 20))
 def test_forgetting_changes_nothing(program, kept):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sharing, "KEPT", kept)
+        patch.setattr(sharing, "MOST_KEPT", kept)
         forgetful = run(des, *program)
     assert forgetful == run(des, *program)
 

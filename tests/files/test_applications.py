@@ -31,10 +31,10 @@ def test_rows_have_what_their_source_states() -> None:
 def test_a_wrong_file_is_refused(
     change: tuple[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (find.shipped("calibration") / applications.NAME).read_text(encoding="utf-8")
+    text = (find.data_folder("calibration") / applications.NAME).read_text(encoding="utf-8")
     assert change[0] in text
     (tmp_path / applications.NAME).write_text(text.replace(*change, 1), encoding="utf-8")
-    monkeypatch.setattr(find, "shipped", lambda _name: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _name: tmp_path)
     with pytest.raises(InputError) as refused:
         applications.applications()
     assert refused.value.code == "bad-applications-file"

@@ -102,7 +102,7 @@ def test_the_current_folder_comes_before_the_user_and_the_user_before_what_is_sh
     user = write("user-data/podsim/topologies/bow-2000.toml", DERIVED.format(base="pod128"))
     first = catalog.topology("bow-2000")
     assert (first.path, first.value.ipus) == (str(user), 128)
-    assert first.warnings == (f"{user} is used; it hides {find.shipped('topologies') / 'bow-2000.toml'}",)
+    assert first.warnings == (f"{user} is used; it hides {find.data_folder('topologies') / 'bow-2000.toml'}",)
     write("topologies/bow-2000.toml", DERIVED.format(base="pod256"))
     second = catalog.topology("bow-2000")
     assert second.value.ipus == 256
@@ -111,7 +111,7 @@ def test_the_current_folder_comes_before_the_user_and_the_user_before_what_is_sh
 
 
 def test_a_copy_that_says_the_same_hides_nothing(write):
-    write("topologies/pod64.toml", (find.shipped("topologies") / "pod64.toml").read_text())
+    write("topologies/pod64.toml", (find.data_folder("topologies") / "pod64.toml").read_text())
     assert catalog.topology("pod64").warnings == ()
 
 
@@ -126,7 +126,7 @@ def test_a_user_without_a_home_still_gets_what_is_shipped(monkeypatch):
 
 def test_a_workload_and_a_chip_are_found_here_too(write):
     write("workloads/mine.toml", (Path(find.__file__).parents[1] / "workloads" / "bert.toml").read_text())
-    write("topologies/chips/mine.toml", (find.shipped("topologies") / "chips" / "bow.toml").read_text())
+    write("topologies/chips/mine.toml", (find.data_folder("topologies") / "chips" / "bow.toml").read_text())
     assert catalog.workload("mine").path == str(Path("workloads/mine.toml"))
     assert catalog.chip("mine").value.name == "bow"
     assert "mine" in catalog.names("workloads")
@@ -134,7 +134,7 @@ def test_a_workload_and_a_chip_are_found_here_too(write):
 
 
 def test_the_repository_seen_from_itself_hides_nothing(monkeypatch):
-    monkeypatch.chdir(find.shipped("topologies").parent)
+    monkeypatch.chdir(find.data_folder("topologies").parent)
     assert catalog.topology("pod64").warnings == ()
 
 
@@ -169,7 +169,7 @@ def test_levels_merge_by_name_and_a_new_one_goes_outside(write):
 
 def test_a_file_is_seen_from_the_file_that_names_it(write):
     write("a/base.toml", DERIVED.format(base="pod64").replace("my-pod", "base"))
-    write("a/chips/fast.toml", (find.shipped("topologies") / "chips/bow.toml").read_text())
+    write("a/chips/fast.toml", (find.data_folder("topologies") / "chips/bow.toml").read_text())
     path = write("a/top.toml", DERIVED.format(base="base.toml") + 'chip = "chips/fast.toml"\n')
     assert catalog.topology(str(path)).value.chip.name == "bow"
 

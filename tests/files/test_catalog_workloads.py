@@ -63,7 +63,7 @@ def test_a_preset_must_name_a_configuration_and_a_layout_stay_in_its_replica(wri
     ],
 )
 def test_any_file_says_what_it_is(path, what):
-    checked = catalog.describe(find.shipped("topologies").parent / path)
+    checked = catalog.describe(find.data_folder("topologies").parent / path)
     text, document = checked.what, checked.document
     assert text == what
     assert document.value
@@ -79,7 +79,7 @@ def test_a_file_without_a_schema_is_told_what_there_is(write):
 
 
 def test_two_points_of_one_id_and_a_step_of_no_time_are_refused(write):
-    text = (find.shipped("calibration") / "points" / "bert-v1-1.toml").read_text()
+    text = (find.data_folder("calibration") / "points" / "bert-v1-1.toml").read_text()
     first, second, *_ = [line for line in text.splitlines() if line.startswith("id ")]
     text = text.replace(second, first).replace('"2.057936 s"', '"0 s"')
     error = refused(catalog.describe, write("my.toml", text))
@@ -98,7 +98,7 @@ def test_two_points_of_one_id_and_a_step_of_no_time_are_refused(write):
     ],
 )
 def test_a_point_that_contradicts_itself_is_refused(write, old, new, said):
-    text = (find.shipped("calibration") / "points" / "bert-v1-1.toml").read_text()
+    text = (find.data_folder("calibration") / "points" / "bert-v1-1.toml").read_text()
     assert text.count(old) == 1
     error = refused(catalog.describe, write("my.toml", text.replace(old, new)))
     assert error.code == "bad-points-file"
@@ -107,11 +107,11 @@ def test_a_point_that_contradicts_itself_is_refused(write, old, new, said):
 
 
 def test_one_id_in_two_files_is_refused(tmp_path, monkeypatch):
-    shipped = find.shipped("calibration") / "points" / "bert-v1-1.toml"
+    shipped = find.data_folder("calibration") / "points" / "bert-v1-1.toml"
     (tmp_path / "points").mkdir()
     for name in ("a.toml", "b.toml"):
         (tmp_path / "points" / name).write_bytes(shipped.read_bytes())
-    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _: tmp_path)
     error = refused(catalog.points)
     assert error.code == "bad-points-file"
     assert any(line.endswith("is in a.toml already") for line in error.context)

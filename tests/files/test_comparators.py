@@ -9,14 +9,16 @@ KINDS = {"a100", "a30", "h100", "v100", "v100-16", "v100-32", "tpu-v3", "tpu-v4"
 
 
 def test_all_published_rows_are_carried():
-    rows = comparator_results.shipped()
+    rows = comparator_results.published_results()
     assert len(rows) == 123
     assert {row.source for row in rows} <= set(catalog.sources())
     assert {row.chip for row in rows} == KINDS
 
 
 def test_a_row_says_what_its_log_says():
-    dgx = next(row for row in comparator_results.shipped() if row.id == "resnet50/dgxa100_ngc21.09_mxnet/v1.1-closed")
+    dgx = next(
+        row for row in comparator_results.published_results() if row.id == "resnet50/dgxa100_ngc21.09_mxnet/v1.1-closed"
+    )
     assert (dgx.chips, dgx.global_batch, dgx.minutes, dgx.epochs) == (8, 3264, 29.1466, 35.0)
     assert dgx.step_s == pytest.approx(dgx.global_batch / dgx.steady_samples_per_s, rel=1e-3)
 

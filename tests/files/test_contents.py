@@ -41,7 +41,7 @@ READERS = {
     "mix": (podsim.plan_mix, "my.toml"),
     "sweep": (podsim.sweep, "my.toml"),
     "claims": (lambda path: podsim.claims(path=path), "my.toml"),
-    "readings": (lambda path: podsim.published(path=path), "my.toml"),
+    "readings": (lambda path: podsim.validate_published(path=path), "my.toml"),
 }
 
 

@@ -225,7 +225,7 @@ def test_fabrics_load_no_heavy_package():
 
 
 def test_every_file_in_the_manual_can_be_read(written):
-    page = (find.shipped("topologies").parent / "docs/reference/fabrics.md").read_text(encoding="utf-8")
+    page = (find.data_folder("topologies").parent / "docs/reference/fabrics.md").read_text(encoding="utf-8")
     blocks = [block for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if block.startswith("schema")]
     assert len(blocks) >= 5
     for block in blocks:

@@ -13,7 +13,7 @@ from podsim.cli.command_line import main
 from podsim.files import catalog, find, inputs, write
 from podsim.report import evidence
 
-POD16 = (find.shipped("topologies") / "pod16.toml").read_text(encoding="utf-8")
+POD16 = (find.data_folder("topologies") / "pod16.toml").read_text(encoding="utf-8")
 
 
 def ledger(*files: tuple[str, str, str], verb: str = "predict", flags: dict[str, object] | None = None) -> str:
@@ -68,7 +68,7 @@ def test_a_file_counts_by_content_wherever_it_stands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    chip = (find.shipped("topologies") / "chips/gc200.toml").read_text(encoding="utf-8")
+    chip = (find.data_folder("topologies") / "chips/gc200.toml").read_text(encoding="utf-8")
     (tmp_path / "below").mkdir()
     for name, text in (("mine.toml", chip), ("below/yours.toml", chip), ("other.toml", chip + "\n# another\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ from podsim.errors import InputError
 from podsim.files import catalog, find
 from podsim.files.locate import lines
 from podsim.model.family import FAMILIES, WorkloadFile
-from podsim.model.limits import COUNTED, ENTRIES, FILE_BYTES, KEY_PARTS, LAYERS, OPERATORS, WIDTH
+from podsim.model.limits import COUNT_FIELDS, ENTRIES, FILE_BYTES, KEY_PARTS, LAYERS, OPERATORS, WIDTH
 
 SOON_S = 10.0  # of CPU
 HEAD = 'schema = "podsim.workload/1"\nname = "x"\n'
@@ -55,13 +55,13 @@ def sizes(family):
 
 
 def test_every_family_says_which_of_its_fields_count_layers():
-    assert set(COUNTED) | {"unit"} == set(FAMILIES)
-    assert set(SHIPPED) == set(COUNTED)
-    assert set(COUNTED) <= {field.name for field in fields(WorkloadFile)}
+    assert set(COUNT_FIELDS) | {"unit"} == set(FAMILIES)
+    assert set(SHIPPED) == set(COUNT_FIELDS)
+    assert set(COUNT_FIELDS) <= {field.name for field in fields(WorkloadFile)}
 
 
 @pytest.mark.parametrize("count", [10**6, 2**53])
-@pytest.mark.parametrize(("family", "key"), [(family, key) for family, keys in COUNTED.items() for key in keys])
+@pytest.mark.parametrize(("family", "key"), [(family, key) for family, keys in COUNT_FIELDS.items() for key in keys])
 def test_more_layers_than_any_model_has_are_refused_in_files_and_flags(family, key, count, tmp_path):
     value = sizes(family)[key]
     text = str([count, *value[1:]]) if isinstance(value, list) else str(count)
@@ -79,7 +79,7 @@ def test_more_layers_than_any_model_has_are_refused_in_files_and_flags(family, k
     assert LAYERS.why in said(error)
 
 
-@pytest.mark.parametrize("family", COUNTED)
+@pytest.mark.parametrize("family", COUNT_FIELDS)
 def test_every_size_of_a_family_has_a_bound(family):
     for key, value in sizes(family).items():
         for count in (WIDTH.most + 1, 2**53):

@@ -34,12 +34,12 @@ def test_a_file_without_jobs_has_no_second_fault():
 
 
 def test_a_number_of_a_chip_changes_and_the_others_stay():
-    usual, other = catalog.chip("gc200").value, chips.changed("gc200", ["chip.tiles=100"]).value
+    usual, other = catalog.chip("gc200").value, chips.chip_with("gc200", ["chip.tiles=100"]).value
     assert (other.tiles, other.clock_hz) == (100, usual.clock_hz)
-    assert chips.changed("gc200").value == usual
+    assert chips.chip_with("gc200").value == usual
 
 
 @pytest.mark.parametrize("change", ["tiles=100", "chip.tils=100", "chip.tiles=0"])
 def test_a_path_that_a_chip_has_not_and_a_value_that_cannot_be_are_refused(change):
     with pytest.raises(InputError):
-        chips.changed("gc200", [change])
+        chips.chip_with("gc200", [change])

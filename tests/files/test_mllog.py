@@ -130,12 +130,12 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, what):
 
 def test_an_aborted_run_is_no_success(tmp_path):
     (run,), _ = read(tmp_path, [*RUN[:-1], event("run_stop", at_s=22, status="aborted")])
-    assert not run.reached
+    assert not run.reached_target
 
 
 def test_a_run_below_its_target_is_no_success_whatever_it_says(tmp_path):
     (run,), _ = read(tmp_path, [event("target_accuracy", 0.72), *RUN])
-    assert not run.reached
+    assert not run.reached_target
 
 
 def test_a_process_that_logs_a_little_late_does_no_harm(tmp_path):

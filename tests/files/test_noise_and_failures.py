@@ -58,9 +58,9 @@ def test_bytes_that_are_no_text(tmp_path):
     assert caught.value.code == "bad-blocks-file"
 
 
-@pytest.mark.parametrize("read", [blocks.shipped, noise_file.noise, failures_file.failures])
+@pytest.mark.parametrize("read", [blocks.published_blocks, noise_file.noise, failures_file.failures])
 def test_a_missing_file_says_how_to_get_one(read, tmp_path, monkeypatch):
-    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _: tmp_path)
     with pytest.raises(MissingParameter) as caught:
         read()
     assert caught.value.hint
@@ -88,9 +88,9 @@ def test_noise_that_cannot_be(change):
 
 def test_check_reads_both_kinds(tmp_path):
     for name, what in (("noise.toml", "noise"), ("failures.toml", "failures")):
-        assert catalog.describe(find.shipped("calibration") / name).what == what
+        assert catalog.describe(find.data_folder("calibration") / name).what == what
     faulty = tmp_path / "failures.toml"
-    text = (find.shipped("calibration") / "failures.toml").read_text(encoding="utf-8")
+    text = (find.data_folder("calibration") / "failures.toml").read_text(encoding="utf-8")
     faulty.write_text(text.replace('"50 y"', '"0 y"').replace('"141.6 s"', '"5 y"'), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         catalog.describe(faulty)

@@ -7,7 +7,7 @@ import pytest
 from onnx import helper
 
 from podsim.files.imports.onnx_file import Graph
-from podsim.files.imports.onnx_norms import fused
+from podsim.files.imports.onnx_norms import find_norms
 
 
 def graph(nodes, weights=("s", "o")):
@@ -26,7 +26,7 @@ def graph(nodes, weights=("s", "o")):
 
 def whole(nodes, **kwargs):
     """The one norm of a graph: its place, what it reads and writes."""
-    norms = fused(graph(nodes, **kwargs))
+    norms = find_norms(graph(nodes, **kwargs))
     ((place, node),) = norms.whole.items()
     assert node.op_type == "LayerNormalization"
     return sorted(norms.inner), place, list(node.input), list(node.output)
@@ -64,20 +64,20 @@ def test_nodes_before_and_between_stay():
 def test_another_node_in_the_middle_makes_it_no_norm(at):
     nodes = list(NODES)
     nodes[at] = helper.make_node("Max", list(nodes[at].input), list(nodes[at].output))
-    assert fused(graph(nodes)).whole == {}
+    assert find_norms(graph(nodes)).whole == {}
 
 
 @pytest.mark.parametrize("name", ["n.m", "n.d", "n.q", "n.v", "n.e", "n.s"])
 def test_a_part_that_somebody_else_reads_keeps_the_norm_apart(name):
-    assert fused(graph([*NODES, helper.make_node("Tanh", [name], ["t"])])).whole == {}
+    assert find_norms(graph([*NODES, helper.make_node("Tanh", [name], ["t"])])).whole == {}
 
 
 def test_the_mean_of_another_tensor_is_no_mean_of_this_norm():
     swapped = helper.make_node("Sub", ["other", "n.m"], ["n.d"])
-    assert fused(graph([NODES[0], swapped, *NODES[2:]])).whole == {}
+    assert find_norms(graph([NODES[0], swapped, *NODES[2:]])).whole == {}
 
 
 def test_two_norms_are_two():
     made = graph([*NODES, *models.norm("p", "n", "s", "o")])
-    assert sorted(fused(made).whole) == [8, 17]
-    assert fused(replace(made, nodes=())).whole == {}
+    assert sorted(find_norms(made).whole) == [8, 17]
+    assert find_norms(replace(made, nodes=())).whole == {}

@@ -3,7 +3,7 @@
 import pytest
 from onnx_nodes import node_of
 
-from podsim.files.imports.onnx_operators import CHAINS, COPIES, FREE, NORMS, POOLS, REDUCTIONS, assumed, operators
+from podsim.files.imports.onnx_operators import CHAINS, COPIES, FREE, NORMS, POOLS, REDUCTIONS, one_pass, operators
 from podsim.model.workload import Conv, Gather, Kind, Matmul
 from podsim.tiles.vector import OPERATIONS
 
@@ -43,7 +43,7 @@ def test_names_of_other_domains_mean_nothing_here():
 
 def test_a_node_without_a_word_is_one_pass_and_its_weights():
     ins, weights = [(4, 6), (6, 7), (6, 7), (9,)], {1: "w", 2: "counted", 3: ""}
-    (made,) = assumed(node_of("X", ins, (4, 7), weights=weights, tied=("counted",)))
+    (made,) = one_pass(node_of("X", ins, (4, 7), weights=weights, tied=("counted",)))
     assert (made.shape.elements, made.shape.operations, made.parameters) == (28, ("copy",), 42)
 
 

@@ -2,7 +2,7 @@
 
 from onnx_nodes import node_of
 
-from podsim.files.imports.onnx_node import of, tied
+from podsim.files.imports.onnx_node import is_tied, of
 from podsim.model.workload import Kind, Matmul, Stream
 
 SHAPE = Matmul(m=2, k=3, n=4)
@@ -29,7 +29,7 @@ def test_a_text_that_is_no_utf_8_is_no_fault_of_the_reader():
 
 def test_a_weight_is_tied_where_its_root_was_counted():
     node = node_of("MatMul", [(2, 3), (3, 4)], (2, 4), weights={1: "w"}, tied=("w",))
-    assert (tied(node, 1), tied(node, 0)) == (True, False)
+    assert (is_tied(node, 1), is_tied(node, 0)) == (True, False)
 
 
 def test_operators_are_called_as_their_node():

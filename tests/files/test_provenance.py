@@ -101,7 +101,7 @@ def test_numbers_of_an_own_machine_are_given_and_inherited_ones_keep_their_sourc
     mine, pod = catalog.topology(str(file)), catalog.topology("pod64")
     assert mine.provenance["gw-link.bandwidth"].kind is SourceKind.GIVEN
     assert mine.provenance["gw-link.latency"] == pod.provenance["gw-link.latency"]
-    assert "gw-link.bandwidth" in mine.assumed  # no published source stands for it
+    assert "gw-link.bandwidth" in mine.assumed_paths  # no published source stands for it
     assert all(origin.kind is not SourceKind.GIVEN for origin in pod.provenance.values())
 
 

@@ -300,9 +300,9 @@ def test_parameters_that_were_never_fitted_are_a_missing_parameter(tmp_path, mon
     assert caught.value.hint == "podsim calibrate"
 
 
-def test_every_key_of_parameters_is_needed_but_errors_that_older_files_lack(write):
+def test_every_key_of_parameters_is_needed_but_what_older_files_and_those_without_own_runs_lack(write):
     error = refused(write("parameters.toml", 'schema = "podsim.parameters/1"\n'), "parameters", ParameterSet)
-    optional = {"forms", "outside", "model_error", "run_spread", "outside_error"}
+    optional = {"forms", "outside", "model_error", "run_spread", "outside_error", "own"}
     assert len(error.context) == len(ParameterSet.__dataclass_fields__.keys() - optional)
 
 

@@ -8,8 +8,8 @@ from podsim.files import catalog
 from podsim.files.configurations import general
 from podsim.files.reference_networks import (
     Size,
-    _compared,
-    configured,
+    _compare,
+    configure,
     kind,
     reference,
 )
@@ -97,7 +97,7 @@ def gpt2():
 
 def compared(gpt2, **change):
     own = Size.of(gpt2.units)
-    return _compared(replace(own, **{name: value(getattr(own, name)) for name, value in change.items()}), own, gpt2, {})
+    return _compare(replace(own, **{name: value(getattr(own, name)) for name, value in change.items()}), own, gpt2, {})
 
 
 def test_the_same_network_may_be_a_little_larger_and_its_rows_of_any_length(gpt2):
@@ -124,7 +124,7 @@ def test_a_shipped_network_is_its_own_reference_and_keeps_its_mappings(gpt2):
     assert (like.workload.name, like.whole) == ("gpt2-small", True)
     mine = AnswerNote.of(NoteCode.FILE_TEXT, text="mine")
     own = replace(gpt2, presets=(), configurations=(), notes=(AnswerNote.of(NoteCode.CONFIGURATION_GENERAL), mine))
-    taken = configured(own, like, set())
+    taken = configure(own, like, set())
     assert taken.presets == gpt2.presets
     assert [each.name for each in taken.configurations] == [each.name for each in gpt2.configurations]
     assert taken.notes == (mine, like.basis)
@@ -133,9 +133,9 @@ def test_a_shipped_network_is_its_own_reference_and_keeps_its_mappings(gpt2):
 def test_what_the_file_states_stays_its_own(gpt2):
     like = compared(gpt2, parameters=lambda size: 2 * size)
     own = replace(gpt2, optimizer="sgd", presets=())
-    stated = configured(own, like, {"optimizer", "benchmark"})
+    stated = configure(own, like, {"optimizer", "benchmark"})
     assert (stated.optimizer, stated.benchmark) == ("sgd", own.benchmark)
-    assert configured(own, like, set()).optimizer == gpt2.optimizer
+    assert configure(own, like, set()).optimizer == gpt2.optimizer
     assert stated.presets == ()
     assert all(not each.layout for each in stated.configurations)
 
@@ -143,20 +143,20 @@ def test_what_the_file_states_stays_its_own(gpt2):
 def test_a_longer_row_takes_as_many_tokens_a_step(gpt2):
     rows = replace(gpt2, benchmark=replace(gpt2.benchmark, global_batch=512, global_batch_tokens=None))
     like = replace(compared(gpt2, tokens=lambda tokens: 4 * tokens), workload=rows)
-    taken = configured(gpt2, like, set())
+    taken = configure(gpt2, like, set())
     assert taken.benchmark.global_batch == 128
     assert str(taken.recipe) == f"as many tokens a step as {gpt2.title}"
-    assert configured(gpt2, replace(like, longer=1e6), set()).benchmark.global_batch == 1
-    assert str(configured(gpt2, replace(like, longer=1.0), set()).recipe) == f"that of {gpt2.title}"
+    assert configure(gpt2, replace(like, longer=1e6), set()).benchmark.global_batch == 1
+    assert str(configure(gpt2, replace(like, longer=1.0), set()).recipe) == f"that of {gpt2.title}"
 
 
 def test_where_nobody_states_a_batch_it_is_a_round_number(gpt2):
     bare = replace(gpt2, benchmark=replace(gpt2.benchmark, global_batch=None, global_batch_tokens=None))
     like = replace(compared(gpt2, parameters=lambda size: 2 * size), workload=bare)
-    assert configured(gpt2, like, set()).recipe == AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER)
-    assert configured(gpt2, like, set()).benchmark.global_batch == gpt2.benchmark.global_batch
+    assert configure(gpt2, like, set()).recipe == AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER)
+    assert configure(gpt2, like, set()).benchmark.global_batch == gpt2.benchmark.global_batch
     paper = replace(bare, benchmark=replace(bare.benchmark, global_batch_tokens=5e5))
-    assert str(configured(gpt2, replace(like, workload=paper), set()).recipe) == (
+    assert str(configure(gpt2, replace(like, workload=paper), set()).recipe) == (
         f"the 500,000 tokens a step that the paper of {gpt2.title} states"
     )
 

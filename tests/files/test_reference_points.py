@@ -20,7 +20,7 @@ def table(tmp_path):
 
 
 def test_every_round_of_every_benchmark_is_there():
-    points = reference_points.shipped()
+    points = reference_points.published_points()
     assert len(points) == 548
     assert {point.round[0] for point in points} == set("123456")
     assert {"bert", "resnet", "rnnt", "gpt3", "llama31_8b", "llama31_405b", "llama2_70b_lora"} <= {
@@ -62,9 +62,9 @@ def test_all_faults_of_a_table_at_once(table):
 
 
 def test_no_table_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _: tmp_path)
     with pytest.raises(MissingParameter):
-        reference_points.shipped()
+        reference_points.published_points()
 
 
 def test_a_benchmark_and_round_of_one_point_is_no_curve(table):

@@ -5,7 +5,7 @@ import pytest
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog, find, releases
 
-SDK = (find.shipped("calibration") / "sdk.toml").read_text(encoding="utf-8")
+SDK = (find.data_folder("calibration") / "sdk.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,6 @@ def test_faults_of_releases(tmp_path, old, new, said):
 
 
 def test_a_missing_file_of_releases_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(find, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(find, "data_folder", lambda _: tmp_path)
     with pytest.raises(MissingParameter):
         releases.releases()

@@ -8,7 +8,7 @@ from podsim.files import find
 
 
 def test_a_file_with_the_old_key_is_told_the_new_one(tmp_path):
-    text = (find.shipped("podsim") / "workloads" / "squad.toml").read_text()
+    text = (find.data_folder("podsim") / "workloads" / "squad.toml").read_text()
     old = tmp_path / "old.toml"
     old.write_text(text.replace("[[configuration]]", "[[practice]]"))
     with pytest.raises(InputError) as refusal:

@@ -14,7 +14,7 @@ from test_results import HEADER, OUTCOMES, answer, three_points
 
 from podsim.errors import InputError
 from podsim.files import result_lines
-from podsim.files.result_lines import Header, Result, sealed
+from podsim.files.result_lines import Header, Result, seal
 from podsim.files.results import Results, aside
 from podsim.model.sweep import SweepOutcome
 
@@ -35,7 +35,7 @@ def resumed(path, header=HEADER):
 
 
 def other_line(text):
-    return sealed({"line": 2, "of": HEADER.of, "key": "d4", "point": {}, **text})
+    return seal({"line": 2, "of": HEADER.of, "key": "d4", "point": {}, **text})
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def other_line(text):
         other_line({}),
         other_line({"answer": {"topology": "x"}}),
         other_line({"refusal": {"code": "x"}}),
-        sealed({"schema": "podsim.sweep-results/3"}),
+        seal({"schema": "podsim.sweep-results/3"}),
         Result(number=5, of="0" * 32, point={}, outcome=OUTCOMES[0]).line(),
         b"[" * 100_000 + b"\n",
         b'{"key":"e5","refusal":{"code":"x","message":""}}\n',

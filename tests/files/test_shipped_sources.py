@@ -8,7 +8,7 @@ from podsim.files import catalog, find
 from podsim.model.quantity import SourceKind
 from podsim.model.readings import RowReading
 
-ROOT = find.shipped("topologies").parent
+ROOT = find.data_folder("topologies").parent
 FILES = [
     *sorted((ROOT / "topologies").rglob("*.toml")),
     *sorted((ROOT / "calibration").rglob("*.toml")),

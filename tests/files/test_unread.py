@@ -2,7 +2,7 @@
 
 import pytest
 
-from podsim.files.imports.ignored_fields import PLAIN, message, mistyped, notes, refused
+from podsim.files.imports.ignored_fields import PLAIN, message, mistyped_fields, notes, unsupported_fields
 
 
 def notes_of(says, read=(), **sizes):
@@ -24,7 +24,7 @@ def notes_of(says, read=(), **sizes):
     ],
 )
 def test_what_no_family_has_is_refused_in_the_words_of_the_config(says, model_type, text):
-    assert list(refused(says, model_type)) == [text]
+    assert list(unsupported_fields(says, model_type)) == [text]
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ def test_what_no_family_has_is_refused_in_the_words_of_the_config(says, model_ty
     ],
 )
 def test_what_changes_nothing_is_not_refused(says, model_type):
-    assert list(refused(says, model_type)) == []
+    assert list(unsupported_fields(says, model_type)) == []
 
 
 def test_fields_of_no_type_that_anybody_writes_are_named_with_what_they_want():
-    assert list(mistyped({"rope_scaling": 3})) == ["rope_scaling wants an object or null, not 3"]
-    assert list(mistyped({"rope_scaling": None, "rope_parameters": {}})) == []
-    assert list(mistyped({"architectures": ["A", 3]})) == ["architectures wants a list of names: 3 is none"]
-    assert list(mistyped({"architectures": "A"})) == ['architectures wants a list of names, not "A"']
-    assert list(mistyped({"architectures": ["A"]})) == []
+    assert list(mistyped_fields({"rope_scaling": 3})) == ["rope_scaling wants an object or null, not 3"]
+    assert list(mistyped_fields({"rope_scaling": None, "rope_parameters": {}})) == []
+    assert list(mistyped_fields({"architectures": ["A", 3]})) == ["architectures wants a list of names: 3 is none"]
+    assert list(mistyped_fields({"architectures": "A"})) == ['architectures wants a list of names, not "A"']
+    assert list(mistyped_fields({"architectures": ["A"]})) == []
 
 
 def test_a_window_shorter_than_the_row_is_not_followed():

@@ -33,7 +33,7 @@ def folder() -> Path:
 @cache
 def seeds(*patterns: str) -> tuple[tuple[str, str], ...]:
     """Names and texts of shipped files."""
-    root = find.shipped("topologies").parent
+    root = find.data_folder("topologies").parent
     bases = {"workloads": Path(find.__file__).parents[1]}
     paths = [path for pattern in patterns for path in sorted(bases.get(pattern.partition("/")[0], root).glob(pattern))]
     assert paths, patterns

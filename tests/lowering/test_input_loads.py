@@ -9,7 +9,7 @@ from podsim.lowering.input_transfer import Inputs
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.streaming import before
 from podsim.lowering.work import stage_work
-from podsim.model.inference import Served
+from podsim.model.inference import ServedState
 from podsim.model.program import Block, Part, Task, TaskKind
 
 
@@ -78,7 +78,7 @@ def turns(*where):
 def test_a_turn_comes_after_what_its_ipus_read():
     """64 x 64 weights of 2 B on each of two IPUs; as often as the turn."""
     line = pipeline(ipus_per_replica=2)
-    served = Served(row_bytes=1.0, result_bytes=1.0, streams_weights=True)
+    served = ServedState(row_bytes=1.0, result_bytes=1.0, streams_weights=True)
     load, turn = before(line, (turns(1, 0, 1),), served)
     assert turn == turns(1, 0, 1)
     assert (load.name, load.repeat) == ("load from DDR", 3)
@@ -91,6 +91,6 @@ def test_a_turn_comes_after_what_its_ipus_read():
 
 def test_nothing_is_read_where_weights_are_on_the_chip_or_nothing_computes():
     line = pipeline(ipus_per_replica=2)
-    resident = Served(row_bytes=1.0, result_bytes=1.0)
+    resident = ServedState(row_bytes=1.0, result_bytes=1.0)
     assert before(line, (turns(0),), resident) == (turns(0),)
     assert before(line, (turns(),), replace(resident, streams_weights=True)) == (turns(),)

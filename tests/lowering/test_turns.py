@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podsim.lowering.merged_blocks import Joined, _split
+from podsim.lowering.merged_blocks import MergedTasks, _split
 from podsim.lowering.one_f_one_b import room
 from podsim.lowering.pipeline import BarrierInterval, turns
 from podsim.model.program import Task, TaskKind
@@ -70,7 +70,7 @@ def task(*needs):
 
 def test_blocks_made_one_follow_each_other_by_their_loose_ends():
     """Two that start together and one after both; then two, of which the second follows the first."""
-    joined = Joined()
+    joined = MergedTasks()
     joined.add_after([task(), task(), task(0, 1)])
     assert joined.ends == (2,)
     joined.add_after([task(), task(0), task()])

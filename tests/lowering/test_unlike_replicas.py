@@ -8,7 +8,7 @@ from engines.worlds import CONFIGURATION, model, pod, unit, world
 from podsim.lowering.replica_symmetry import unlike
 from podsim.model.training import StatePlace
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import damaged
+from podsim.topology.faults import apply_unchecked
 
 
 def replicas_of(*texts, racks=1, ipus=2, **changes):
@@ -20,7 +20,7 @@ def replicas_of(*texts, racks=1, ipus=2, **changes):
         ipus_per_replica=ipus,
         configuration=replace(CONFIGURATION, **changes),
     )
-    return unlike(setup.mapping, damaged(setup.fabric, parse(texts)))
+    return unlike(setup.mapping, apply_unchecked(setup.fabric, parse(texts)))
 
 
 def test_without_a_fault_one_stands_for_all():

@@ -227,13 +227,13 @@ def by_size(units):
 
 def test_every_weight_is_updated_once_whatever_the_split(monkeypatch):
     """All IPUs of a replica are there, tied weights count once, an eighth of a weight is a whole one."""
-    request, updated = [], Planner.updated
+    request, updated = [], Planner.update_cost
 
     def recorded(planner, optimizer, elements):
         request.append(elements)
         return updated(planner, optimizer, elements)
 
-    monkeypatch.setattr(Planner, "updated", recorded)
+    monkeypatch.setattr(Planner, "update_cost", recorded)
     setup = published("bert", "pod64")
     tasks = [task for task in setup.block("weight update").blocks[0].tasks if task.kind is TaskKind.COMPUTE]
     assert [task.where for task in tasks] == list(range(8))

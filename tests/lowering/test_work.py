@@ -184,10 +184,10 @@ def test_tiles_set_aside_compute_nothing():
     """Half of 10 tiles: no stage is faster, and an exchange bandwidth stated for the chip halves with them."""
     whole = line()
     aside = replace(whole.mapping, configuration=replace(whole.mapping.configuration, io_tiles=5))
-    assert computing(whole.machine, aside.configuration).chip.tiles == 5
+    assert computing(whole.machine, whole.workload, aside).chip.tiles == 5
     stated = chip(exchange=replace(chip().exchange, bandwidth_bytes_per_s=1e10)).without(5)
     assert stated.exchange.bandwidth_bytes_per_s == 5e9
-    fewer = stage_work(whole.workload, aside, computing(whole.machine, aside.configuration))
+    fewer = stage_work(whole.workload, aside, computing(whole.machine, whole.workload, aside))
     for (forward_s, backward_s), item in zip(whole.work_s(), fewer, strict=True):
         assert item.forward.total_s > forward_s
         assert item.backward.total_s > backward_s

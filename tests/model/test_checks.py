@@ -9,7 +9,7 @@ import pytest
 
 import podsim
 from podsim.cli.command_line import main
-from podsim.model.checks import FAILED, PASSED, verdict
+from podsim.model.checks import FAILURE, SUCCESS, verdict
 
 OWNER = "podsim/model/checks.py"
 SPELLED = re.compile(r"\W*(PASS|FAIL|MISS|PASSED|FAILED|MISSED|OK)\b")
@@ -24,7 +24,7 @@ def verdicts(path: Path) -> list[str]:
 
 
 def test_the_words() -> None:
-    assert (verdict(passed=True), verdict(passed=False)) == (PASSED, FAILED) == ("PASS", "FAIL")
+    assert (verdict(passed=True), verdict(passed=False)) == (SUCCESS, FAILURE) == ("PASS", "FAIL")
 
 
 def test_no_other_module_spells_a_verdict() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.argument import Argument, ArgumentKind
-from podsim.model.keywords import MOST_NAMED, refused, unknown, values
+from podsim.model.keywords import MOST_NAMED, refused_values, unknown_keywords, values
 
 COUNT = Argument("count", ArgumentKind.WHOLE, low=1, high=9, example="3")
 SHARE = Argument("share", ArgumentKind.SHARE, low=0, high=1)
@@ -36,13 +36,16 @@ def test_several_faults_are_told_together_and_the_hint_is_of_the_first():
 
 
 def test_a_text_that_is_no_sentence_of_its_own_stands_behind_a_colon():
-    assert refused([(COUNT, "no such file")]).message == "count: no such file"
-    assert refused([(COUNT, "is at fault")]).message == "count is at fault"
-    assert refused([(COUNT, "must be 1")]).message == "count must be 1"
+    assert refused_values([(COUNT, "no such file")]).message == "count: no such file"
+    assert refused_values([(COUNT, "is at fault")]).message == "count is at fault"
+    assert refused_values([(COUNT, "must be 1")]).message == "count must be 1"
 
 
 def test_a_stranger_is_told_whom_it_resembles_or_who_there_is():
-    near, far = unknown("predict", ["cuont"], ["count", "share"]), unknown("predict", ["xyz"], ["count", "share"])
+    near, far = (
+        unknown_keywords("predict", ["cuont"], ["count", "share"]),
+        unknown_keywords("predict", ["xyz"], ["count", "share"]),
+    )
     assert near.message == 'predict has no argument cuont; did you mean "count"?'
     assert (near.context, far.context) == ((), ("known: count, share",))
     assert (far.code, far.message) == ("unknown-argument", "predict has no argument xyz")
@@ -50,6 +53,6 @@ def test_a_stranger_is_told_whom_it_resembles_or_who_there_is():
 
 def test_many_strangers_are_not_all_named():
     names = [f"zz{at}" for at in range(MOST_NAMED + 2)]
-    message = unknown("predict", names, ["count"]).message
+    message = unknown_keywords("predict", names, ["count"]).message
     assert message.startswith("predict has no arguments zz0, ")
     assert message.count("zz") == MOST_NAMED

@@ -46,4 +46,4 @@ def test_a_span_lasts_from_start_to_stop():
     ],
 )
 def test_a_run_reached_its_target_unless_status_or_every_quality_says_no(change, reached):
-    assert replace(RUN, **change).reached is reached
+    assert replace(RUN, **change).reached_target is reached

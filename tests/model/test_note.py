@@ -67,7 +67,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
                 "under 2.1, the vendor's claim for bert"
             ),
         ),
-        (NoteCode.LOAD_DEFAULT, {"share": 0.8}, "load: 80 % of the maximum throughput, default (--rate or --clients)"),
+        (NoteCode.LOAD_DEFAULT, {"share": 0.8}, "load: 80 % of the maximum throughput, default"),
         (
             NoteCode.SERVING_TIMES_VARY,
             {"variation": 0.125},

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from podsim.files import catalog
-from podsim.model.parameters import BY_NAME, FREE, LABELS, NEEDED, PROGRAM, RELEASE, SHARDING, SOFTWARE, sensitivities
+from podsim.model.parameters import (
+    BY_NAME,
+    FREE,
+    LABELS,
+    PROGRAM,
+    RELEASE,
+    REQUIRED_NAMES,
+    SHARDING,
+    SOFTWARE,
+    sensitivities,
+)
 from podsim.model.program import Part
 
 SHARES = {Part.COMPUTE: 0.5, Part.ALL_REDUCE: 0.2, Part.TENSOR_PARALLEL: 0.1, Part.RACK_STEPS: 0.15, Part.HOST: 0.05}
@@ -16,7 +26,7 @@ SHARES = {Part.COMPUTE: 0.5, Part.ALL_REDUCE: 0.2, Part.TENSOR_PARALLEL: 0.1, Pa
 
 def test_what_the_shipped_file_holds_is_what_a_fit_moves():
     assert set(FREE.names) == set(catalog.parameters().fitted)
-    assert set(NEEDED) < set(FREE.names)
+    assert set(REQUIRED_NAMES) < set(FREE.names)
 
 
 def test_each_form_has_one_cost_of_sharded_state():
@@ -62,7 +72,7 @@ def test_what_is_fitted_is_what_a_step_moves_with():
 
 
 def test_lists_follow_from_the_objects():
-    assert NEEDED == ("program.stretch", "collective.efficiency", "rack.step")
+    assert REQUIRED_NAMES == ("program.stretch", "collective.efficiency", "rack.step")
     assert len(SHARDING) == 4
     assert "collective.efficiency" not in SOFTWARE
     assert set(LABELS) == {"program.stretch", "rack.step"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podsim.model.residue import RESIDUE, clean, cleaned
+from podsim.model.residue import RESIDUE, clean, clean_residue
 from podsim.model.sums import sum_in_order
 
 
@@ -23,4 +23,4 @@ def test_a_part_is_rounding_up_to_a_billionth_of_the_whole(sign):
 def test_the_difference_of_equal_sums_is_no_part():
     parts = {"work": 0.6, "rest": (0.1 + 0.2 + 0.3) - 0.6}
     assert parts["rest"] != 0
-    assert cleaned(parts, 0.6) == {"work": 0.6, "rest": 0.0}
+    assert clean_residue(parts, 0.6) == {"work": 0.6, "rest": 0.0}

@@ -11,7 +11,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.training import Recompute, StatePlace
 from podsim.report.terminal import Look, render
 from podsim.studies.mappings import report as view
-from podsim.studies.mappings.result import Advised, Mappings
+from podsim.studies.mappings.result import AdvisedMapping, Mappings
 
 
 @cache
@@ -19,7 +19,7 @@ def found(by: str = "time") -> Mappings:
     return podsim.mappings("bert", pod=16, by=by, most=1000)
 
 
-def storage(advice: Advised) -> tuple[int, int, int, Recompute, StatePlace]:
+def storage(advice: AdvisedMapping) -> tuple[int, int, int, Recompute, StatePlace]:
     mapping = advice.mapping
     return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.recompute, mapping.state
 

@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.prices import Terms
-from podsim.model.run_cost import Capital, Draw, Money, Owned, Range
+from podsim.model.run_cost import Capital, Draw, MachineOwnership, Money, Range
 from podsim.scenario import Scenario
 from podsim.studies.compare.cases import (
     Variant,
@@ -89,7 +89,7 @@ def money(usd=None, typical_w=None, peak_w=None):
     draw = Draw(typical_w=typical_w, peak_w=peak_w, basis="by hand") if typical_w or peak_w else None
     return Money(
         terms=Terms(years=1, use=1, usd_per_kwh=0.1, pue=1),
-        owned=Owned(capital=capital, draw=draw),
+        owned=MachineOwnership(capital=capital, draw=draw),
         capital_usd=None,
         energy_j=None,
         energy_usd=None,

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import podsim
 from podsim.errors import InputError
 from podsim.files import comparator_results
 from podsim.planning import competitors, workload_sequence
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.report.doc import Bars, Chart, DocTable, Heading
 from podsim.report.terminal import Look, render
 from podsim.report.views.published_runs_view import best_published
@@ -41,7 +42,7 @@ def scaled() -> ScaleReport:
 
 
 def published(workload: str, chip: str) -> set[int]:
-    rows = comparator_results.shipped()
+    rows = comparator_results.published_results()
     return {row.chips for row in rows if (row.workload, row.chip, row.division) == (workload, chip, "closed")}
 
 
@@ -79,7 +80,9 @@ def test_competitors_are_not_recommended(planned: Plan) -> None:
 
 def test_what_has_no_price_is_compared_on_time_and_the_screen_says_so(planned: Plan) -> None:
     text = words(render(plan_view.document(planned), Look(100)))
-    assert "no price known of dgx-h100, tpu-v4: compared on time" in text
+    assert text.count("price not published") == 2
+    for name in ("dgx-h100", "tpu-v4"):
+        assert re.search(rf"{name}:\d+ [^▸]*?– – price not published", text)
     assert "published: dgx-a100:64 2.50 min (v2.1)" in text
     unpriced = planned.against[1].nearest
     assert unpriced.capital_usd is None
@@ -159,7 +162,7 @@ def test_scaling_has_competitors_between_its_sizes(scaled: ScaleReport) -> None:
     assert {"dgx-a100", "dgx-h100", "tpu-v4"} <= set(series)
     for item in series["dgx-a100"], series["dgx-h100"]:
         assert all(low < point[1] < high for point, (low, high) in zip(item.points, item.band, strict=True))
-    times = competitors_report.published(scaled, scale_view.numbers.Scale(60.0, "min"))
+    times = competitors_report.published_points(scaled, scale_view.numbers.Scale(60.0, "min"))
     assert set(times) <= set(series["published, v0.7 to v3.0"].points)
     assert (64.0, 2.4974) in times
 
@@ -188,8 +191,8 @@ def test_a_competitor_outside_the_sizes_stands_at_the_nearest_one() -> None:
 
 
 def test_an_unpublished_competitor_is_a_note_of_the_report(scaled: ScaleReport) -> None:
-    run, scenario = workload_sequence.named("bert"), Scenario(workload="bert")
-    report = competitor_comparison.compared(scaled, ("dgx-1", "dgx-a100:7"), run, scenario, purse())
+    run, scenario = workload_sequence.by_name("bert"), Scenario(workload="bert")
+    report = competitor_comparison.with_competitors(scaled, ("dgx-1", "dgx-a100:7"), run, scenario, ownership_terms())
     assert [item.name for item in report.against] == ["dgx-1:8"]
     [note] = report.notes[len(scaled.notes) :]
     assert str(note).startswith("dgx-a100:7: dgx-a100 comes in portions")
@@ -217,7 +220,7 @@ def test_a_competitor_of_which_nothing_is_published_is_told() -> None:
 )
 def test_what_is_no_competitor_is_refused(text: str, code: str) -> None:
     with pytest.raises(InputError) as error:
-        competitors.named(text)
+        competitors.names(text)
     assert error.value.code == code
     assert "--against" in error.value.hint
 

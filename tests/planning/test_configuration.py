@@ -9,7 +9,15 @@ import podsim
 from podsim.errors import InputError, MissingParameter
 from podsim.files import catalog
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.planning.configuration import AS_PUBLISHED, MappingBuilder, WhatIf, nearest, options, published, what_if
+from podsim.planning.configuration import (
+    AS_PUBLISHED,
+    MappingBuilder,
+    WhatIf,
+    nearest,
+    options,
+    published_configuration,
+    what_if,
+)
 from podsim.scenario import Scenario
 from podsim.tiles import memory
 from podsim.tiles.memory import in_flight
@@ -19,9 +27,9 @@ BERT, RESNET = catalog.workload("bert").value, catalog.workload("resnet50").valu
 
 def test_bow_takes_the_layout_of_gc200_where_it_has_none_of_its_own():
     """Four IPUs a replica: published on GC200 alone, and followed as it is, not split evenly."""
-    assert published(BERT, "bow", "2.5", 4, 4) is None
-    assert published(BERT, "bow", "2.5", 4, 4, like="gc200").name == "popart-v1.1-pod16"
-    assert published(BERT, "bow", "2.5", 8, 8, like="gc200").name == "popart-v2.0-pod64"
+    assert published_configuration(BERT, "bow", "2.5", 4, 4) is None
+    assert published_configuration(BERT, "bow", "2.5", 4, 4, like="gc200").name == "popart-v1.1-pod16"
+    assert published_configuration(BERT, "bow", "2.5", 8, 8, like="gc200").name == "popart-v2.0-pod64"
     assert catalog.chip("bow").value.layouts_of == "gc200"
     assert not catalog.chip("gc200").value.layouts_of
 
@@ -47,7 +55,7 @@ def machine(chip):
     ],
 )
 def test_the_configuration_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, size, replicas, name):
-    assert published(BERT, chip, sdk, size, replicas).name == name
+    assert published_configuration(BERT, chip, sdk, size, replicas).name == name
     assert [configuration.name for configuration in options(BERT, machine(chip), sdk, size, replicas)] == [name]
 
 
@@ -95,7 +103,7 @@ def test_the_first_option_that_fits_is_taken():
 
 
 def test_without_a_question_configuration_is_as_published():
-    configuration = published(BERT, "gc200", "2.3", 8, 8)
+    configuration = published_configuration(BERT, "gc200", "2.3", 8, 8)
     assert AS_PUBLISHED.of(configuration) == configuration
     assert list(AS_PUBLISHED.notes(configuration)) == list(AS_PUBLISHED.faults(1472)) == []
 
@@ -127,7 +135,7 @@ def test_tiles_set_aside_hold_nothing():
 
 
 def test_tiles_that_are_asked_for_are_the_ones_set_aside():
-    configuration = published(BERT, "gc200", "2.3", 8, 8)
+    configuration = published_configuration(BERT, "gc200", "2.3", 8, 8)
     assert WhatIf(overlap=True, io_tiles=32).of(configuration).io_tiles == 32
     assert WhatIf(io_tiles=32).of(configuration).overlaps_reduction is False
     assert WhatIf(overlap=True).of(replace(configuration, io_tiles=128)).io_tiles == 128
@@ -144,7 +152,7 @@ def test_tensor_shards_go_with_no_schedule_but_phases():
     gpt3 = catalog.workload("gpt3-175b").value
     sharded, request = gpt3.configurations[0], WhatIf(schedule=Schedule.GROUPED)
     assert WhatIf(schedule=Schedule.PHASED).of(sharded) == sharded
-    assert list(request.unscheduled(BERT.configurations)) == []
+    assert list(request.refuse_schedule(BERT.configurations)) == []
     with pytest.raises(InputError) as caught:
         request.of(sharded)
     assert caught.value.code == "bad-mapping"
@@ -163,7 +171,7 @@ def test_what_phases_alone_do_is_refused_of_another_schedule(stated):
 
 def test_a_configuration_that_needs_more_ipus_than_given_is_refused():
     planner = MappingBuilder(BERT, catalog.topology("pod16").value, "2.3")
-    configuration = published(BERT, "gc200", "2.3", 8, 8)
+    configuration = published_configuration(BERT, "gc200", "2.3", 8, 8)
     with pytest.raises(InputError) as caught:
         planner.mapping(configuration, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
     assert caught.value.code == "mapping-does-not-divide"
@@ -181,7 +189,7 @@ def test_every_even_split_holds_every_unit_once(workload, size):
 
 def test_a_configuration_that_leaves_no_tile_to_compute_on_is_refused():
     planner = MappingBuilder(BERT, catalog.topology("pod16").value, "2.3")
-    configuration = replace(published(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
+    configuration = replace(published_configuration(BERT, "gc200", "2.3", 4, 4), io_tiles=1472)
     with pytest.raises(InputError, match="has 1,472 IO tiles, the chip 1,472 tiles"):
         planner.mapping(configuration, replicas=1, ipus_per_replica=4, micro_batch=1, accumulation=1)
 

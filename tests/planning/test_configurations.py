@@ -83,7 +83,7 @@ def test_scale_takes_it_and_searches_each_batch():
     report = podsim.scale("bert", pods="128..512", preset=NAME, engine="analytic")
     assert [bool(row.prediction) for row in report.rows] == [False, True, True]
     assert report.preset == ""
-    assert all(prediction.mapping.configuration.merged_collectives for prediction in report.answered)
+    assert all(prediction.mapping.configuration.merged_collectives for prediction in report.predictions)
 
 
 @pytest.mark.slow

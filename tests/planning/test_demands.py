@@ -8,7 +8,7 @@ import podsim
 from podsim.errors import InputError
 from podsim.model.arguments import BUDGET
 from podsim.model.currency import Currency
-from podsim.studies.plan.choice import named, usual_machines
+from podsim.studies.plan.choice import machine_names, usual_machines
 from podsim.studies.plan.demands import demand
 from podsim.studies.plan.result import Objective
 
@@ -90,9 +90,9 @@ def test_a_demand_in_si() -> None:
 
 
 def test_machines_by_name() -> None:
-    assert named("pod64, dgx-a100:64") == ("pod64", "dgx-a100:64")
-    assert named(None) == usual_machines()
+    assert machine_names("pod64, dgx-a100:64") == ("pod64", "dgx-a100:64")
+    assert machine_names(None) == usual_machines()
     assert len(usual_machines()) == 14
     for wrong in ("", ",", "pod64,pod64"):
         with pytest.raises(InputError):
-            named(wrong)
+            machine_names(wrong)

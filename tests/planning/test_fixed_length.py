@@ -102,7 +102,7 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
     assert predict(str(path), pod=16).length_flags == ("--samples 1e9", "--tokens 20e9")
     with pytest.raises(MissingParameter, match="run length of"):
         scale(str(path), pods="16,32", failures=True)
-    assert not scale(str(path), pods="16,32").timed
+    assert not scale(str(path), pods="16,32").has_length
     assert predict(str(path), pod=16, samples=409_600).run.steps == predict(short, pod=16).run.steps
 
 

@@ -98,12 +98,12 @@ def test_a_slow_ipu_in_every_machine_leaves_all_and_a_lost_one_none():
 
 
 def test_the_mapping_alone_is_that_of_the_answer():
-    question, mapping = with_faults.mapped(case("machine:3=lost", **SPLIT))
+    question, mapping = with_faults.map_with_faults(case("machine:3=lost", **SPLIT))
     assert (question.machine.topology.ipus, mapping.replicas) == (8, 2)
     assert question.left.startswith("4 of 16 IPUs lost")
-    slow, same = with_faults.mapped(case("ipu:0=0.5", **SPLIT))
-    assert (slow.faults, same) == (("ipu:0=0.5",), with_faults.mapped(case(**SPLIT))[1])
-    assert with_faults.mapped(case(**SPLIT))[0].faults == ()
+    slow, same = with_faults.map_with_faults(case("ipu:0=0.5", **SPLIT))
+    assert (slow.faults, same) == (("ipu:0=0.5",), with_faults.map_with_faults(case(**SPLIT))[1])
+    assert with_faults.map_with_faults(case(**SPLIT))[0].faults == ()
 
 
 def test_numbers_that_no_machine_has_are_refused():

@@ -48,11 +48,11 @@ def test_time_to_train_never_rises_with_the_size_of_the_machine(workload, flags)
 @pytest.mark.slow
 def test_scale_reads_the_same_mapping():
     report = podsim.scale("bert", pods="16384..65536", engine="analytic")
-    for prediction in report.answered:
+    for prediction in report.predictions:
         assert prediction.mapping == answer("bert", prediction.ipus).mapping
-    for small, large in pairwise(report.answered):
+    for small, large in pairwise(report.predictions):
         assert large.time_to_train_s.value <= small.time_to_train_s.value * ROUNDING
-    small, large = report.answered[0], report.answered[-1]
+    small, large = report.predictions[0], report.predictions[-1]
     assert large.throughput_samples_per_s.value == pytest.approx(small.throughput_samples_per_s.value)
     assert report.rows[-1].efficiency == pytest.approx(small.ipus / large.ipus)
 
@@ -105,7 +105,7 @@ def test_the_whole_machine_is_paid_for():
     assert {name: many[name] / few[name] for name in many} == pytest.approx(
         {name: 4.0 if name in of_all else 1.0 for name in few}
     )
-    pue = podsim.purse().terms.pue
+    pue = podsim.ownership_terms().terms.pue
     for plan in plans:
         seconds = plan.time_to_train_s.value
         assert plan.energy_j == pytest.approx(sum(plan.owned.draw.loads.values()) * seconds * pue)

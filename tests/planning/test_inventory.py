@@ -11,16 +11,16 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.report.doc import Chart, DocTable
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.plan import plan_page, serving_report
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 from podsim.studies.plan.inventory_use import Stock, StockItem, purchase, stock
 
 M2000_USD, SERVER_USD = 32_450.0, 19_200.0
 RACK_USD = 16 * M2000_USD
-TERMS = purse()
+TERMS = ownership_terms()
 SIZES = ("pod4", "pod16", "pod64", "pod128", "pod256", "bow-pod64")
 TARGETS = ("pod16", "pod64", "pod128", "pod256", "pod512", "bow-pod128", "c600")
 
@@ -101,7 +101,7 @@ def test_a_whole_that_is_cheaper_than_what_is_missing_is_bought_new(tmp_path):
         'schema = "podsim.prices/1"\n[[price]]\nmachine = "pod128"\nlow = "100000 USD"\nservers = 8\n',
         encoding="utf-8",
     )
-    usd, reuse = bought("pod128", 2, item("pod64"), terms=purse(prices=path))
+    usd, reuse = bought("pod128", 2, item("pod64"), terms=ownership_terms(prices=path))
     assert (usd, reuse) == (100_000.0, None)
 
 
@@ -138,7 +138,7 @@ def test_owned_machines_are_named_once():
 
 
 def test_what_is_assumed_is_said():
-    reuse = Reuse(machines=(item("pod64").reused(2, 2),), extended=True)
+    reuse = Reuse(machines=(item("pod64").reuse(2, 2),), extended=True)
     assert Stock(items=(item("pod64"),)).notes(reuse) == (SUNK, JOINED)
     assert Stock(items=(item("pod64"),)).notes(None) == (SUNK,)
 
@@ -151,7 +151,7 @@ def inventory(tmp_path, text):
 
 def test_a_file_is_read_with_the_hosts_that_machines_ship_with(tmp_path):
     own = stock(inventory(tmp_path, '[[machine]]\ntopology = "pod256"\nname = "hall"\ncount = 2\n'))
-    assert own.owned == (
+    assert own.owned_machines == (
         OwnedMachines(topology="pod256", title="IPU-POD256", called="hall", ipus=256, count=2, hosts=4),
     )
     assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in map(str, own.notes(None))
@@ -255,7 +255,7 @@ def test_machines_that_serve_are_owned_ones_first(serving):
 
 
 def test_screen_and_json_of_machines_that_serve_say_what_is_owned(serving):
-    text = written(serving).tree()
+    text = answer_document(serving).tree()
     assert [item["topology"] for item in text["inventory"]] == ["m2000"]
     reuse = {row["topology"]: row.get("reuse") for row in text["candidates"]}
     assert (reuse["m2000"]["bought_count"], reuse["bow-pod4"]) == (1, None)
@@ -281,12 +281,12 @@ def test_what_costs_nothing_is_left_out_of_a_chart_of_ratios(plan):
 
 
 def test_json_has_more_keys_only_where_machines_are_owned(plan):
-    own = written(plan).tree()
+    own = answer_document(plan).tree()
     assert [(item["topology"], item["count"]) for item in own["inventory"]] == [("pod64", 2)]
     assert {item["topology"] for item in own["neighbours"]} == {"pod64", "bow-pod64"}
     reuse = {row["topology"]: row.get("reuse") for row in own["candidates"]}
     assert reuse["bow-pod64"] is None
     assert (reuse["pod128"]["free"], reuse["pod128"]["extended"]) == (True, True)
-    usual = written(podsim.plan("bert", within="8min", machines="bow-pod64")).tree()
+    usual = answer_document(podsim.plan("bert", within="8min", machines="bow-pod64")).tree()
     assert set(own) - set(usual) == {"inventory", "neighbours"}
     assert set(own["candidates"][1]) == set(usual["candidates"][0])

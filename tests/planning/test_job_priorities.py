@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.model.mix import HOURS_A_MONTH, Job, Mix
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.scenario import Scenario
 from podsim.studies.plan.candidates import PlanRequest
 from podsim.studies.plan.inventory_use import stock
 from podsim.studies.plan.job_placement import by_priority, fewest, ipus, part
-from podsim.studies.plan.mix_choice import Sizing, _by_priority, _sized, plan
-from podsim.studies.plan.owned_machines import kept, left
+from podsim.studies.plan.mix_choice import Sizing, _by_priority, _partitions, plan
+from podsim.studies.plan.owned_machines import keep, remaining_jobs
 from podsim.studies.plan.result import Demand, Objective
 
 SIZES = (4, 16, 64)
@@ -73,7 +73,7 @@ def test_jobs_of_lower_priority_take_nothing_from_those_before(rows, room):
 
 def sizing(*jobs, own=None):
     request = PlanRequest(
-        scenario=Scenario.of("bert", engine="analytic"), demand=Demand(), terms=purse(use=0.5), own=own
+        scenario=Scenario.of("bert", engine="analytic"), demand=Demand(), terms=ownership_terms(use=0.5), own=own
     )
     return Sizing(mix=Mix(jobs=jobs), request=request)
 
@@ -82,11 +82,11 @@ def sizing(*jobs, own=None):
 def run_hours():
     """Hours of a run of BERT on four IPUs, and the runs that were predicted."""
     mine = sizing(Job(workload="bert", runs_per_month=1.0))
-    return mine.candidate(_sized("m2000")).hours, mine.known
+    return mine.candidate(_partitions("m2000")).hours, mine.known
 
 
 def month(run_hours, *jobs):
-    return replace(sizing(*jobs), known=run_hours[1]).candidate(_sized("m2000"))
+    return replace(sizing(*jobs), known=run_hours[1]).candidate(_partitions("m2000"))
 
 
 def test_a_month_holds_the_first_priority_and_as_many_runs_of_the_next_as_fit(run_hours):
@@ -147,7 +147,7 @@ def test_a_mix_on_an_owned_machine_buys_nothing(tmp_path):
     answer = planned(own, 1.0, ("bow-pod4",))
     assert (answer.chosen.topology, answer.chosen.capital_usd, answer.split) == ("m2000", 0.0, None)
     assert [candidate.topology for candidate in answer.candidates] == ["bow-pod4", "m2000"]
-    assert answer.inventory == own.owned
+    assert answer.inventory == own.owned_machines
 
 
 def test_one_machine_is_bought_for_what_owned_ones_leave(tmp_path, run_hours):
@@ -157,7 +157,7 @@ def test_one_machine_is_bought_for_what_owned_ones_leave(tmp_path, run_hours):
     assert (answer.chosen.topology, answer.chosen.capital_usd) == ("pod16", 149_000.0)
     assert answer.split.added.topology == "m2000"
     assert answer.split.capital_usd == 32_450.0 + 19_200.0
-    assert [(job.called, job.runs_per_month) for job in answer.split.jobs] == [("bert", 3.0)]
+    assert [(job.title, job.runs_per_month) for job in answer.split.jobs] == [("bert", 3.0)]
     assert [job.runs for job in answer.kept[0].month.jobs] == [most(run_hours)]
     each = [answer.kept[0].power_w, answer.split.added.power_w]
     assert answer.split.power_w == pytest.approx(sum(each))
@@ -178,13 +178,13 @@ def test_larger_machines_are_filled_first_and_others_with_what_is_left(tmp_path,
     first, second = (part.month.jobs[0] for part in answer.kept)
     assert second.runs == most(run_hours)
     assert second.runs_per_month == 6.0 * most(run_hours) - first.runs
-    assert left(answer.jobs, answer.kept)[0].runs_per_month == second.runs_per_month - second.runs
+    assert remaining_jobs(answer.jobs, answer.kept)[0].runs_per_month == second.runs_per_month - second.runs
 
 
 def test_servers_that_owned_machines_lack_are_bought_for_each(tmp_path):
     own = inventory(tmp_path, 'topology = "pod64"\ncount = 2\nhosts = 1')
     mine = sizing(Job(workload="resnet50", runs_per_month=1.0), own=own)
-    (part,) = kept(mine, own)
+    (part,) = keep(mine, own)
     assert (part.bought_hosts, part.capital_usd, part.most_capital_usd) == (6, 6 * 19_200.0, 6 * 19_200.0)
 
 

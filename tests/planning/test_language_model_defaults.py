@@ -14,7 +14,7 @@ from podsim.files import tensor_parallel
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Grade
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 QUICK: dict[str, Any] = {"engine": "analytic"}
 
@@ -72,13 +72,13 @@ def test_tokens_are_those_of_the_rows_of_a_step() -> None:
     assert prediction.global_batch_tokens == 8192 * 1024
     assert prediction.tokens_per_s is not None
     assert prediction.tokens_per_s.value == pytest.approx(prediction.throughput_samples_per_s.value * 1024)
-    details = written(prediction).tree()
+    details = answer_document(prediction).tree()
     assert details["global_batch_tokens"] == 8192 * 1024
     assert details["tokens_per_s"]["value"] == pytest.approx(prediction.tokens_per_s.value, rel=1e-9)
     assert details["time_to_train_s"] is None
     assert details["training_s"] is None
     assert details["samples_to_converge"] is None
-    assert "tokens_per_s" not in written(answer("resnet50", 16)).tree()
+    assert "tokens_per_s" not in answer_document(answer("resnet50", 16)).tree()
 
 
 def test_tensor_parallel_and_gradient_all_reduce_are_apart() -> None:

@@ -5,7 +5,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.planning import workload_sequence
-from podsim.planning.comparator_runs import answer, has_law, predicted, refuse_chips
+from podsim.planning.comparator_runs import answer, has_law, predict, refuse_chips
 from podsim.scenario import MachineSpec, Scenario
 
 RUN = workload_sequence.run("bert")
@@ -19,7 +19,7 @@ def test_a_law_answers_for_machines_without_ipus_alone():
 
 def test_chips_samples_and_division_reach_the_law():
     few, many, open_ = (
-        predicted(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
+        predict(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
         for flags in ({"chips": 8}, {"chips": 64, "samples": 3e6}, {"chips": 8, "division": "open"})
     )
     assert (few.chips, many.chips) == (8, 64)
@@ -40,7 +40,7 @@ def test_chips_samples_and_division_reach_the_law():
 )
 def test_other_flags_are_refused_as_they_are_spelled(flags, flag):
     with pytest.raises(InputError, match=f"^{flag} does not apply to dgx-a100, which has no IPUs") as refusal:
-        predicted(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
+        predict(Scenario.of("bert", topology="dgx-a100", **flags), RUN)
     assert refusal.value.code == "conflicting-flags"
 
 
@@ -76,7 +76,7 @@ def test_no_law_knows_phases():
     phased = workload_sequence.run("bert-large-full")
     assert phased.phases is not None
     with pytest.raises(InputError, match="no law knows phases, and dgx-a100 has no IPUs"):
-        predicted(Scenario.of("bert-large-full", topology="dgx-a100"), phased)
+        predict(Scenario.of("bert-large-full", topology="dgx-a100"), phased)
 
 
 def test_chips_are_refused_where_ipus_are_counted():

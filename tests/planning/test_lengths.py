@@ -93,7 +93,7 @@ def test_scale_takes_a_law_and_says_what_failures_leave():
         ipus_per_replica=64,
         micro_batch=1,
     )
-    (only,) = report.answered
+    (only,) = report.predictions
     assert report.target.endswith("compute-optimal by Hoffmann et al. 2022")
     assert 0.5 < only.goodput.goodput.mean < 1
     assert only.goodput.finish_s.mean > only.time_to_train_s.value

@@ -13,14 +13,14 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.training import Recompute, Schedule
 from podsim.planning import available_memory
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.mappings import report as view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from podsim.studies.mappings.result import Advised, Mappings
+    from podsim.studies.mappings.result import AdvisedMapping, Mappings
 
 LLAMA = {
     "model_type": "llama",
@@ -50,7 +50,7 @@ def phased() -> Mappings:
     return podsim.mappings("gpt3-2.7b", pod=64, by="throughput", ipus_per_replica=8, micro_batch=1)
 
 
-def stored(advice: Advised) -> tuple[int, bool]:
+def stored(advice: AdvisedMapping) -> tuple[int, bool]:
     return advice.mapping.configuration.tensor_shards, advice.mapping.configuration.state_sharded
 
 
@@ -61,7 +61,7 @@ def test_throughput_takes_no_length_and_shows_no_time() -> None:
     text = render(view.document(answer), Look(100))
     assert "train " not in text.split("what to set")[0]
     assert "no time to train: run length not specified" in " ".join(text.split())
-    assert written(answer).tree()["mappings"][0]["time_to_train_s"] is None
+    assert answer_document(answer).tree()["mappings"][0]["time_to_train_s"] is None
 
 
 def test_without_a_length_the_rate_is_that_of_predict() -> None:

@@ -22,11 +22,11 @@ def test_a_mix_takes_the_cheapest_machine_that_holds_its_partitions() -> None:
     assert taken.used_ipus <= taken.ipus
     assert large.used_ipus <= taken.used_ipus
     hours = {timed.job: timed.hours for pool in taken.pools for timed in pool.jobs}
-    assert set(hours) == {job.called for job in plan.jobs}
+    assert set(hours) == {job.title for job in plan.jobs}
     for pool in taken.pools:
         assert pool.busy <= plan.use + 1e-9
         for timed in pool.jobs:
-            job = next(job for job in plan.jobs if job.called == timed.job)
+            job = next(job for job in plan.jobs if job.title == timed.job)
             assert timed.sure_s <= (job.within_s or 9e9)
             assert timed.hours == pytest.approx(job.runs_per_month * timed.time_to_train_s.value / 3600)
 

@@ -9,20 +9,20 @@ import podsim
 from podsim.errors import InputError
 from podsim.model.mix import HOURS_A_MONTH, Job, Mix
 from podsim.model.quantity import Estimate, Grade
-from podsim.model.run_cost import Owned
-from podsim.planning.ownership import purse
+from podsim.model.run_cost import MachineOwnership
+from podsim.planning.ownership import ownership_terms
 from podsim.report.terminal import Look, render
 from podsim.scenario import Scenario
 from podsim.studies.plan import mix_report
 from podsim.studies.plan.candidates import PlanRequest
-from podsim.studies.plan.mix_choice import Sizing, _cheaper, _sized, best, plan
-from podsim.studies.plan.mix_result import JobRuns, MixCandidate, Month, Pool, Timed
+from podsim.studies.plan.mix_choice import Sizing, _cheaper, _partitions, best, plan
+from podsim.studies.plan.mix_result import JobRuns, JobTime, MixCandidate, Month, Pool
 from podsim.studies.plan.result import Demand, Miss, Objective
 
 
 def candidate(name, *, hours=1.0, usd=1.0, energy_j=1.0, **changes):
     time = Estimate(value=1.0, low=1.0, high=1.0, grade=Grade.INTERPOLATED, beyond=1.0, causes={})
-    timed = Timed(job="a", ipus=4, time_to_train_s=time, sure_s=1.0, hours=hours, global_batch=1)
+    timed = JobTime(job="a", ipus=4, time_to_train_s=time, sure_s=1.0, hours=hours, global_batch=1)
     return MixCandidate(
         topology=name,
         title=name,
@@ -35,7 +35,7 @@ def candidate(name, *, hours=1.0, usd=1.0, energy_j=1.0, **changes):
         most_capital_usd=usd,
         power_w=None,
         most_power_w=None,
-        owned=Owned(capital=None, draw=None),
+        owned=MachineOwnership(capital=None, draw=None),
         energy_j=energy_j,
         misses=changes.get("misses", ()),
     )
@@ -79,7 +79,7 @@ JOBS = (Job(workload="bert", runs_per_month=5.0), Job(workload="bert", runs_per_
 
 def sizing(*jobs, **demand):
     request = PlanRequest(
-        scenario=Scenario.of("bert", engine="analytic"), demand=Demand(**demand), terms=purse(use=0.5)
+        scenario=Scenario.of("bert", engine="analytic"), demand=Demand(**demand), terms=ownership_terms(use=0.5)
     )
     return Sizing(mix=Mix(jobs=jobs), request=request)
 
@@ -87,7 +87,7 @@ def sizing(*jobs, **demand):
 @pytest.fixture(scope="module")
 def small():
     """A machine of 4 IPUs, which has no smaller partition."""
-    return _sized("m2000")
+    return _partitions("m2000")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def outcome(small):
 
 def test_partitions_are_all_usual_sizes_below_and_the_whole(small):
     assert small.partitions == {4: "m2000"}
-    assert _sized("pod64").partitions == {4: "pod4", 16: "pod16", 64: "pod64"}
+    assert _partitions("pod64").partitions == {4: "pod4", 16: "pod16", 64: "pod64"}
 
 
 def test_jobs_of_one_size_share_their_partitions(outcome):
@@ -161,7 +161,7 @@ def test_a_machine_by_another_name_has_the_same_assumptions(outcome):
     mine, machine = outcome
     other = sizing(*JOBS)
     assert mine.notes(machine)
-    assert other.notes(other.candidate(_sized("pod4"))) == mine.notes(machine)
+    assert other.notes(other.candidate(_partitions("pod4"))) == mine.notes(machine)
 
 
 def test_power_of_a_mix_is_that_of_its_jobs(outcome, small):

@@ -70,7 +70,7 @@ def test_layers_of_a_decoder_read_what_the_encoder_left(monkeypatch):
         return prediction.breakdown_s[Part.STREAMING]
 
     whole_s = streaming_s()
-    monkeypatch.setattr(layerwise, "_encoded", lambda *_: 0)
+    monkeypatch.setattr(layerwise, "_encoder_elements", lambda *_: 0)
     ddr = catalog.topology("pod16").value.gateway.streaming_bytes_per_s_per_ipu
     extra_bytes = 24 * 64 * 4 * 512 * 2048 * 2 / 8
     assert whole_s - streaming_s() == pytest.approx(extra_bytes / ddr, rel=0.01)

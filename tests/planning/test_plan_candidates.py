@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from podsim.errors import InputError
-from podsim.files.comparator_machines import counted, meant
+from podsim.files.comparator_machines import name_and_count, names_comparator
 from podsim.planning import workload_sequence
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.predicting import assemble
 from podsim.scenario import Scenario
 from podsim.studies.plan import remedies
@@ -25,7 +25,7 @@ MAPPED = Scenario.of("bert", engine="analytic", preset="mlperf-v1.1-closed")
 
 
 def request(**demand):
-    return PlanRequest(scenario=MAPPED, demand=Demand(**demand), terms=purse())
+    return PlanRequest(scenario=MAPPED, demand=Demand(**demand), terms=ownership_terms())
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +36,14 @@ def outcome():
 
 
 def test_chips_after_a_colon():
-    assert counted("dgx-a100") == ("dgx-a100", None)
-    assert counted("dgx-a100:64") == ("dgx-a100", 64)
+    assert name_and_count("dgx-a100") == ("dgx-a100", None)
+    assert name_and_count("dgx-a100:64") == ("dgx-a100", 64)
     for text in ("dgx-a100:", "dgx-a100:x", "dgx-a100:6.5"):
         with pytest.raises(InputError, match="does not say how many chips") as refusal:
-            counted(text, "--machines ")
+            name_and_count(text, "--machines ")
         assert refusal.value.hint == "--machines dgx-a100:64"
-    assert meant("dgx-a100:64")
-    assert not meant("pod64")
+    assert names_comparator("dgx-a100:64")
+    assert not names_comparator("pod64")
 
 
 def test_what_nobody_says_misses_a_demand_and_a_limit_is_met_by_itself():
@@ -80,7 +80,7 @@ def test_a_candidate_is_judged_by_what_it_is_sure_of(outcome):
 def test_its_price_and_draw_are_those_of_the_terms(outcome):
     candidate = outcome[0].candidate
     part = outcome[0].parts[0]
-    owned = purse().machine(part.question.machine.topology, 1, activity=part.predicted().activity)
+    owned = ownership_terms().machine(part.question.machine.topology, 1, activity=part.predict().activity)
     assert (candidate.capital_usd, candidate.most_capital_usd) == (owned.capital.usd.value, owned.capital.usd.high)
     assert (candidate.power_w, candidate.most_power_w) == (owned.draw.least_w, owned.draw.most_w)
 

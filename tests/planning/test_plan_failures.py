@@ -11,7 +11,7 @@ from podsim.files import failures_file
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.plan import deadline, report
 
 RUN = {"tokens": 1e12, "global_batch": 2048}
@@ -61,16 +61,16 @@ def test_a_run_of_minutes_has_none():
 def test_quantiles_of_runs_with_failures(long):
     """Every run three times, to 5, 50 and 95 % of the histories; without failures all of them are the run."""
     (own,) = long.chosen.failures
-    scores = deadline.stretched([100.0], own)
+    scores = deadline.with_failures([100.0], own)
     assert scores[0] == pytest.approx(100 * own.finish_s.p5 / own.run.work_s)
     assert scores[-1] == pytest.approx(100 * own.finish_s.p95 / own.run.work_s)
-    assert len(deadline.stretched([100.0], None)) == len(scores)
+    assert len(deadline.with_failures([100.0], None)) == len(scores)
 
 
 def test_screen_and_json_say_it(long):
     assert AnswerNote.of(NoteCode.FAILURES_IN_TIME) in long.assumptions
     assert "With failures" in render(report.document(long), Look(width=100))
-    chosen = written(long).tree()["chosen"]
+    chosen = answer_document(long).tree()["chosen"]
     assert chosen["finish_s"] == pytest.approx(long.chosen.finish_s, rel=1e-4)
     assert chosen["failures"][0]["goodput"]["mean"] < 1
 

@@ -10,7 +10,7 @@ import podsim
 from podsim.model.quantity import Grade
 from podsim.report.terminal import Look, render
 from podsim.studies.plan import report as view
-from podsim.studies.plan.misses_report import changes, exceeding, missed
+from podsim.studies.plan.misses_report import changes, exceeding, misses_text
 from podsim.studies.plan.result import Demand, Miss, Plan
 
 
@@ -41,9 +41,9 @@ def test_a_multiple_is_that_of_the_limit_and_a_percentage_is_what_is_above_it(sh
 
 def test_the_time_that_is_compared_is_named() -> None:
     misses = (Miss(demand="time", limit=300.0, found=309.0), Miss(demand="budget", limit=1e6, found=1.12e6))
-    assert missed(misses, Demand(confidence=0.9)) == "P90 3 % over the time limit, 1.12× the budget"
-    assert missed(misses[:1], Demand(confidence=0.95)) == "P95 3 % over the time limit"
-    assert missed((Miss(demand="power", limit=1.0, found=None),), Demand()) == "power not published"
+    assert misses_text(misses, Demand(confidence=0.9)) == "P90 3 % over the time limit, 1.12× the budget"
+    assert misses_text(misses[:1], Demand(confidence=0.95)) == "P95 3 % over the time limit"
+    assert misses_text((Miss(demand="power", limit=1.0, found=None),), Demand()) == "power not published"
 
 
 def test_where_two_demands_are_missed_both_have_to_move(late: Plan) -> None:
@@ -84,11 +84,13 @@ def test_rows_of_one_machine_are_told_apart_by_their_hosts(late: Plan) -> None:
 
 
 def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:
-    assert "dominated" not in screen(late)
-    alone = replace(late, frontier=())
-    assert "1.12× the budget; dominated" in screen(alone)
+    assert "dominated" not in screen(replace(late, frontier=())), "the demand that a row misses is enough"
     closest = late.closest
     assert closest is not None
+    chosen, meets = replace(closest, misses=()), replace(closest, misses=(), hosts=(closest.hosts or 0) + 1)
+    both = replace(late, chosen=chosen, candidates=(chosen, meets), frontier=(chosen,), near=())
+    assert "dominated" in screen(both, verbose=True)
+    assert "dominated" not in screen(replace(both, frontier=(chosen, meets)), verbose=True)
     assert closest.mapping is not None
     half = replace(closest, chips=2 * closest.mapping.ipus)
     assert "128 of 256 IPUs used" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))

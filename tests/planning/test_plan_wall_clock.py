@@ -74,7 +74,7 @@ def test_a_cached_executable_is_what_would_help_where_it_does(judged):
 def test_the_quantile_is_that_of_independent_sums(judged):
     """The mean of sums is the sum of means, and their variance the sum of variances."""
     scores, starts = [100.0, 110.0, 130.0], deadline.starts_s([judged.closest.wall_clock])
-    sums = deadline.started(scores, starts)
+    sums = deadline.with_starts(scores, starts)
     assert sums == sorted(sums)
     mean, around, whole = (sum(each) / len(each) for each in (scores, starts, sums))
     assert whole == pytest.approx(mean + around)

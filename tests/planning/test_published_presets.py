@@ -60,6 +60,6 @@ def test_searches_keep_off_configurations_of_presets():
         kept = {item.name for item in workload.configurations if item.preset_only}
         assert kept
         for chip, size, sdk in (("gc200", 4, "2.3"), ("gc200", 1, "3.3"), ("bow", 4, "2.3")):
-            published = configuration.published(workload, chip, sdk, size, 4)
+            published = configuration.published_configuration(workload, chip, sdk, size, 4)
             assert published is None or published.name not in kept
             assert configuration.nearest(workload, chip, sdk, size).name.partition(",")[0] not in kept

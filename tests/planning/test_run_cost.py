@@ -13,14 +13,14 @@ from podsim.files import catalog, comparator_machines, comparator_results, price
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Price, PriceList, Terms, is_old
 from podsim.model.quantity import Estimate, Grade, Source
-from podsim.model.run_cost import Capital, Draw, Owned, Range, per_dollar
+from podsim.model.run_cost import Capital, Draw, MachineOwnership, Range, per_dollar
 from podsim.planning import machine_cost, total_cost
-from podsim.planning.ownership import one_rent, purse, rate
-from podsim.report.digits import KNOWN, rounded
+from podsim.planning.ownership import one_rent, ownership_terms, rate
+from podsim.report.digits import KNOWN_DIGITS, round_floats
 
 HOUR = Estimate(value=3600.0, low=1800.0, high=7200.0, grade=Grade.INTERPOLATED)
 TERMS = Terms(years=2.0, use=0.5, usd_per_kwh=0.2, pue=1.5)
-OWNED = Owned(
+OWNED = MachineOwnership(
     capital=Capital(usd=Range(value=8766.0, low=4383.0, high=17532.0), derived=False, basis=""),
     draw=Draw(typical_w=1000.0, peak_w=2000.0, basis=""),
 )
@@ -67,7 +67,7 @@ def test_published_price_performance_follows_from_minutes_and_prices(workload: s
     point = next(point for point in catalog.points() if point.id == f"{workload}/pod16/v1.0-closed")
     rival = min(
         row.measured_minutes
-        for row in comparator_results.shipped()
+        for row in comparator_results.published_results()
         if (row.workload, row.chip, row.chips, row.round, row.division) == (workload, "a100", 8, "v1.0", "closed")
     )
     value = per_dollar(point.minutes, pod16.low_usd, rival, dgx.high_usd)
@@ -108,7 +108,7 @@ def test_a_pod16_with_its_server_draws_what_was_published() -> None:
 
 def test_an_own_price_comes_before_the_quoted_ones_and_leaves_others_alone(tmp_path: Path) -> None:
     path = own_list(tmp_path, '[[price]]\nmachine = "pod16"\nlow = "100 kUSD"\nhigh = "120 kUSD"\n')
-    listed = purse(prices=path, years=5).prices
+    listed = ownership_terms(prices=path, years=5).prices
     capital = machine_cost.capital(catalog.topology("pod16").value, 4, listed)
     assert capital is not None
     assert (capital.usd.low, capital.usd.value, capital.usd.high) == (
@@ -133,7 +133,7 @@ def test_an_own_price_of_a_variant_hides_the_quotations_of_its_kind_only() -> No
 
 def test_a_price_set_by_hand_comes_before_quotations() -> None:
     changed = catalog.topology("pod16", ["economics.machine_price=10000 USD"]).value
-    capital = purse().machine(changed, 1, changed=True).capital
+    capital = ownership_terms().machine(changed, 1, changed=True).capital
     assert capital is not None
     assert capital.usd.value == 4 * 10_000 + 19_200
 
@@ -151,25 +151,25 @@ def test_a_price_set_by_hand_comes_before_quotations() -> None:
 )
 def test_a_list_with_faults_is_refused(body: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
-        purse(prices=own_list(tmp_path, body))
+        ownership_terms(prices=own_list(tmp_path, body))
     assert error.value.code == "bad-prices-file"
     assert any(said in line for line in error.value.context)
 
 
 def test_a_machine_of_any_size_may_be_priced(tmp_path: Path) -> None:
     path = own_list(tmp_path, '[[price]]\nmachine = "pod2048"\nlow = "9 MUSD"\n')
-    assert purse(prices=path).prices.of("pod2048") is not None
+    assert ownership_terms(prices=path).prices.of("pod2048") is not None
 
 
 @pytest.mark.parametrize("flags", [{"years": 0}, {"use": 1.5}, {"pue": 0.9}, {"kwh_price": -1}, {"rent_per_hour": 0}])
 def test_terms_out_of_range_are_refused(flags: dict[str, float]) -> None:
     with pytest.raises(InputError) as error:
-        podsim.purse(**flags)  # type: ignore[arg-type]
+        podsim.ownership_terms(**flags)  # type: ignore[arg-type]
     assert error.value.code == "bad-value"
 
 
 def test_flags_replace_the_terms_of_the_list() -> None:
-    terms = purse(years=5, use=1.0, pue=1.0, kwh_price=0.0).terms
+    terms = ownership_terms(years=5, use=1.0, pue=1.0, kwh_price=0.0).terms
     assert (terms.years, terms.use, terms.pue, terms.usd_per_kwh) == (5.0, 1.0, 1.0, 0.0)
 
 
@@ -181,8 +181,8 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
     assert main([*question, "--rent-per-hour", "60", "--json", "-o", str(page)]) == 0
     result = json.loads(capsys.readouterr().out)["money"]
     assert result["owned"]["capital"]["usd"] == {"value": 149_000, "low": 149_000, "high": 149_000}
-    assert rounded(result["run_usd"]["value"], KNOWN - 1) == rounded(
-        result["capital_usd"]["value"] + result["energy_usd"]["value"], KNOWN - 1
+    assert round_floats(result["run_usd"]["value"], KNOWN_DIGITS - 1) == round_floats(
+        result["capital_usd"]["value"] + result["energy_usd"]["value"], KNOWN_DIGITS - 1
     )
     assert result["rent"]["break_even_hours"] > 0
     assert "Cost per run" in page.read_text(encoding="utf-8")
@@ -199,7 +199,7 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
 def test_an_answer_of_a_machine_that_is_not_there_is_refused_with_a_near_name() -> None:
     answer = podsim.predict("bert", topology="dgx-a100", chips=64)
     with pytest.raises(InputError, match="dgx-a10"):
-        podsim.priced(replace(answer, topology="dgx-a10"))
+        podsim.price(replace(answer, topology="dgx-a10"))
 
 
 @pytest.mark.parametrize("date", ["2021-13-45", "2021-02-30", "2021-00", "July 2021", "2021-7-1", "20210701"])
@@ -246,8 +246,8 @@ def test_a_part_of_a_year_is_the_last_row() -> None:
 
 
 def test_without_a_price_there_is_no_total() -> None:
-    assert total_cost.of(Owned(capital=None, draw=OWNED.draw), TERMS) is None
-    assert machine_cost.hour(Owned(capital=OWNED.capital, draw=None), TERMS) is None
+    assert total_cost.of(MachineOwnership(capital=None, draw=OWNED.draw), TERMS) is None
+    assert machine_cost.hour(MachineOwnership(capital=OWNED.capital, draw=None), TERMS) is None
 
 
 def test_a_million_requests_cost_the_hours_that_they_take() -> None:
@@ -268,8 +268,8 @@ def test_a_million_requests_cost_the_hours_that_they_take() -> None:
 
 @pytest.mark.parametrize("ipus", [1, 64])
 def test_a_rent_of_each_ipu_is_that_of_the_machine_by_its_ipus(ipus: int) -> None:
-    terms = purse(rent_per_ipu_hour=1.5)
-    owned = Owned(capital=OWNED.capital, draw=OWNED.draw, ipus=ipus, hosts=1)
+    terms = ownership_terms(rent_per_ipu_hour=1.5)
+    owned = MachineOwnership(capital=OWNED.capital, draw=OWNED.draw, ipus=ipus, hosts=1)
     rent = terms.run(HOUR, owned).rent
     assert rent is not None
     assert rent.usd_per_hour == 1.5 * ipus
@@ -281,7 +281,7 @@ def test_a_rent_of_each_ipu_is_that_of_the_machine_by_its_ipus(ipus: int) -> Non
 @pytest.mark.parametrize("name", ["m2000", "pod16", "pod256"])
 def test_a_price_of_a_machine_displaces_those_published(name: str) -> None:
     machine = catalog.topology(name).value
-    stated, published = purse(machine_price=20_000.0), purse()
+    stated, published = ownership_terms(machine_price=20_000.0), ownership_terms()
     capital, before = stated.machine(machine, 2).capital, published.machine(machine, 2).capital
     assert capital is not None
     assert before is not None
@@ -293,7 +293,7 @@ def test_a_price_of_a_machine_displaces_those_published(name: str) -> None:
     by_set = catalog.topology(name, ["economics.machine_price=20000 USD"]).value
     assert published.machine(by_set, 2, changed=True).capital == capital
     assert stated.machine(machine, 2).draw == published.machine(machine, 2).draw
-    euros = purse(machine_price=18_400.0, currency="EUR=0.92").machine(machine, 2).capital
+    euros = ownership_terms(machine_price=18_400.0, currency="EUR=0.92").machine(machine, 2).capital
     assert euros is not None
     assert euros.usd.value == pytest.approx(capital.usd.value)
 
@@ -326,10 +326,10 @@ def test_a_price_is_old_after_eighteen_months(date: str, as_of: str, old: bool) 
 def test_ages_are_reckoned_at_the_release_or_the_day_stated(tmp_path: Path) -> None:
     pod16 = catalog.topology("pod16").value
     assert prices_file.prices().as_of == "2026-11-20"
-    assert machine_cost.capital(pod16, 1, purse().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
-    assert machine_cost.capital(pod16, 1, purse(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
+    assert machine_cost.capital(pod16, 1, ownership_terms().prices).old == ("2021-07-01",)  # type: ignore[union-attr]
+    assert machine_cost.capital(pod16, 1, ownership_terms(as_of="2022-06").prices).old == ()  # type: ignore[union-attr]
     own = own_list(tmp_path, 'as_of = "2027-06"\n[[price]]\nmachine = "pod16"\nlow = "1 USD"\ndate = "2025-10"\n')
-    capital = machine_cost.capital(pod16, 1, purse(prices=own).prices)
+    capital = machine_cost.capital(pod16, 1, ownership_terms(prices=own).prices)
     assert capital is not None
     assert (capital.old, capital.given) == (("2025-10",), True)
 
@@ -337,16 +337,16 @@ def test_ages_are_reckoned_at_the_release_or_the_day_stated(tmp_path: Path) -> N
 @pytest.mark.parametrize("date", ["", "yesterday", "2026-13", "20261120"])
 def test_a_day_that_no_calendar_has_is_refused(date: str) -> None:
     with pytest.raises(InputError, match=r"as-of|empty") as error:
-        purse(as_of=date)
+        ownership_terms(as_of=date)
     assert error.value.code == "bad-value"
 
 
 def test_amounts_of_flags_are_in_the_currency_stated() -> None:
-    terms = purse(currency="eur=0.8", kwh_price=0.2, rent_per_hour=8.0)
+    terms = ownership_terms(currency="eur=0.8", kwh_price=0.2, rent_per_hour=8.0)
     assert terms.currency == Currency("EUR", 0.8)
     assert (terms.terms.usd_per_kwh, terms.rent_usd_per_hour) == (0.25, 10.0)
-    assert purse(currency="EUR=0.8").terms == purse().terms
-    assert purse().currency == DOLLARS
+    assert ownership_terms(currency="EUR=0.8").terms == ownership_terms().terms
+    assert ownership_terms().currency == DOLLARS
     assert terms.given == frozenset({"usd_per_kwh"})
 
 
@@ -362,7 +362,7 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 
 def test_two_rents_contradict_each_other() -> None:
     with pytest.raises(InputError, match="two rents"):
-        purse(rent_per_hour=1.0, rent_per_ipu_hour=1.0)
+        ownership_terms(rent_per_hour=1.0, rent_per_ipu_hour=1.0)
 
 
 def test_one_rent_of_machines_of_several_sizes_is_refused() -> None:
@@ -375,6 +375,6 @@ def test_one_rent_of_machines_of_several_sizes_is_refused() -> None:
 
 def test_a_list_of_ones_own_states_terms_that_are_given(tmp_path: Path) -> None:
     own = own_list(tmp_path, "[terms]\nyears = 3\nuse = 0.5\nusd_per_kwh = 0.1\npue = 1.2\n")
-    assert purse(prices=own).given == {"years", "use", "usd_per_kwh", "pue"}
-    assert purse().given == frozenset()
-    assert purse(years=3).given == {"years"}
+    assert ownership_terms(prices=own).given == {"years", "use", "usd_per_kwh", "pue"}
+    assert ownership_terms().given == frozenset()
+    assert ownership_terms(years=3).given == {"years"}

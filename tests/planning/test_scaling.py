@@ -59,16 +59,16 @@ def test_the_batch_stays_or_grows(reports):
 
 def test_the_batch_of_the_first_may_be_given():
     report = podsim.scale("resnet50", pods="16,32", scaling="weak", global_batch=1920, engine="analytic")
-    assert [prediction.mapping.global_batch for prediction in report.answered] == [1920, 3840]
+    assert [prediction.mapping.global_batch for prediction in report.predictions] == [1920, 3840]
 
 
 @pytest.mark.parametrize("kind", list(Scaling))
 def test_parts_that_grow_add_up_to_the_efficiency_lost(reports, kind):
     report = reports[kind]
     last = report.rows[-1]
-    each = [item.throughput_samples_per_s.value / item.ipus for item in report.answered]
+    each = [item.throughput_samples_per_s.value / item.ipus for item in report.predictions]
     assert [row.efficiency for row in report.rows] == pytest.approx([item / each[0] for item in each])
-    times = [item.time_to_train_s.value * item.ipus for item in report.answered]
+    times = [item.time_to_train_s.value * item.ipus for item in report.predictions]
     assert [row.time_efficiency for row in report.rows] == pytest.approx([times[0] / item for item in times])
     assert 1 + sum(report.grown.values()) == pytest.approx(1 / last.efficiency, rel=1e-9)
     assert list(report.grown.values()) == sorted(report.grown.values(), reverse=True)

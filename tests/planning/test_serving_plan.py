@@ -9,14 +9,14 @@ import pytest
 import podsim
 from podsim.errors import Infeasible, InputError
 from podsim.files.catalog import workload
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.planning.serving_case import serving_case
 from podsim.resolve import target
 from podsim.scenario import Scenario
 from podsim.studies.plan.misses_report import limit_text
 from podsim.studies.plan.serving_candidates import ServingRequest, evaluate
 from podsim.studies.plan.serving_choice import best, shortfall
-from podsim.studies.plan.serving_demands import stated
+from podsim.studies.plan.serving_demands import is_serving
 from podsim.studies.plan.serving_result import ServingPlan
 
 QUICK = {"p99": "10ms", "machines": "m2000,pod16"}
@@ -29,14 +29,17 @@ def plain():
 
 def test_any_flag_of_requests_makes_the_question_one_of_serving(plain):
     assert isinstance(plain, ServingPlan)
-    assert stated({"rate": 1.0})
-    assert stated({"spares": 0})
-    assert not stated({"rate": None, "years": 3.0})
+    assert is_serving({"rate": 1.0})
+    assert is_serving({"spares": 0})
+    assert not is_serving({"rate": None, "years": 3.0})
 
 
 def test_a_candidate_is_served_on_the_machine_of_its_name(plain):
     request = ServingRequest(
-        scenario=Scenario.of("resnet50"), demand=plain.demand, terms=purse(), workload=workload("resnet50").value
+        scenario=Scenario.of("resnet50"),
+        demand=plain.demand,
+        terms=ownership_terms(),
+        workload=workload("resnet50").value,
     )
     evaluation = next(evaluate(request, "m2000"))
     assert evaluation.case.machine.topology.ipus == evaluation.candidate.ipus == 4
@@ -132,6 +135,7 @@ def test_a_latency_that_no_batch_meets_is_a_miss_with_the_limit_that_would_do():
     assert again.chosen is not None
 
 
+@pytest.mark.slow
 def test_the_limit_that_would_do_is_that_at_the_rate_demanded_and_holds_as_it_is_shown():
     """At half its capacity, as before, a larger machine was the nearest, and a digit rounded down was still missed."""
     plan = podsim.plan("resnet50", rate="1k/s", p99="100us", machines="bow-pod4,bow-pod16,m2000")
@@ -151,6 +155,7 @@ def test_a_budget_that_would_do_holds_as_it_is_shown():
     assert again.chosen is not None
 
 
+@pytest.mark.slow
 def test_tokens_a_second_are_a_rate_of_requests():
     flags = {"generate": 32, "prompt": 128, "ttft": "1s", "machines": "pod16"}
     tokens = podsim.plan("gpt2-medium", tokens_per_s=3200, **flags)

@@ -12,7 +12,7 @@ from engines.event_queue import events
 import podsim
 from podsim.errors import Infeasible
 from podsim.model.inference import Load, Service
-from podsim.planning.serving_rate import LatencyLimits, QueuedService, largest, settled
+from podsim.planning.serving_rate import LatencyLimits, QueuedService, largest, settle_rate
 from podsim.report import numbers
 
 ONE = Service(batch=1, replicas=1, period_s=1e-3, latency_s=1e-3, host_in_s=0.0, host_out_s=0.0, parts_s={})
@@ -90,7 +90,7 @@ def test_a_plan_that_meets_its_demands_shows_a_latency_within_its_limit(workload
 def test_a_calendar_of_events_meets_p99_just_below_the_rate_and_misses_it_just_above(size, replicas, limit_s):
     limits = LatencyLimits(p99_s=limit_s)
     best = largest([batch(size, replicas)], limits, seed=0)
-    rate = settled(best.batch, limits, best.rate_per_s, seed=0)
+    rate = settle_rate(best.batch, limits, best.rate_per_s, seed=0)
     service = best.batch.service
     for share, meets in ((0.95, True), (1.05, False)):
         per_s, requests = share * rate, 100_000

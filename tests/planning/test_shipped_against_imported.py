@@ -185,7 +185,7 @@ def test_without_a_length_there_is_no_time(files: dict[str, str]) -> None:
     assert math.isnan(prediction.run.training_s)
     assert prediction.length_flags == ("--samples 1e9", "--tokens 20e9", "--law chinchilla")
     timed = podsim.predict(files["gpt2-small"], pod=16, engine="analytic", tokens=1e9)
-    assert timed.timed
+    assert timed.has_length
     assert timed.throughput_samples_per_s.value == prediction.throughput_samples_per_s.value
 
 

@@ -15,7 +15,7 @@ from slow_cases import slow_but
 
 import podsim
 from podsim.errors import InputError
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.sweep import backends
 
 pytest.importorskip("distributed")
@@ -103,7 +103,7 @@ def test_some_are_killed_midway(cluster: Cluster, tmp_path: Path) -> None:
     assert len(lost) == LOST
     assert [process.wait() < 0 for process in cluster.running[1 : 1 + LOST]] == [True] * LOST
     assert cluster.running[1 + LOST].poll() is None
-    assert written(there).json() == written(here).json()
+    assert answer_document(there).json() == answer_document(here).json()
     lines = (tmp_path / "there.jsonl").read_text().splitlines()
     assert len(lines) == len(set(lines)) == 41
 

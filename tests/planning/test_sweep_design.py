@@ -5,7 +5,7 @@ import pytest
 from podsim.errors import InputError
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
 from podsim.studies.sweep import design
-from podsim.units import parted
+from podsim.units import split_unit
 
 CLOCK = SweepAxis(name="chip.clock", first="1 GHz", last="2 GHz")
 RATE = SweepAxis(name="gw-link.bandwidth", first="1 Gbit/s", last="1000 Gbit/s", spacing=Spacing.LOG)
@@ -50,10 +50,10 @@ def test_more_points_than_allowed_are_refused_before_they_are_made():
 @pytest.mark.parametrize("count", [2, 7, 100])
 def test_a_latin_hypercube_has_one_point_in_each_slice_of_every_axis(count):
     points = design.points(file(Design.LATIN_HYPERCUBE, CLOCK, RATE, points=count, seed=3), count)
-    clocks = [parted(clock)[0] - 1 for clock, _ in points]
+    clocks = [split_unit(clock)[0] - 1 for clock, _ in points]
     import math
 
-    rates = [math.log10(parted(rate)[0]) / 3 for _, rate in points]
+    rates = [math.log10(split_unit(rate)[0]) / 3 for _, rate in points]
     for shares in (clocks, rates):
         assert sorted(int(share * count + 1e-4) for share in shares) == list(range(count))
 
@@ -63,7 +63,7 @@ def test_points_follow_from_the_seed(kind):
     first, again, other = (design.points(file(kind, CLOCK, POD, points=50, seed=seed), 50) for seed in (1, 1, 2))
     assert first == again != other
     assert {pod for _, pod in first} == {"16", "64"}
-    assert all(1 <= parted(clock)[0] <= 2 for clock, _ in first)
+    assert all(1 <= split_unit(clock)[0] <= 2 for clock, _ in first)
 
 
 def test_points_that_are_alike_count_once():

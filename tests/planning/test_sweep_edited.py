@@ -12,7 +12,7 @@ from test_sweep_killed import SWEEP
 import podsim
 from podsim.files.results import aside
 from podsim.model.sweep import SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.sweep import points
 
 EDITS = int(os.environ.get("SWEEP_EDITS", "10"))  # 100 were tried by hand
@@ -89,7 +89,7 @@ def test_an_edit_is_told_and_costs_no_row(seed: int, quick: list[str], tmp_path:
     results.write_bytes(b"".join(lines))
     again = podsim.sweep(file, jobs=1)
     assert again.warnings, editor.__name__
-    assert written(again).json() == written(untouched).json()
+    assert answer_document(again).json() == answer_document(untouched).json()
     assert len(quick) == POINTS - again.stored
     kept = aside(results).read_text().splitlines() if aside(results).exists() else []
     assert bool(kept) == (editor not in {lines_swapped, repeated, removed})

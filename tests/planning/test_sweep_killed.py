@@ -15,7 +15,7 @@ import pytest
 
 import podsim
 from podsim.model.sweep import SweepOutcome, SweepQuestion, SweepRefusal
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.sweep import points
 
 KILLS = int(os.environ.get("SWEEP_KILLS", "5"))  # 50 were tried by hand
@@ -116,5 +116,5 @@ def test_the_table_does_not_tell_who_computed_what(tmp_path: Path, monkeypatch: 
     assert (whole.stored, resumed.stored) == (0, 2)
     assert tuple(names) == resumed.warnings
     assert len(names) == 3, "a line that is cut short, where it is kept, and that lines moved"
-    assert written(resumed).json() == written(whole).json()
-    assert written(resumed).csv() == written(whole).csv()
+    assert answer_document(resumed).json() == answer_document(whole).json()
+    assert answer_document(resumed).csv() == answer_document(whole).csv()

@@ -17,7 +17,7 @@ from test_sweep_cluster import SWEEP
 import podsim
 from podsim.errors import InputError
 from podsim.model.sweep import SweepOutcome, SweepQuestion
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.sweep import backends
 
 LOST = int(os.environ.get("SWEEP_LOST", "2"))  # 10 were tried by hand
@@ -47,7 +47,7 @@ def test_processes_that_die_cost_no_point(tmp_path: Path) -> None:
 
     report = podsim.sweep(file, results=tmp_path / "two.jsonl", jobs=2, on_progress=on_progress)
     assert len(killed) == LOST
-    assert written(report).json() == written(untouched).json()
+    assert answer_document(report).json() == answer_document(untouched).json()
     lines = (tmp_path / "two.jsonl").read_bytes().splitlines()
     assert len(lines) == len(set(lines)) == 41
 

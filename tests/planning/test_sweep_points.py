@@ -25,7 +25,7 @@ def test_a_failure_of_podsim_is_a_result_too(error, monkeypatch):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(points, "_predicted", fail)
+    monkeypatch.setattr(points, "_predict", fail)
     result = outcome(replicas="4")
     assert result.refusal.code == BUG
     assert type(error).__name__ in result.refusal.message
@@ -36,7 +36,7 @@ def test_what_another_try_may_mend_is_no_result(error, monkeypatch):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(points, "_predicted", fail)
+    monkeypatch.setattr(points, "_predict", fail)
     with pytest.raises(type(error)):
         outcome(replicas="4")
 

@@ -6,7 +6,7 @@ import podsim
 from podsim.model.quantity import Grade
 from podsim.model.sweep import Design, SweepAnswer, SweepAxis, SweepFile, SweepOutcome, SweepRefusal, SweepRow
 from podsim.studies.sweep import conclusions, design, points, stopping_rule
-from podsim.units import parted
+from podsim.units import split_unit
 
 SWEEP = """
 schema = "podsim.sweep/1"
@@ -63,7 +63,7 @@ def swept(tmp_path, monkeypatch):
     def outcome(question, folder, turn):
         calls.append(question)
         key = points.key(question, folder)
-        clock, link = (parted(question.flags[name])[0] for name in ("chip.clock", "ipu-link.bandwidth"))
+        clock, link = (split_unit(question.flags[name])[0] for name in ("chip.clock", "ipu-link.bandwidth"))
         if clock > 1.9:
             return SweepOutcome(key=key, refusal=SweepRefusal(code="does-not-fit", message="too quick"))
         return SweepOutcome(key=key, answer=answer(600 / clock**2 + 200 / link))
@@ -147,7 +147,7 @@ TIMES = {
 
 
 def test_regions_and_ties():
-    known = conclusions.concluded(FILE, rows(TIMES))
+    known = conclusions.conclude(FILE, rows(TIMES))
     assert known.exact
     assert [share.axis for share in known.axes] == ["a.b", "a.c"]
     speed, kind = known.axes
@@ -156,18 +156,18 @@ def test_regions_and_ties():
     assert speed.best.is_range
     assert (kind.best.values, kind.worst.values, kind.best.is_range) == (("quick",), ("slow",), False)
     assert known.near_ties == 0
-    near = conclusions.concluded(FILE, rows({**TIMES, ("30 GB/s", "quick"): 3.0}))
+    near = conclusions.conclude(FILE, rows({**TIMES, ("30 GB/s", "quick"): 3.0}))
     assert near.near_ties == 1
 
 
 def test_a_value_that_nothing_answers_is_no_part_of_the_spread():
     gap = {values: time_s for values, time_s in TIMES.items() if values[0] != "20 GB/s"}
-    assert conclusions.concluded(FILE, rows(gap)).exact
+    assert conclusions.conclude(FILE, rows(gap)).exact
 
 
 def test_one_axis_that_varies_and_none():
     single = {values: time_s for values, time_s in TIMES.items() if values[1] == "slow"}
-    (share,) = conclusions.concluded(FILE, rows(single)).axes
+    (share,) = conclusions.conclude(FILE, rows(single)).axes
     assert (share.axis, share.first_order, share.total) == ("a.b", 1.0, 1.0)
-    assert conclusions.concluded(FILE, rows({("10 GB/s", "slow"): 1.0})) is None
-    assert conclusions.concluded(FILE, []) is None
+    assert conclusions.conclude(FILE, rows({("10 GB/s", "slow"): 1.0})) is None
+    assert conclusions.conclude(FILE, []) is None

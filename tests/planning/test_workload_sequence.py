@@ -8,7 +8,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.planning import workload_sequence
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 RUN, PHASES = "bert-large-full", ("bert-large-128", "bert-large-512")
 SPLIT = {"replicas": 16, "ipus_per_replica": 4, "engine": "analytic"}
@@ -49,14 +49,14 @@ def test_a_prediction_is_the_sum_of_its_phases(whole, phases):
 
 
 def test_json_has_the_name_of_the_run_and_its_seconds(whole):
-    result = written(whole).tree()
+    result = answer_document(whole).tree()
     assert result["run"] == RUN
     assert result["training_s"] == pytest.approx(sum(phase["training_s"] for phase in result["phases"]))
 
 
 def test_money_is_that_of_the_whole(whole, phases):
     def usd(answer):
-        return podsim.priced(answer).money.run_usd.value
+        return podsim.price(answer).money.run_usd.value
 
     assert usd(whole) == pytest.approx(sum(map(usd, phases)))
 

@@ -71,7 +71,7 @@ def test_both_engines_have_the_same_products(engine: str, bert: Prediction) -> N
     ("workload", "topology"), [("bert", "pod64"), ("resnet50", "pod16"), ("rnnt", "pod64"), ("resnet50", "bow-pod64")]
 )
 def test_machines_at_work_draw_less_than_their_nameplates_and_more_than_idle(workload: str, topology: str) -> None:
-    answer = podsim.priced(podsim.predict(workload, topology=topology, engine="analytic"))
+    answer = podsim.price(podsim.predict(workload, topology=topology, engine="analytic"))
     assert isinstance(answer, Prediction)
     assert answer.money is not None
     draw = answer.money.owned.draw
@@ -89,7 +89,7 @@ def test_machines_at_work_draw_less_than_their_nameplates_and_more_than_idle(wor
 
 def test_a_power_set_by_hand_is_not_predicted() -> None:
     answer = podsim.predict("bert", pod=16, engine="analytic", changes={"economics.machine_power": "2 kW"})
-    priced = podsim.priced(answer, changes={"economics.machine_power": "2 kW"})
+    priced = podsim.price(answer, changes={"economics.machine_power": "2 kW"})
     assert priced.money is not None
     draw = priced.money.owned.draw
     assert draw is not None
@@ -98,19 +98,19 @@ def test_a_power_set_by_hand_is_not_predicted() -> None:
 
 def test_a_price_set_by_hand_leaves_the_power_predicted(bert: Prediction) -> None:
     """A faster clock draws more; its price is that of the machine as it is sold."""
-    cheap = podsim.priced(bert, changes={"economics.machine_price": "1 USD"})
+    cheap = podsim.price(bert, changes={"economics.machine_price": "1 USD"})
     assert cheap.money is not None
     assert cheap.money.owned.draw is not None
     assert cheap.money.owned.draw.predicted is not None
     quick = podsim.predict("bert", pod=16, engine="analytic", changes={"chip.clock": "2 GHz"})
-    faster = podsim.priced(quick, changes={"chip.clock": "2 GHz"})
+    faster = podsim.price(quick, changes={"chip.clock": "2 GHz"})
     assert faster.money is not None
     assert faster.money.owned.draw is not None
     assert faster.money.owned.draw.least_w > 1.15 * cheap.money.owned.draw.least_w
 
 
 def test_a_card_whose_energies_are_not_published_draws_its_rating() -> None:
-    answer = podsim.priced(podsim.predict("resnet50", topology="c600", samples=1e6, engine="analytic"))
+    answer = podsim.price(podsim.predict("resnet50", topology="c600", samples=1e6, engine="analytic"))
     assert answer.money is not None
     assert answer.money.owned.draw is not None
     assert answer.money.owned.draw.predicted is None

@@ -9,8 +9,8 @@ from podsim.cli.command_line import main
 from podsim.model.parameters import PROGRAM
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting.changed_inputs import CARRIED, COLLECTIVES, parts
-from podsim.studies.predict.economics import UNCHANGED
+from podsim.predicting.changed_inputs import AFFECTED_PARTS, COLLECTIVES, parts
+from podsim.studies.predict.economics import UNCHANGED_NOTE
 
 QUESTION = {"workload": "bert", "pod": 256, "engine": "analytic"}
 
@@ -36,7 +36,7 @@ def test_an_input_carries_the_parts_that_it_decides(path, carried):
 
 
 def test_no_path_is_in_two_groups():
-    assert not [a for a in CARRIED for b in CARRIED if a != b and b.startswith(a)]
+    assert not [a for a in AFFECTED_PARTS for b in AFFECTED_PARTS if a != b and b.startswith(a)]
 
 
 def test_the_share_of_changed_inputs_is_assumed():
@@ -86,8 +86,8 @@ def test_pages_say_it_too(tmp_path, capsys):
 def test_price_and_power_of_a_changed_machine_are_of_the_unchanged_one(capsys):
     words = ["predict", "bert", "--pod", "64", "--engine", "analytic", "--money", "--json"]
     assert main([*words, "--set", "chip.clock=1.5GHz"]) == 0
-    assert str(UNCHANGED) in json.loads(capsys.readouterr().out)["assumptions"]
+    assert str(UNCHANGED_NOTE) in json.loads(capsys.readouterr().out)["assumptions"]
     assert main([*words, "--set", "chip.clock=1.5GHz", "--set", "economics.machine_price=40000 USD"]) == 0
-    assert str(UNCHANGED) not in capsys.readouterr().out
+    assert str(UNCHANGED_NOTE) not in capsys.readouterr().out
     assert main([*words, "--set", "rack.step=1ms"]) == 0
-    assert str(UNCHANGED) not in json.loads(capsys.readouterr().out)["assumptions"]
+    assert str(UNCHANGED_NOTE) not in json.loads(capsys.readouterr().out)["assumptions"]

@@ -8,7 +8,7 @@ from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.fabric import Shape
 from podsim.model.note_code import NoteCode
-from podsim.studies.collective.broken_links import compared
+from podsim.studies.collective.broken_links import compare_with_faults
 from podsim.studies.collective.simulation import CollectiveArguments, resolved_case
 from podsim.topology.stated_network import RankNetwork
 
@@ -23,7 +23,7 @@ def case():
 
 
 def test_a_link_at_half_its_rate_takes_all_steps_twice_the_bytes(case):
-    report = compared(case, ENGINE, ["link:rank0->rank1=0.5"])
+    report = compare_with_faults(case, ENGINE, ["link:rank0->rank1=0.5"])
     usual = report.faults.healthy_time_s
     assert report.faults.slowdown == pytest.approx(report.time_s / usual - 1)
     assert 0.5 < report.faults.slowdown <= 1
@@ -33,12 +33,12 @@ def test_a_link_at_half_its_rate_takes_all_steps_twice_the_bytes(case):
 
 
 def test_a_slow_rank_is_said_to_send_as_fast_as_ever(case):
-    report = compared(case, ENGINE, ["rank:2=0.5"])
+    report = compare_with_faults(case, ENGINE, ["rank:2=0.5"])
     assert report.notes[-1].code is NoteCode.CLOCKS_LEFT_OUT
     assert report.faults.slowdown == 0
 
 
 def test_a_collective_needs_every_member(case):
     with pytest.raises(Infeasible, match="1 of 4 members are lost, and the collective needs all") as no:
-        compared(case, ENGINE, ["rank:2=lost"])
+        compare_with_faults(case, ENGINE, ["rank:2=lost"])
     assert (no.value.code, no.value.context) == ("parts-lost", ("rank2",))

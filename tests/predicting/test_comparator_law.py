@@ -94,7 +94,7 @@ def test_beyond_counts_chips_and_samples_a_chip(chips, batch, far):
 
 NEWEST = [
     row
-    for row in comparator_results.shipped()
+    for row in comparator_results.published_results()
     if row.workload == "bert" and row.chip in ("a100", "h100", "tpu-v4", "gaudi2")
     if row.round == {"a100": "v2.1", "h100": "v3.0", "tpu-v4": "v2.0", "gaudi2": "v3.0"}[row.chip]
 ]
@@ -140,7 +140,9 @@ def test_nothing_is_invented():
 def test_every_result_says_a_chip_by_a_name_that_the_chip_has():
     named = {chip.value.name: chip.value.accelerators for chip in comparator_machines.chips()}
     strangers = {
-        row.accelerator for row in comparator_results.shipped() if row.accelerator not in named.get(row.chip, ())
+        row.accelerator
+        for row in comparator_results.published_results()
+        if row.accelerator not in named.get(row.chip, ())
     }
     assert strangers == {"NVIDIA V100"}
     assert not set(comparator_machines.machines()) & {*catalog.names("topologies"), *catalog.names("fabrics")}

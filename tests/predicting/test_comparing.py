@@ -7,14 +7,14 @@ import pytest
 import podsim
 from podsim.model.quantity import Cause
 from podsim.studies.compare import difference as comparing
-from podsim.studies.compare.difference import Doubts, Simulated
+from podsim.studies.compare.difference import Doubts, SimulatedScores
 from podsim.studies.compare.result import CaseDifference, Comparison, PowerBasis
 
 MODEL, CHIP = (Cause.MODEL, "bert on 64"), (Cause.CHIP, "bow")
 
 
-def side(time_s: float, pace: dict[comparing.Source, float], luck: float = 0.0) -> Simulated:
-    return Simulated(time_s=time_s, doubts=Doubts(pace=pace, luck=luck), runs=10)
+def side(time_s: float, pace: dict[comparing.Source, float], luck: float = 0.0) -> SimulatedScores:
+    return SimulatedScores(time_s=time_s, doubts=Doubts(pace=pace, luck=luck), runs=10)
 
 
 def compared(**keywords: object) -> Comparison:

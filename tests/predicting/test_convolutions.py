@@ -5,16 +5,16 @@ import pytest
 import podsim
 from podsim.files import catalog
 from podsim.model.note_code import NoteCode
-from podsim.predicting.convolutions import UNMEASURED, unmeasured
+from podsim.predicting.convolutions import UNMEASURED_NOTE, unmeasured_notes
 
 
-@pytest.mark.parametrize(("chip", "said"), [("gc2", ()), ("gc200", (UNMEASURED,)), ("bow", (UNMEASURED,))])
+@pytest.mark.parametrize(("chip", "said"), [("gc2", ()), ("gc200", (UNMEASURED_NOTE,)), ("bow", (UNMEASURED_NOTE,))])
 def test_a_workload_with_convolutions(chip, said):
-    assert unmeasured(catalog.workload("resnet50").value, catalog.chip(chip).value) == said
+    assert unmeasured_notes(catalog.workload("resnet50").value, catalog.chip(chip).value) == said
 
 
 def test_a_workload_without_any():
-    assert unmeasured(catalog.workload("bert").value, catalog.chip("gc200").value) == ()
+    assert unmeasured_notes(catalog.workload("bert").value, catalog.chip("gc200").value) == ()
 
 
 def lines(answer):

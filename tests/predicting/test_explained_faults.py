@@ -9,7 +9,7 @@ import podsim
 from podsim.errors import InputError
 from podsim.model.quantity import Grade
 from podsim.report.views import faults_view as fault_view
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.explain import report as view
 from podsim.studies.explain.explained_run import together
 from podsim.studies.predict.report import PARTS
@@ -106,8 +106,8 @@ def test_the_screen_and_json_have_the_cost_of_the_faults():
     explanation = podsim.explain("bert", faults=LINK, **SCENARIO)
     blocks = tuple(fault_view.blocks(explanation.prediction.faults, PARTS))
     assert blocks in view.document(explanation).groups
-    assert '"faults"' in written(explanation).json()
-    assert '"faults"' not in written(podsim.explain("bert", **SCENARIO)).json()
+    assert '"faults"' in answer_document(explanation).json()
+    assert '"faults"' not in answer_document(podsim.explain("bert", **SCENARIO)).json()
 
 
 def test_phases_that_are_repaired_say_once_what_that_is():

@@ -12,9 +12,9 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.predicting import assemble
-from podsim.predicting.fault_cost import compared, detours
+from podsim.predicting.fault_cost import detours, with_fault_cost
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import damaged
+from podsim.topology.faults import apply_unchecked
 
 SETUP = world(model(unit("a0", boundary=64), unit("a1")), pod(), replicas=8, ipus_per_replica=2, accumulation=4)
 
@@ -45,7 +45,7 @@ def worse(healthy):
 
 
 def test_the_slowdown_is_that_of_the_same_samples(healthy, worse):
-    report = compared(healthy, worse, ["one"], [], "on less").faults
+    report = with_fault_cost(healthy, worse, ["one"], [], "on less").faults
     assert report.slowdown == pytest.approx(0.5)
     assert (report.healthy_step_s, report.step_s, report.time_to_train_s) == (2.0, 3.0, 99.0)
     assert report.healthy_time_to_train_s == healthy.time_to_train_s.value
@@ -53,7 +53,7 @@ def test_the_slowdown_is_that_of_the_same_samples(healthy, worse):
 
 
 def test_parts_are_differences_without_what_is_rounding(healthy, worse):
-    report = compared(healthy, worse, [], []).faults
+    report = with_fault_cost(healthy, worse, [], []).faults
     assert report.parts[Part.ALL_REDUCE] == pytest.approx(1.25)
     assert report.parts[Part.SYNC] == pytest.approx(-0.25)
     assert report.parts.get(Part.COMPUTE, 0.0) == 0
@@ -62,12 +62,12 @@ def test_parts_are_differences_without_what_is_rounding(healthy, worse):
 
 @pytest.mark.parametrize(("other_s", "kept"), [(2.5, 2.5), (3.0, None), (3.0 - 1e-13, None), (None, None)])
 def test_a_step_without_slow_links_is_kept_where_it_is_sooner(healthy, worse, other_s, kept):
-    assert compared(healthy, worse, [], [], without_slow_s=other_s).faults.without_slow_s == kept
+    assert with_fault_cost(healthy, worse, [], [], without_slow_s=other_s).faults.without_slow_s == kept
 
 
 def question_of(*texts):
     question = SETUP.question(analytic.run)
-    return replace(question, fabric=damaged(question.fabric, parse(texts)))
+    return replace(question, fabric=apply_unchecked(question.fabric, parse(texts)))
 
 
 def test_activations_go_round_a_rung_that_is_down():

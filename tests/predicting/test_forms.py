@@ -19,7 +19,7 @@ from podsim.model.prediction import Choice
 from podsim.model.quantity import Cause
 from podsim.predicting import assemble
 from podsim.report.views import grades_view
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 PARAMETERS = catalog.parameters()
 OWN = PARAMETERS.forms[PARAMETERS.form]
@@ -133,7 +133,7 @@ def test_forms_that_are_ruled_out_leave_the_interval_as_it_is():
 
 def test_the_choice_of_mechanism_is_a_cause_of_its_own():
     result = answer(with_forms([1.3, 1.0, 1.0], [1.0, 9.0, 9.0]))
-    details = written(result).tree()
+    details = answer_document(result).tree()
     assert details["step_causes"]["form"] == pytest.approx(result.step_s.causes[Cause.FORM])
     assert result.step_s.causes[Cause.FORM] > 0.3
     assert [form["form"] for form in details["forms"]] == [form.form for form in result.forms]

@@ -19,7 +19,7 @@ PLACES = {"time_to_train": "s", "step": "s", "power": " W", "energy": " J"}
 
 @pytest.fixture(scope="module")
 def prediction():
-    return podsim.priced(podsim.predict("bert", pod=64, engine="analytic"))
+    return podsim.price(podsim.predict("bert", pod=64, engine="analytic"))
 
 
 @pytest.mark.parametrize(
@@ -177,11 +177,11 @@ def test_a_served_workload_is_held_to_its_rate_and_its_latency():
     report = podsim.infer("resnet50", **words, require=["p99<5ms", "rate>1k/s", "mean<1us"])
     p99, rate, mean = report.requirements
     assert (p99.is_met, p99.chance, p99.at_chance) == (True, None, report.delays.p99_s)
-    assert (rate.is_met, mean.is_met, report.refused) == (True, False, True)
+    assert (rate.is_met, mean.is_met, report.is_refused) == (True, False, True)
     assert rate.chance > 0.99
     assert f"{report.delays.requests_per_s:,.0f} requests/s" in p99.reason
     again = podsim.infer("resnet50", **words, require=[p99.nearest, rate.nearest, mean.nearest])
-    assert not again.refused
+    assert not again.is_refused
     assert [item["is_met"] for item in report.to_dict()["requirements"]] == [True, True, False]
     assert "requirements" not in podsim.infer("resnet50", **words).to_dict()
 

@@ -9,9 +9,9 @@ from engines.worlds import model, pod, unit, world
 from podsim.engines import analytic
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Choice, Considered, FormAnswer
+from podsim.model.prediction import Choice, ConsideredMapping, FormAnswer
 from podsim.predicting import assemble
-from podsim.predicting.unknown_length import ENDLESS, endless, of_step, on_and_on, untimed
+from podsim.predicting.unknown_length import ENDLESS, endless, of_step, on_and_on, without_length
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,9 @@ SHORTEST = AnswerNote.of(
 @pytest.fixture(scope="module")
 def prediction(question):
     setup = world(model(unit("a0")), pod())
-    one = Considered(mapping=setup.mapping, time_to_train_s=5.0, step_s=1.0, samples=10.0, bubble=0.0, memory=0.5)
+    one = ConsideredMapping(
+        mapping=setup.mapping, time_to_train_s=5.0, step_s=1.0, samples=10.0, bubble=0.0, memory=0.5
+    )
     choice = Choice(given="search", legal=2, rejected={}, considered=(one,), reason=SHORTEST)
     by_hand = AnswerNote.of(NoteCode.SAMPLES, basis="by hand")
     base = assemble.predict(question, setup.mapping, choice, (KEPT, by_hand))
@@ -43,11 +45,11 @@ def prediction(question):
 
 
 def test_a_stated_length_leaves_all_as_it_is(prediction):
-    assert untimed(prediction, ()) is prediction
+    assert without_length(prediction, ()) is prediction
 
 
 def test_what_needs_a_length_is_no_number_and_the_rest_stays(prediction):
-    without = untimed(prediction, ("--samples",))
+    without = without_length(prediction, ("--samples",))
     run = without.run
     gone = [
         without.time_to_train_s.value,
@@ -61,7 +63,7 @@ def test_what_needs_a_length_is_no_number_and_the_rest_stays(prediction):
         without.forms[0].time_to_train_s,
     ]
     assert all(map(math.isnan, gone))
-    assert (run.steps, run.evaluations, without.timed) == (0, 0, False)
+    assert (run.steps, run.evaluations, without.has_length) == (0, 0, False)
     assert (without.step_s, without.throughput_samples_per_s, without.memory) == (
         prediction.step_s,
         prediction.throughput_samples_per_s,
@@ -71,7 +73,7 @@ def test_what_needs_a_length_is_no_number_and_the_rest_stays(prediction):
 
 
 def test_words_and_grades_of_times_go_as_well(prediction):
-    without = untimed(prediction, ("--samples",))
+    without = without_length(prediction, ("--samples",))
     assert str(without.choice.reason) == "highest throughput of 2 legal mappings"
     assert KEPT in without.assumptions
     assert not any(note.code is NoteCode.SAMPLES for note in without.assumptions)

@@ -12,7 +12,7 @@ from podsim.files.releases import releases
 from podsim.model.parameters import SOFTWARE
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting.release_estimate import applied, later_gain, maturity
+from podsim.predicting.release_estimate import apply_maturity, later_gain, maturity
 
 PARAMETERS = catalog.parameters()
 RELEASES = releases().value
@@ -26,7 +26,7 @@ def of(sdk, workload="bert", parameters=PARAMETERS):
 @pytest.mark.parametrize("sdk", ["2.1", "2.3", "2.5"])
 def test_a_release_with_runs_needs_nothing(sdk):
     assert of(sdk) is None
-    assert applied(PARAMETERS, None) is PARAMETERS
+    assert apply_maturity(PARAMETERS, None) is PARAMETERS
 
 
 @pytest.mark.parametrize(("workload", "factor"), [("bert", 1.6), ("resnet50", 2.1)])
@@ -45,7 +45,7 @@ def test_a_workload_of_which_nothing_is_claimed_has_the_mean_and_its_spread():
 
 
 def test_only_costs_of_software_are_scaled():
-    parameters = applied(PARAMETERS, of("1.4"))
+    parameters = apply_maturity(PARAMETERS, of("1.4"))
     for name, item in PARAMETERS.fitted.items():
         assert parameters.value(name) == pytest.approx(item.value * (1.6 if name in SOFTWARE else 1.0))
 

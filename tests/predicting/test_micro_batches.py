@@ -31,7 +31,7 @@ PROGRAM = StepProgram(blocks=(FILL, FULL, DRAIN, END), ipus=2, micro_batches=4, 
 
 
 def test_a_pipeline_is_counted_by_hand():
-    fill, full, drain, end = micro_batches.numbered(PROGRAM)
+    fill, full, drain, end = micro_batches.number_blocks(PROGRAM)
     assert fill.of_task(0, 0) == (1, 1)
     assert [full.of_task(0, repeat) for repeat in range(3)] == [(2, 2), (3, 3), (4, 4)]
     assert [full.of_task(1, repeat) for repeat in range(3)] == [(1, 1), (2, 2), (3, 3)]
@@ -44,14 +44,14 @@ def test_a_pipeline_is_counted_by_hand():
 
 def test_what_follows_the_pipeline_in_its_block_belongs_to_no_micro_batch():
     block = Block("1f1b", (compute("f0"), compute("f0", 0, 0), compute("update", 0, 1)), pipeline=True, after=1)
-    (numbers,) = micro_batches.numbered(StepProgram(blocks=(block,), ipus=1, micro_batches=2, steady=()))
+    (numbers,) = micro_batches.number_blocks(StepProgram(blocks=(block,), ipus=1, micro_batches=2, steady=()))
     assert [numbers.of_task(at, 0) for at in range(3)] == [(1, 1), (2, 2), None]
 
 
 def test_phases_that_repeat_count_from_one_again():
     """Three equal layers of two micro-batches each, one after the other."""
     block = Block("forward 1", (compute("forward 1"),), repeat=6, micro_batch=True)
-    (numbers,) = micro_batches.numbered(StepProgram(blocks=(block,), ipus=1, micro_batches=2, steady=()))
+    (numbers,) = micro_batches.number_blocks(StepProgram(blocks=(block,), ipus=1, micro_batches=2, steady=()))
     assert [numbers.of_task(0, repeat) for repeat in range(6)] == [(1, 1), (2, 2)] * 3
 
 

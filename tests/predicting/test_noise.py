@@ -19,7 +19,7 @@ from podsim.predicting.noisy_steps import (
     Meeting,
     barriers,
     delays,
-    scaled,
+    scale_delays,
     stream,
 )
 
@@ -116,7 +116,7 @@ def test_barriers_of_a_program_by_hand():
 
 
 def test_scaling_scales_every_delay():
-    item, twice = drawn(MEETING, NOISE), drawn(MEETING, scaled(NOISE, 2.0))
+    item, twice = drawn(MEETING, NOISE), drawn(MEETING, scale_delays(NOISE, 2.0))
     for name in item:
         # the IPU that has less to do is hidden a little less
         assert twice[name] == pytest.approx(2 * item[name], rel=2e-3)

@@ -11,7 +11,7 @@ from podsim.convergence.samples import Samples
 from podsim.files import catalog
 from podsim.model.calibration import Overhead
 from podsim.model.quantity import Grade
-from podsim.predicting.run import NO_OVERHEAD, RunPace, evaluation_interval, expected_s, run, stop_samples, stopped
+from podsim.predicting.run import NO_OVERHEAD, RunPace, evaluation_interval, expected_s, run, stop_counts, stop_samples
 
 BERT = catalog.workload("bert").value.benchmark
 RESNET = catalog.workload("resnet50").value.benchmark
@@ -132,6 +132,6 @@ def test_many_runs_stop_where_each_stops(style):
     grain = float(benchmark.dataset_samples or 1) if style == "epochs" else 76_543.0
     interval = None if style == "epochs" else grain
     needed = [grain * part for part in (1e-6, 0.5, 1.0, 1.5, 2.5, 3.1, 40.49999, 41.0000001)]
-    assert stopped(benchmark, interval, np.array(needed)).tolist() == [
+    assert stop_counts(benchmark, interval, np.array(needed)).tolist() == [
         stop_samples(benchmark, interval, value) for value in needed
     ]

@@ -11,7 +11,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import catalog, samplers
 from podsim.model.chip import Precision
 from podsim.model.sampler import Sampler, Work
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.sample import sampler_run as predicting
 from podsim.tiles import sampler_steps as tiles
 from podsim.tiles import vector
@@ -166,5 +166,5 @@ def test_the_parts_of_the_json_add_up(capsys):
         result["run_s"] - result["breakdown_s"]["return to host"]
     )
     result.pop("inputs")
-    assert result == written(podsim.sample("abc-covid19", samples=100_000, pod=4)).tree()
+    assert result == answer_document(podsim.sample("abc-covid19", samples=100_000, pod=4)).tree()
     assert any("kept" in item for item in result["assumed"])

@@ -10,8 +10,8 @@ from podsim.cli.command_line import main
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.predicting import stencils
-from podsim.report.digits import rounded
-from podsim.studies.documents import written
+from podsim.report.digits import round_floats
+from podsim.studies.documents import answer_document
 from podsim.tiles import stencil_sweep as tiles
 from podsim.tiles.supersteps import total
 from podsim.topology.machine_network import build
@@ -21,7 +21,7 @@ GC200 = catalog.chip("gc200").value
 
 def report(name, grid, pod=1):
     machine = catalog.pod(pod, "gc200").value
-    return stencils.report(stencils.known(name), grid, machine, build(machine))
+    return stencils.report(stencils.by_name(name), grid, machine, build(machine))
 
 
 def test_stars_read_their_neighbours_and_themselves_and_write_one():
@@ -117,10 +117,10 @@ def test_the_command_prints_what_the_function_returns(capsys):
     details = json.loads(capsys.readouterr().out)
     report = podsim.stencil("wave-3d", grid="225^3", pod=4)
     assert details["schema"] == "podsim.stencil/1"
-    assert details["sweep_s"] == rounded(report.sweep_s)
+    assert details["sweep_s"] == round_floats(report.sweep_s)
     assert report.sweep_s == pytest.approx(sum(details["breakdown_s"].values()))
-    assert details["points_per_s"] == rounded(math.prod(report.grid) / report.sweep_s)
-    body = written(report).tree()
+    assert details["points_per_s"] == round_floats(math.prod(report.grid) / report.sweep_s)
+    body = answer_document(report).tree()
     assert {key: details[key] for key in ("stencil", "grid", "published")} == {
         key: body[key] for key in ("stencil", "grid", "published")
     }

@@ -39,7 +39,7 @@ def test_few_stalls_add_up_and_many_hide_each_other():
 def test_the_rate_of_stalls_is_that_of_the_logs():
     """Blocks too long over IPU-hours, less what a limit hides of exponential lengths; by run they fit worse."""
     runs = {}
-    for run in blocks.shipped():
+    for run in blocks.published_blocks():
         runs.setdefault(run.point, []).append(run)
     seen, by_ipu, by_run = [], [], []
     for case in (case for case in cases() if case.point.id in runs):

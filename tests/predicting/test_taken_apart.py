@@ -14,14 +14,14 @@ from podsim.model.training import EvaluationStyle, Recompute
 from podsim.predicting import assemble
 from podsim.studies.explain.result import Mechanism
 from podsim.studies.explain.what_if import (
+    FREE_PARTS,
     STEPS_ALONE,
-    STRIPPED,
-    answered,
+    answer_of,
     at_pace_s,
-    stripped,
-    timed,
+    time_mapping,
     waterfall,
     without,
+    without_parts,
 )
 
 SAMPLES = 32_000.0
@@ -49,14 +49,14 @@ def run():
 
 @pytest.fixture(scope="module")
 def base(run):
-    return answered(*run)
+    return answer_of(*run)
 
 
 def test_the_same_question_takes_the_same_time(base, run):
     question, prediction = run
     assert base.answer_s == prediction.time_to_train_s.value
     assert at_pace_s(base, base.question) == pytest.approx(base.time_s)
-    assert timed(base, question, prediction.mapping)[1] == pytest.approx(base.time_s)
+    assert time_mapping(base, question, prediction.mapping)[1] == pytest.approx(base.time_s)
     assert base.change(base.time_s) == 0
 
 
@@ -75,28 +75,28 @@ def test_a_second_more_a_step_is_as_many_seconds_as_there_are_steps(base, run):
 def test_a_run_at_another_pace_follows_the_slope():
     """Of a run that is not evaluated, which is its steps."""
     fixed = {"style": EvaluationStyle.FIXED, "run_samples": SAMPLES, "global_batch": 32, "checkpoint_epochs": None}
-    base = answered(*run_of(**fixed))
-    slow = stripped(base.question, frozenset({Part.SYNC}))
+    base = answer_of(*run_of(**fixed))
+    slow = without_parts(base.question, frozenset({Part.SYNC}))
     quick_s = assemble.step(slow, base.mapping).step_s
     saved_s = base.timeline.step_s - quick_s
     assert saved_s > 0
     other_s = at_pace_s(base, slow)
     assert other_s < base.time_s
-    assert other_s == pytest.approx(timed(base, slow, base.mapping)[1])
+    assert other_s == pytest.approx(time_mapping(base, slow, base.mapping)[1])
 
 
 def test_what_is_stripped_takes_no_time_and_the_rest_as_long(base):
-    bare = assemble.step(stripped(base.question, frozenset({Part.EXCHANGE})), base.mapping)
+    bare = assemble.step(without_parts(base.question, frozenset({Part.EXCHANGE})), base.mapping)
     assert bare.breakdown_s[Part.EXCHANGE] == 0
     assert bare.breakdown_s[Part.COMPUTE] == pytest.approx(base.timeline.breakdown_s[Part.COMPUTE])
-    nothing = assemble.step(stripped(base.question, frozenset(Part)), base.mapping)
+    nothing = assemble.step(without_parts(base.question, frozenset(Part)), base.mapping)
     assert nothing.step_s == 0
 
 
 def test_only_mechanisms_that_take_time_are_taken_away(base):
     rows = {row.name: row for row in without(base)}
     parts = base.timeline.breakdown_s
-    expected = {name for name, of in STRIPPED.items() if any(parts.get(part) for part in of)}
+    expected = {name for name, of in FREE_PARTS.items() if any(parts.get(part) for part in of)}
     assert set(rows) == expected | {"no pipeline bubble", STEPS_ALONE, "compute only"}
     assert "free tensor-parallel all-reduce" not in rows
     assert all(row.change <= 1e-12 for row in rows.values())

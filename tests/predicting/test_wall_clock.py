@@ -14,7 +14,7 @@ from podsim.model.wall_clock import ProgramStart
 from podsim.predicting import job_wall_clock, start
 from podsim.report.terminal import Look, render
 from podsim.report.views import wall_clock_view as view
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.predict import report
 
 TIMES = start_times_file.times()
@@ -152,7 +152,7 @@ def test_without_a_length_compile_time_is_known_and_the_wall_clock_is_not():
     untimed = podsim.predict("gpt2-xl", pod=64, engine="analytic", global_batch=2048)
     assert untimed.wall_clock.total_s is None
     assert untimed.wall_clock.compile_s.value > 0
-    assert written(untimed).tree()["wall_clock"]["total_s"] is None
+    assert answer_document(untimed).tree()["wall_clock"]["total_s"] is None
 
 
 def test_phases_have_a_program_each():
@@ -162,11 +162,11 @@ def test_phases_have_a_program_each():
     assert clock.operators == sum(one.operators for one in each)
     assert clock.compile_s.value == pytest.approx(sum(one.compile_s.value for one in each))
     assert clock.total_s.value > whole.time_to_train_s.value
-    assert written(whole).tree()["wall_clock"]["operators"] == clock.operators
+    assert answer_document(whole).tree()["wall_clock"]["operators"] == clock.operators
 
 
 def test_json_has_every_part(short):
-    known = written(short).tree()["wall_clock"]
+    known = answer_document(short).tree()["wall_clock"]
     assert known["program"] == "fresh"
     assert known["compile_s"]["low"] < known["compile_s"]["value"] < known["compile_s"]["high"]
     assert known["total_s"]["value"] == pytest.approx(short.wall_clock.total_s.value, rel=1e-4)

@@ -11,7 +11,7 @@ from slow_cases import slow_but
 from podsim.errors import InputError
 from podsim.files import catalog, find
 
-ROOT = find.shipped("topologies").parent
+ROOT = find.data_folder("topologies").parent
 FILES = [
     *sorted((ROOT / "topologies").rglob("*.toml")),
     *sorted((ROOT / "calibration").rglob("*.toml")),

@@ -24,7 +24,7 @@ from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.quantity import Estimate
 from podsim.predicting.stencils import STENCILS
 from podsim.studies.compare.result import Ratio
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 ALL = os.environ.get("SHIPPED_NAMES") == "all"
 SHARE = 97  # of the whole matrix; prime, so that no period of it coincides with that of machines or lengths
@@ -141,7 +141,7 @@ def verdict(verb, workload, machine, length) -> str:
         return refused.code
     faults = tuple(faults_of(answer))
     assert not faults, f"{cell}: {faults}"
-    json.loads(written(answer).json(), parse_constant=refuse_constant)
+    json.loads(answer_document(answer).json(), parse_constant=refuse_constant)
     assert answer._repr_html_(), cell
     return "answer"
 

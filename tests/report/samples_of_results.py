@@ -8,7 +8,7 @@ from podsim.model.error_summary import ErrorSummary
 from podsim.model.mapping import Mapping, Stage
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Choice, Considered, MemoryFit, Prediction, Run, StageMemory
+from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit, Prediction, Run, StageMemory
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.training import Division, Recompute, Schedule, SoftwareConfiguration, StatePlace
@@ -69,9 +69,9 @@ def estimate(value: float, low: float, high: float, beyond: float = 4.0) -> Esti
     return Estimate(value=value, low=low, high=high, grade=Grade.EXTRAPOLATED, beyond=beyond)
 
 
-def considered(accumulation: int, time_s: float, step_s: float, samples: float, bubble: float) -> Considered:
+def considered(accumulation: int, time_s: float, step_s: float, samples: float, bubble: float) -> ConsideredMapping:
     """A mapping that differs in accumulation."""
-    return Considered(
+    return ConsideredMapping(
         mapping=mapping(accumulation=accumulation),
         time_to_train_s=time_s,
         step_s=step_s,

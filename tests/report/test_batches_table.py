@@ -63,6 +63,25 @@ def test_a_batch_that_cannot_keep_up_is_a_row_with_its_reason(swept):
     assert set(tables(doc)[0].rows[0][3:-1]) == {"–"}
 
 
+def test_batches_that_fail_for_one_reason_share_a_line(swept):
+    reason = "20,000 requests/s exceed the capacity"
+    first, second, third, *others = swept.swept
+    refused = [replace(row, delays=None, load_per_s=None, refused=reason) for row in (first, second)]
+    other = replace(third, delays=None, load_per_s=None, refused="the weights do not fit")
+    doc = view.document(replace(swept, swept=(*refused, other, *others)))
+    assert notes(doc, "·")[:2] == [
+        f"no answer for batch {first.batch}, {second.batch}: {reason}",
+        f"no answer for batch {third.batch}: the weights do not fit",
+    ]
+
+
+def test_clients_stand_in_the_heading_and_their_load_in_a_column(swept):
+    rows = tuple(replace(row, load_per_s=5000.0) for row in swept.swept)
+    doc = view.document(replace(swept, swept=rows, load=replace(swept.load, clients=16)))
+    assert "Batch sizes with 16 clients, latency in ms" in headings(doc)
+    assert "Load req/s" in titles(tables(doc)[0])
+
+
 def test_a_title_with_a_hyphen_stacks_behind_it():
     doc = Doc(((DocTable((Column("Micro-batch", number=True), Column("State")), (("1", "on-chip"),), stacks=True),),))
     head = [line.split() for line in render(doc, Look(width=16)).splitlines() if line.strip()]

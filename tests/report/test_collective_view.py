@@ -68,9 +68,7 @@ def test_the_answer_in_a_line():
 def test_the_time_says_how_it_was_computed():
     assert facts(view.document(REPORT))["time"].remark == "analytic engine, in lockstep"
     other = replace(REPORT, pace=Pace.MESSAGES, chunks=4, fidelity=Fidelity.FULL)
-    assert facts(view.document(other))["time"].remark == (
-        "analytic engine, message after message, 4 parts, nothing folded"
-    )
+    assert facts(view.document(other))["time"].remark == ("analytic engine, asynchronous, 4 parts, nothing folded")
 
 
 def test_bandwidths_and_the_bound_beside_what_was_reached():
@@ -93,7 +91,7 @@ def test_training_and_faults_have_a_line_where_there_are_any():
 
 def test_phases_are_in_one_unit_with_their_latency():
     phases = tables(view.document(REPORT))[0]
-    assert titles(phases)[4:] == ["sends MB", "ms", "of it latency"]
+    assert titles(phases)[4:] == ["sends MB", "ms", "latency"]
     assert phases.rows[0] == ("reduce", "ring", "16", "1,500", "2.00", "2.00", "0.500")
 
 

@@ -22,7 +22,7 @@ from podsim.model.error_summary import ErrorSummary
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
-from podsim.model.run_cost import Owned
+from podsim.model.run_cost import MachineOwnership
 from podsim.model.training import Division
 from podsim.studies.predict import comparator_report as view
 
@@ -172,10 +172,10 @@ def test_a_machine_by_its_chip_and_published_results(known):
         machines=(machine,),
     )
     results = [
-        replace(comparator_results.shipped()[0], workload="bert", chips=chips, round=name)
+        replace(comparator_results.published_results()[0], workload="bert", chips=chips, round=name)
         for chips, name in ((1024, "v2.0"), (8, "v1.0"), (16, "v1.0"))
     ]
-    doc = view.machine(chip, machine, tuple(results), Owned(capital=None, draw=None))
+    doc = view.machine(chip, machine, tuple(results), MachineOwnership(capital=None, draw=None))
     rows = facts(doc)
     numbers = [(label, rows[label].number) for label in ("Memory", "Power", "Clock", "Interconnect") if label in rows]
     assert numbers == (

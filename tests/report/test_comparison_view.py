@@ -95,11 +95,31 @@ def test_sides_are_columns_and_quantities_rows():
     assert "Step time" in {row[0] for row in tables(view.document(COMPARISON, verbose=True))[0].rows}
 
 
-def test_cases_too_many_for_one_table_are_in_several():
-    cases = tuple(ComparisonCase(label=f"a machine of name {at}", answer=BASE) for at in range(7))
-    blocks = tables(view.document(replace(COMPARISON, sides=cases)))
-    assert [title for table in blocks for title in titles(table)[1:]] == [case.label for case in cases]
-    assert all(len(table.columns) <= 4 for table in blocks)
+def test_three_cases_too_wide_for_one_table_are_in_several():
+    names = [f"a machine of {'long ' * at}name" for at in range(3)]
+    wide = replace(BASE, chip="a-chip-of-a-very-long-name")
+    cases = tuple(ComparisonCase(label=name, answer=wide) for name in names)
+    blocks = tables(view.document(replace(COMPARISON, sides=cases, differences=())))
+    assert len(blocks) > 1
+    assert [title for table in blocks for title in titles(table)[1:]] == ["a machine of name", "Changed", "Changed"]
+
+
+@pytest.mark.parametrize("count", [4, 7])
+def test_many_cases_have_a_row_each_in_a_table_of_speed_and_one_of_costs(count):
+    cases = tuple(ComparisonCase(label=f"a machine of name {at}", answer=BASE) for at in range(count))
+    speed, costs = tables(view.document(replace(COMPARISON, sides=cases)))[-2:]
+    assert titles(speed) == ["", "Time to train", "Samples/s", "Global batch", "Chips", "Replicas × IPUs"]
+    assert titles(costs) == ["", "Machine price", "Cost per run", "Total cost", "Power", "Peak power"]
+    assert all([row[0] for row in table.rows] == [case.label for case in cases] for table in (speed, costs))
+
+
+def test_the_short_screen_of_many_cases_has_no_causes():
+    few = str(view.document(COMPARISON))
+    many = replace(
+        COMPARISON, sides=(*COMPARISON.sides, *(ComparisonCase(label=str(at), answer=BASE) for at in (1, 2)))
+    )
+    assert "Largest changes" in few
+    assert "Largest changes" not in str(view.document(many))
 
 
 def test_several_others_are_counted_and_a_long_label_is_no_title():

@@ -15,7 +15,7 @@ from test_page import COVER, HANDOUT
 import podsim
 from podsim.report import answer_file, office_file, page, pdf, slide_charts, slides, text_document
 from podsim.report.doc import Bar, Bars, Chart, ChartAxis, DocSeries, ReferenceLine
-from podsim.report.handout import Cover, Handout, titled
+from podsim.report.handout import Cover, Handout, with_title
 from podsim.studies import notebook
 
 
@@ -137,7 +137,7 @@ def test_a_text_document_is_read_back(predicted):
 def slide_chart(block):
     """A drawing as the chart of its slide, read back."""
     pptx = pytest.importorskip("pptx")
-    handout = Handout(subject="asked", answer="It takes 3 s.", body=(titled("Drawn", block),))
+    handout = Handout(subject="asked", answer="It takes 3 s.", body=(with_title("Drawn", block),))
     deck = pptx.Presentation(io.BytesIO(slides.pptx(handout, Cover())))
     (shape,) = [shape for shape in deck.slides[1].shapes if shape.has_chart]
     assert not [each for slide in deck.slides for each in slide.shapes if hasattr(each, "image")]

@@ -10,7 +10,7 @@ from slow_cases import slow_but
 
 from podsim.report import csv_text, figure, page, records
 from podsim.report.doc import Bar, Bars, Chart, ChartAxis, Column, Doc, DocSeries, DocTable, Fact, Facts, Heading, Note
-from podsim.report.escape import cell, escaped
+from podsim.report.escape import cell, escape_text
 from podsim.report.handout import Cover, Handout
 from podsim.report.terminal import Look, render
 
@@ -67,7 +67,7 @@ def test_a_page_shows_an_escape(letter):
     handout = Handout(subject=name, answer=name, risks=(name,), body=everywhere(name).groups)
     text = page.html(handout, Cover(title=name, customer=name, date=name, author=name, command=f"podsim {name}"))
     assert acting(text) == []
-    assert escaped(letter) in text
+    assert escape_text(letter) in text
     assert acting(page.fragment(everywhere(f"a{letter}b"))) == []
 
 
@@ -80,7 +80,7 @@ def test_a_page_of_plain_names_is_as_it_was():
 
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_a_picture_of_any_name_is_drawn(form):
-    drawn = figure.picture(figure.drawn(everywhere(HOSTILE + "\u65e5\U0001f600")), form)
+    drawn = figure.picture(figure.drawables(everywhere(HOSTILE + "\u65e5\U0001f600")), form)
     assert len(drawn) > 2000
     if form == "svg":
         assert acting(drawn.decode()) == []
@@ -113,4 +113,4 @@ def test_a_cell_is_safe_whatever_the_text(text):
 
 @given(st.text(alphabet=st.characters(exclude_categories=("C", "Z")) | st.just(" ")))
 def test_what_prints_is_left_as_it_is(text):
-    assert escaped(text) == text
+    assert escape_text(text) == text

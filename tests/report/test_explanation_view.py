@@ -8,7 +8,7 @@ from samples_of_results import estimate, prediction
 
 from podsim.model.program import Part
 from podsim.model.quantity import Grade, SourceKind
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.explain import report as view
 from podsim.studies.explain.result import Alternative, Explanation, Influence, Mechanism, Rise, Without
 
@@ -131,12 +131,12 @@ def test_far_out_one_digit_counts():
 
 
 def test_json_has_what_the_screen_rounds():
-    body = written(TOLD).tree()
+    body = answer_document(TOLD).tree()
     assert body["schema"] == "podsim.explanation/1"
     assert [item["helps"] for item in body["alternatives"]] == [True, False, False]
     assert body["waterfall"][1] == {"mechanism": "all_reduce", "added_s": 50.0, "until_s": 110.0}
     assert body["mapping"]["global_batch"] == 6912
     assert body["without"][1]["change"] == -0.3
     assert "explains" not in body
-    endless = written(ENDLESS).tree()
+    endless = answer_document(ENDLESS).tree()
     assert (endless["explains"], endless["length_flags"]) == ("step", ["--tokens"])

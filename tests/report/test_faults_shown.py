@@ -6,8 +6,8 @@ import pytest
 
 import podsim
 from podsim.report import chrome_trace, terminal
-from podsim.report.digits import rounded
-from podsim.studies.documents import written
+from podsim.report.digits import round_floats
+from podsim.studies.documents import answer_document
 from podsim.studies.goodput import report as goodput
 from podsim.studies.trace import report as trace
 
@@ -21,11 +21,11 @@ def screen(doc):
 
 def test_a_trace_lists_its_faults():
     result = podsim.trace("bert", faults=FAULTS, **FLAGS)
-    assert written(result).tree()["faults"] == FAULTS
+    assert answer_document(result).tree()["faults"] == FAULTS
     assert json.loads(chrome_trace.text(result))["otherData"]["faults"] == FAULTS
     assert "faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(result))
     whole = podsim.trace("bert", **FLAGS)
-    assert "faults" not in written(whole).tree()
+    assert "faults" not in answer_document(whole).tree()
     assert "faults" not in screen(trace.document(whole))
 
 
@@ -43,11 +43,11 @@ def test_a_trace_counts_the_kinds_of_replicas_it_shows(faults, shown):
 
 def test_goodput_says_what_faults_cost():
     report = podsim.goodput("bert", runs=5, faults=FAULTS, **FLAGS)
-    faults = written(report).tree()["faults"]
+    faults = answer_document(report).tree()["faults"]
     assert faults["texts"] == FAULTS
-    assert faults["step_s"] == rounded(report.step_s) > faults["healthy_step_s"]
+    assert faults["step_s"] == round_floats(report.step_s) > faults["healthy_step_s"]
     assert "Faults: ipu:2=0.5" in screen(goodput.document(report))
-    assert "faults" not in written(podsim.goodput("bert", runs=5, **FLAGS)).tree()
+    assert "faults" not in answer_document(podsim.goodput("bert", runs=5, **FLAGS)).tree()
 
 
 def test_noise_that_is_in_the_fit_adds_nothing():

@@ -22,7 +22,7 @@ from podsim.report.doc import (
     ReferenceLine,
     Tone,
 )
-from podsim.report.handout import Cover, arranged, assumptions, paragraph, sections, titled
+from podsim.report.handout import Cover, arrange, assumptions, paragraph, sections, with_title
 
 TABLE = DocTable((Column("a"),), (("1",),))
 BARS = Bars((Bar("all", 1.0, "100 %", "1 s"),))
@@ -48,7 +48,7 @@ def test_a_screen_becomes_answer_figures_chart_tables_risks_and_appendix():
             (Note(f"28 points · {NOT_MLPERF}", "", Tone.QUIET),),
         )
     )
-    handout = arranged(doc, "unused", [titled("Sources", TABLE), ()])
+    handout = arrange(doc, "unused", [with_title("Sources", TABLE), ()])
     assert (handout.subject, handout.answer) == ("what was asked", "take it.")
     assert [note.label for note in handout.warnings] == ["What-if"]
     assert [row.label for row in handout.figures] == ["Throughput", "Time"]
@@ -62,20 +62,20 @@ def test_a_screen_becomes_answer_figures_chart_tables_risks_and_appendix():
 
 def test_headings_after_the_first_keep_their_sections():
     doc = Doc(((Heading("asked"), Heading("train"), TABLE, Heading("infer"), TABLE),))
-    handout = arranged(doc, "It is so.")
+    handout = arrange(doc, "It is so.")
     assert handout.subject == "asked"
     assert [section[0].text for section in handout.body] == ["train", "infer"]
 
 
 def test_a_screen_without_a_verdict_has_the_sentence_given():
-    assert arranged(Doc(((Heading("asked"),),)), "It takes 3 s.").answer == "It takes 3 s."
-    assert arranged(Doc(()), "Nothing.").subject == "podsim"
+    assert arrange(Doc(((Heading("asked"),),)), "It takes 3 s.").answer == "It takes 3 s."
+    assert arrange(Doc(()), "Nothing.").subject == "podsim"
 
 
 def test_sections_begin_at_headings_and_need_content():
     first, second, third = Heading("1"), Heading("2"), Heading("3")
     assert sections([(first, TABLE, second, BARS), (third,), ()]) == ((first, TABLE), (second, BARS))
-    assert titled("empty") == ()
+    assert with_title("empty") == ()
     assert [block.text for block in assumptions(["a"])] == ["Assumptions", "a"]
     assert paragraph("one", "", "one", "Two.") == ("One.", "Two.")
     assert Cover(customer="c", date="d").lines == (("Prepared for", "c"), ("Date", "d"))
@@ -99,7 +99,7 @@ def test_points_and_limits_have_their_names():
     drawn = figure.svg(chart_of(named, limits=limits))
     assert "<title>first: x 1, y 1</title>" in drawn
     assert "<title>a: x 2, y 2</title>" in drawn
-    assert figure.described(chart_of(named, limits=limits), "t").endswith("deadline at 1.5; budget at 3")
+    assert figure.describe(chart_of(named, limits=limits), "t").endswith("deadline at 1.5; budget at 3")
 
 
 def test_a_name_without_room_is_left_out_and_the_chosen_one_is_kept():

@@ -10,7 +10,7 @@ from test_mix_view import MACHINE, PLAN, SMALL
 
 from podsim.model.currency import DOLLARS
 from podsim.model.run_cost import Capital, Range
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.plan import inventory_report, mix_report, neighbours_report
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse, ReusedMachines
 from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixSplit, Month
@@ -266,12 +266,12 @@ def test_details_have_the_one_machine_too_where_there_is_one():
 
 
 def test_json_says_what_is_kept_and_bought():
-    text = written(KEEP).tree()
+    text = answer_document(KEEP).tree()
     assert (text["split"]["capital_usd"], text["split"]["added"]["title"]) == (206600.0, "Bow Pod16")
     assert [job["runs"] for job in text["kept"][0]["month"]["jobs"]] == [2500.0, 40.0]
-    usual = written(PLAN).tree()
+    usual = answer_document(PLAN).tree()
     assert set(text) - set(usual) == {"inventory", "kept", "split"}
-    assert written(replace(KEEP, split=None)).tree()["split"] is None
+    assert answer_document(replace(KEEP, split=None)).tree()["split"] is None
 
 
 def test_a_machine_of_a_mix_says_what_to_buy():

@@ -14,7 +14,7 @@ from samples_of_results import fit_report, prediction, validation
 import podsim
 from podsim.cli.command_line import main
 from podsim.report import json_schema
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.json_document import JsonDocument
 from podsim.report.json_text import tree
 from podsim.studies import documents, schemas
@@ -22,7 +22,7 @@ from podsim.studies.calibrate import json_keys as calibrate
 from podsim.studies.collective import json_keys as collective
 from podsim.studies.compare import json_keys as compare
 from podsim.studies.diff import json_keys as diff
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.explain import json_keys as explain
 from podsim.studies.goodput import json_keys as goodput
 from podsim.studies.infer import json_keys as infer
@@ -126,7 +126,7 @@ def faults(document: Any) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(ANSWERS))
 def test_an_answer_has_the_keys_and_types_of_its_schema(name: str) -> None:
-    document = written(ANSWERS[name]()).tree()
+    document = answer_document(ANSWERS[name]()).tree()
     assert faults(document) == []
 
 
@@ -140,7 +140,7 @@ def test_what_is_looked_up_has_the_keys_and_types_of_its_schema(
 
 
 def test_a_prediction_has_the_keys_and_types_of_its_schema_and_no_others() -> None:
-    document = written(prediction()).tree()
+    document = answer_document(prediction()).tree()
     assert faults(document) == []
     assert faults({**document, "ipus": "512"}) == ["$.ipus: '512' is not of type 'integer'"]
     assert faults({**document, "memory": {**document["memory"], "more": 1}})
@@ -156,7 +156,7 @@ def test_every_schema_is_one() -> None:
 
 def test_every_document_of_a_study_belongs_to_a_type() -> None:
     names = (*documents.DOCUMENTS.values(), documents.IN_PHASES, *schemas.LOOK_UPS)
-    of_types = [documents.declared(name) for name in names]
+    of_types = [documents.document_named(name) for name in names]
     for study in STUDIES:
         for document in vars(study).values():
             assert not isinstance(document, JsonDocument) or any(document is other for other in of_types)
@@ -204,7 +204,7 @@ def keys_of(words: str, **others: Any) -> dict[str, Any]:
 
 
 def test_fields_are_the_keys_where_none_are_declared() -> None:
-    table = written(BICYCLE).tree()
+    table = answer_document(BICYCLE).tree()
     assert table["schema"] == "podsim.bicycle/1"
     assert table["wheels"] == [{"spokes": 8, "radius_m": 0.123456789012, "colour": "red"}]
 
@@ -245,4 +245,4 @@ def test_a_key_of_no_attribute_has_no_schema() -> None:
 
 def test_rows_of_a_table_come_from_the_same_keys() -> None:
     document = JsonDocument("bicycle", {"Bicycle": "name wheels", "Wheel": "spokes"}, rows="wheels")
-    assert Written(lambda: document, BICYCLE).csv() == "spokes\n8\n"
+    assert AnswerDocument(lambda: document, BICYCLE).csv() == "spokes\n8\n"

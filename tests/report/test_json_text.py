@@ -9,7 +9,7 @@ import pytest
 from samples_of_results import estimate, fit_report, prediction, validation
 
 from podsim.model.quantity import Grade
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 ESTIMATES = ("throughput_samples_per_s", "samples_to_converge", "time_to_train_s")
 
@@ -24,7 +24,7 @@ def parse(text: str) -> Any:
 
 
 def test_the_keys_of_a_prediction_and_their_order() -> None:
-    assert list(parse(written(prediction()).json())) == [
+    assert list(parse(answer_document(prediction()).json())) == [
         "schema",
         "podsim",
         "workload",
@@ -65,7 +65,7 @@ def test_the_keys_of_a_prediction_and_their_order() -> None:
 
 
 def test_a_prediction_is_told_in_si_numbers() -> None:
-    result = parse(written(prediction()).json())
+    result = parse(answer_document(prediction()).json())
     assert result["schema"] == "podsim.prediction/1"
     assert result["ipus"] == 512
     assert result["step_s"] == 0.245
@@ -80,13 +80,13 @@ def test_a_prediction_is_told_in_si_numbers() -> None:
 
 
 def test_the_breakdown_sums_to_the_step() -> None:
-    result = parse(written(prediction()).json())
+    result = parse(answer_document(prediction()).json())
     assert sum(result["breakdown_s"].values()) == pytest.approx(result["step_s"], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
-    result = parse(written(prediction()).json())[name]
+    result = parse(answer_document(prediction()).json())[name]
     assert list(result) == ["value", "low", "high", "grade", "beyond", "causes"]
     assert result["grade"] == "extrapolated"
     assert result["low"] < result["value"] < result["high"]
@@ -94,21 +94,21 @@ def test_estimates_are_objects(name: str) -> None:
 
 def test_what_is_not_finite_is_null() -> None:
     endless = replace(estimate(math.inf, math.nan, -math.inf), grade=Grade.ASSUMED)
-    result = parse(written(replace(prediction(), time_to_train_s=endless)).json())
+    result = parse(answer_document(replace(prediction(), time_to_train_s=endless)).json())
     assert result["time_to_train_s"]["value"] is None
     assert result["time_to_train_s"]["low"] is None
 
 
 def test_the_same_prediction_gives_the_same_bytes() -> None:
-    assert written(prediction()).json() == written(prediction()).json()
+    assert answer_document(prediction()).json() == answer_document(prediction()).json()
 
 
 def test_json_is_ascii_for_any_pipe() -> None:
-    assert written(replace(prediction(), limited_by="größe × 2")).json().isascii()
+    assert answer_document(replace(prediction(), limited_by="größe × 2")).json().isascii()
 
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:
-    result = parse(written(validation()).json())
+    result = parse(answer_document(validation()).json())
     assert list(result) == [
         "schema",
         "podsim",
@@ -129,7 +129,7 @@ def test_validation_gives_points_and_a_summary_by_quantity() -> None:
 
 
 def test_a_fit_report_keeps_its_field_names() -> None:
-    result = parse(written(fit_report()).json())
+    result = parse(answer_document(fit_report()).json())
     assert result["schema"] == "podsim.fit/1"
     assert result["parameters"]["compute.efficiency"]["value"] == 0.412
     assert result["correlations"] == [["compute.efficiency", "exchange.efficiency", -0.87]]

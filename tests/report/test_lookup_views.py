@@ -10,8 +10,8 @@ from podsim.files.read import Document
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.workload import Workload
-from podsim.planning.ownership import purse
-from podsim.report.answer_formats import Written
+from podsim.planning.ownership import ownership_terms
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import Doc
 from podsim.report.terminal import Look, render
 from podsim.studies.look_up import chip_report as chip_view
@@ -33,7 +33,7 @@ def show(document: Document[Topology], *, charts: bool = False) -> Doc:
         document.provenance,
         bisection_bytes_per_s=measure.bisection_bytes_per_s(document.value),
         diameter_hops=measure.diameter_hops(document.value),
-        money=purse().machine(document.value, document.value.hosts.servers),
+        money=ownership_terms().machine(document.value, document.value.hosts.servers),
         charts=charts,
     )
 
@@ -205,7 +205,7 @@ def test_lookups_fit_their_screen(width: int) -> None:
 
 def test_json_of_lookups_is_strict_and_in_si() -> None:
     chip = catalog.chip("gc200")
-    result = Written(lambda: json_keys.CHIP, chip).tree()
+    result = AnswerDocument(lambda: json_keys.CHIP, chip).tree()
     assert result["schema"] == "podsim.chip-report/1"
     assert result["chip"]["clock_hz"] == 1.325e9
     assert result["peak_flop_per_s"]["16.16"] == pytest.approx(1472 * 128 * 1.325e9)
@@ -215,12 +215,12 @@ def test_json_of_lookups_is_strict_and_in_si() -> None:
         file=machine,
         bisection_bytes_per_s=measure.bisection_bytes_per_s(machine.value),
         diameter_hops=17,
-        money=purse().machine(machine.value, 4),
+        money=ownership_terms().machine(machine.value, 4),
     )
-    details = Written(lambda: json_keys.TOPOLOGY, measured).tree()
+    details = AnswerDocument(lambda: json_keys.TOPOLOGY, measured).tree()
     assert (details["ipus"], details["diameter_hops"]) == (64, 17)
     workload = catalog.workload("bert")
-    listed = Written(lambda: json_keys.WORKLOAD, workload).tree()
+    listed = AnswerDocument(lambda: json_keys.WORKLOAD, workload).tree()
     assert listed["parameters"] == workload.value.parameters
     assert sum(operator["parameters"] for operator in listed["operators"]) == workload.value.parameters
 

@@ -7,7 +7,7 @@ from parts_of_documents import bars, facts, notes, tables, titles
 
 import podsim
 from podsim.model.quantity import Cause
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.explain import measurements_report as view
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
@@ -85,7 +85,7 @@ def test_what_narrows_is_drawn(ranking):
 
 
 def test_json_has_every_candidate(ranking):
-    table = written(ranking).tree()
+    table = answer_document(ranking).tree()
     assert (table["schema"], table["quantity"], table["runs"]) == ("podsim.measurements/1", "time_to_train_s", 3)
     assert [item["narrower"] for item in table["measurements"]] == [0.5, 0.001, -0.2]
     assert table["measurements"][0]["causes"] == {"distance": 0.5}

@@ -11,16 +11,16 @@ from podsim.model.mix import Job
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
-from podsim.model.run_cost import Capital, Draw, Owned, Range
+from podsim.model.run_cost import Capital, Draw, MachineOwnership, Range
 from podsim.report.terminal import render
 from podsim.studies.plan import mix_report as view
-from podsim.studies.plan.mix_result import MixCandidate, MixPlan, Pool, Timed
-from podsim.studies.plan.result import Demand, Excluded, Miss, Objective
+from podsim.studies.plan.mix_result import JobTime, MixCandidate, MixPlan, Pool
+from podsim.studies.plan.result import Demand, ExcludedMachine, Miss, Objective
 
-TIMED = Timed(
+TIMED = JobTime(
     job="bert", ipus=16, time_to_train_s=estimate(600.0, 540.0, 660.0), sure_s=660.0, hours=12.5, global_batch=4096
 )
-OWNED = Owned(
+OWNED = MachineOwnership(
     capital=Capital(usd=Range(value=500e3, low=500e3, high=500e3), derived=False, basis="b"),
     draw=Draw(typical_w=20e3, peak_w=30e3, basis="d"),
 )
@@ -58,7 +58,7 @@ PLAN = MixPlan(
     chosen=MACHINE,
     closest=None,
     candidates=(SMALL, MACHINE),
-    excluded=(Excluded(topology="pod256", reason="no price"),),
+    excluded=(ExcludedMachine(topology="pod256", reason="no price"),),
     assumptions=(AnswerNote.of(NoteCode.FILE_TEXT, text="everything"),),
     terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
     named=(),

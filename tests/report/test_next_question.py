@@ -17,7 +17,7 @@ def test_a_what_if_is_compared_with_the_machine_unchanged():
     with inputs.recording() as ledger:
         ledger.flags = {"workload": "bert", "pod": 64, "set": ["chip.clock=2x"]}
         words = "podsim compare bert --pod 64 --set chip.clock=2x"
-        assert view.after_prediction() == f"{words} · {view.UNCHANGED}; --verbose adds details"
+        assert view.after_prediction() == f"{words} · {view.UNCHANGED_MACHINE}; --verbose adds details"
 
 
 def test_a_machine_with_faults_is_explained_with_them():

@@ -122,36 +122,36 @@ def test_counts_are_exact_until_a_million() -> None:
 
 
 def test_an_estimate_shows_one_unit_and_equal_decimals() -> None:
-    shown = numbers.shown(estimate(148.0, 126.0, 186.0), numbers.TIME)
+    shown = numbers.format_estimate(estimate(148.0, 126.0, 186.0), numbers.TIME)
     assert (shown.text, shown.interval) == ("2.47 min", "2.10 – 3.10")
-    shown = numbers.shown(estimate(622.0, 588.0, 672.0), numbers.TIME)
+    shown = numbers.format_estimate(estimate(622.0, 588.0, 672.0), numbers.TIME)
     assert (shown.text, shown.interval) == ("10.4 min", "9.8 – 11.2")
 
 
 def test_a_headline_has_the_digits_of_a_table() -> None:
     """The time to train above and its row among the mappings below are one number."""
     seconds = estimate(203.0, 175.0, 235.0)
-    assert numbers.shown(seconds, numbers.TIME).number == numbers.scale(203.0, numbers.TIME).number(203.0)
+    assert numbers.format_estimate(seconds, numbers.TIME).number == numbers.scale(203.0, numbers.TIME).number(203.0)
 
 
 def test_a_narrow_interval_gets_another_digit() -> None:
-    shown = numbers.shown(estimate(148.0, 147.0, 149.0), numbers.TIME)
+    shown = numbers.format_estimate(estimate(148.0, 147.0, 149.0), numbers.TIME)
     assert (shown.text, shown.interval) == ("2.47 min", "2.45 – 2.48")
 
 
 def test_far_out_as_few_digits_are_left_as_show_the_interval() -> None:
-    inside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.0), numbers.TIME)
-    outside = numbers.shown(estimate(148.0, 126.0, 186.0, beyond=8.01), numbers.TIME)
+    inside = numbers.format_estimate(estimate(148.0, 126.0, 186.0, beyond=8.0), numbers.TIME)
+    outside = numbers.format_estimate(estimate(148.0, 126.0, 186.0, beyond=8.01), numbers.TIME)
     assert inside.text == "2.47 min"
     assert (outside.text, outside.interval) == ("2.5 min", "2.1 – 3.1")
-    wide = numbers.shown(estimate(148.0, 60.0, 250.0, beyond=9.0), numbers.TIME)
+    wide = numbers.format_estimate(estimate(148.0, 60.0, 250.0, beyond=9.0), numbers.TIME)
     assert (wide.text, wide.interval) == ("2 min", "1 – 4")
 
 
 def test_no_interval_shows_zero_width() -> None:
-    far = numbers.shown(estimate(118.9, 95.9, 143.3, beyond=64.0), numbers.TIME)
+    far = numbers.format_estimate(estimate(118.9, 95.9, 143.3, beyond=64.0), numbers.TIME)
     assert (far.text, far.interval) == ("2.0 min", "1.6 – 2.4")
-    narrow = numbers.shown(estimate(515 * 86400.0, 514.8 * 86400.0, 515.3 * 86400.0), numbers.TIME)
+    narrow = numbers.format_estimate(estimate(515 * 86400.0, 514.8 * 86400.0, 515.3 * 86400.0), numbers.TIME)
     assert (narrow.text, narrow.interval) == ("515.0 days", "514.8 – 515.3")
 
 
@@ -170,7 +170,7 @@ def test_money_has_three_digits(usd: float, text: str) -> None:
 
 @given(SIZES, st.floats(min_value=0.1, max_value=1.0), st.floats(min_value=1.0, max_value=10.0))
 def test_the_value_stays_inside_its_interval(value: float, below: float, above: float) -> None:
-    shown = numbers.shown(estimate(value, value * below, value * above), numbers.STEP_TIME)
+    shown = numbers.format_estimate(estimate(value, value * below, value * above), numbers.STEP_TIME)
     assert number(shown.low) <= number(shown.number) <= number(shown.high)
 
 
@@ -181,8 +181,8 @@ def test_a_column_has_one_unit(values: list[float]) -> None:
 
 
 def test_an_unknown_estimate_is_a_dash() -> None:
-    shown = numbers.shown(estimate(math.nan, math.nan, math.nan), numbers.TIME)
-    assert {shown.number, shown.low, shown.high} == {numbers.UNKNOWN}
+    shown = numbers.format_estimate(estimate(math.nan, math.nan, math.nan), numbers.TIME)
+    assert {shown.number, shown.low, shown.high} == {numbers.NO_VALUE}
 
 
 def test_what_takes_much_longer_is_said_in_multiples():
@@ -196,11 +196,11 @@ def test_what_takes_much_longer_is_said_in_multiples():
 
 def test_written_numbers_have_twelve_digits():
     """The thirteenth depends on the processor: a sum of tenths and three tenths are written alike."""
-    assert digits.rounded({"sum": [0.1 + 0.2, 1 / 3, -0.0, 10**15 + 1]}) == {
+    assert digits.round_floats({"sum": [0.1 + 0.2, 1 / 3, -0.0, 10**15 + 1]}) == {
         "sum": [0.3, 0.333333333333, 0.0, 10**15 + 1]
     }
-    assert str(digits.rounded(-0.0)) == "0.0"
-    assert digits.rounded(1234567890123.4) == 1234567890120.0
+    assert str(digits.round_floats(-0.0)) == "0.0"
+    assert digits.round_floats(1234567890123.4) == 1234567890120.0
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_microseconds_of_files_are_shown_with_their_letter(text, shown):
     [(8.87e-5, "s", "88.7 µs"), (3.46e-4, "s", "346 µs"), (1.05, "", "1.05"), (2.5e9, "B/s", "2,500,000,000 B/s")],
 )
 def test_a_stated_value_in_seconds_has_the_unit_that_reads_best(value, unit, shown):
-    assert numbers.stated(value, unit) == shown
+    assert numbers.file_quantity(value, unit) == shown
 
 
 @given(st.floats(1e-9, 1e12), st.sampled_from((numbers.TIME, numbers.DECIMAL)))

@@ -17,7 +17,7 @@ from podsim.report import figure
 from podsim.report.doc import Chart, ChartAxis, DocSeries
 from podsim.studies.calibrate import own_verdict
 from podsim.studies.calibrate.own_logs_page import page
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 
 def own_run(point, name, times, reached=True):
@@ -138,7 +138,7 @@ def test_the_verdict_is_the_first_line_and_in_json(report):
     met = replace(report, predictions=tuple(item for item in report.predictions if item.inside))
     assert own_verdict.warnings(met) == ()
     assert page(met, {}).answer == "The fit meets these runs: the step time of the point furthest off is +1.0 %."
-    document = written(report).tree()
+    document = answer_document(report).tree()
     assert document["warnings"] == [outside]
     assert document["measure_next"].startswith("the same workload on another number of IPUs")
     assert (document["in_sample_before"], document["held_out_after"]) == (0.015, 0.032)

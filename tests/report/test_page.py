@@ -130,7 +130,7 @@ def test_charts_take_the_colour_of_the_page() -> None:
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_pictures_are_the_same_bytes_each_time(form: figure.Format, start: bytes) -> None:
-    drawn = figure.drawn(DOC)
+    drawn = figure.drawables(DOC)
     assert [title for title, _ in drawn] == ["time to train", "where a step goes"]
     first = figure.picture(drawn, form)
     assert first.startswith(start)
@@ -140,7 +140,7 @@ def test_pictures_are_the_same_bytes_each_time(form: figure.Format, start: bytes
 
 def test_a_document_without_a_chart_is_no_picture() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        figure.picture(figure.drawn(Doc(((Note("text"),),))), "png")
+        figure.picture(figure.drawables(Doc(((Note("text"),),))), "png")
 
 
 def test_bars_are_as_long_as_their_shares() -> None:

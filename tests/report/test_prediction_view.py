@@ -77,10 +77,10 @@ def test_a_table_whose_time_is_not_that_of_the_answer_says_what_it_is() -> None:
     result = prediction(beyond=1.0)
     alike = replace(result.choice.considered[0], time_to_train_s=result.time_to_train_s.value)
     same = replace(result, choice=replace(result.choice, considered=(alike, *result.choice.considered[1:])))
-    assert view.EXPECTED not in notes(view.document(same, verbose=True))
+    assert view.EXPECTED_NOTE not in notes(view.document(same, verbose=True))
     other = replace(alike, time_to_train_s=1.01 * result.time_to_train_s.value)
     differs = replace(result, choice=replace(result.choice, considered=(other, *result.choice.considered[1:])))
-    assert view.EXPECTED in notes(view.document(differs, verbose=True))
+    assert view.EXPECTED_NOTE in notes(view.document(differs, verbose=True))
 
 
 def test_a_given_mapping_lists_no_others() -> None:
@@ -141,9 +141,9 @@ def test_a_mean_above_the_run_that_is_shown_says_so() -> None:
     """Doubt of the samples pulls the mean up: steps and time to train would contradict each other without a word."""
     result = podsim.predict("gpt2-small", pod=4, law="chinchilla", engine="analytic")
     assert result.time_to_train_s.value > 1.05 * result.run.total_s
-    (note,) = lengths_view.skewed(result)
+    (note,) = lengths_view.skew_notes(result)
     assert numbers.time(result.run.total_s) in note.text
-    assert not [*lengths_view.skewed(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
+    assert not [*lengths_view.skew_notes(podsim.predict("gpt2-small", pod=4, tokens=1e9, engine="analytic"))]
 
 
 def test_what_nobody_measured_outside_steps_is_not_said_to_take_no_time() -> None:

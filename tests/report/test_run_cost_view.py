@@ -9,7 +9,7 @@ from samples_of_results import estimate
 from podsim.files import inputs
 from podsim.model.currency import Currency
 from podsim.model.prices import Terms
-from podsim.model.run_cost import Capital, Draw, Money, Owned, Range, Rent
+from podsim.model.run_cost import Capital, Draw, MachineOwnership, Money, Range, Rent
 from podsim.planning import total_cost
 from podsim.report.doc import Doc, DocTable, Facts
 from podsim.report.views import run_cost_view as view
@@ -18,7 +18,7 @@ CAPITAL = Capital(usd=Range(value=150e3, low=100e3, high=200e3), derived=False, 
 DRAW = Draw(typical_w=4_000.0, peak_w=6_400.0, basis="the datasheet")
 MONEY = Money(
     terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
-    owned=Owned(capital=CAPITAL, draw=DRAW),
+    owned=MachineOwnership(capital=CAPITAL, draw=DRAW),
     capital_usd=estimate(40.0, 30.0, 50.0),
     energy_j=estimate(7.2e6, 7e6, 8e6),
     energy_usd=estimate(2.0, 2.0, 2.0),
@@ -66,12 +66,17 @@ def test_energy_is_in_the_unit_it_is_sold_in(joules, text):
 
 def test_what_nobody_knows_has_no_line_but_a_warning():
     none = replace(
-        MONEY, owned=Owned(capital=None, draw=None), capital_usd=None, energy_j=None, energy_usd=None, run_usd=None
+        MONEY,
+        owned=MachineOwnership(capital=None, draw=None),
+        capital_usd=None,
+        energy_j=None,
+        energy_usd=None,
+        run_usd=None,
     )
     assert [*facts(document(none))] == ["Cost per run", "Terms"]
-    unknown = f"{view.UNKNOWN}; {view.GIVE_PRICES}"
+    unknown = f"{view.NO_PRICE}; {view.GIVE_PRICES}"
     assert unknown in notes(document(none))
-    assert unknown in notes(document(replace(MONEY, owned=Owned(capital=CAPITAL, draw=None))))
+    assert unknown in notes(document(replace(MONEY, owned=MachineOwnership(capital=CAPITAL, draw=None))))
     assert unknown not in notes(document(MONEY))
 
 
@@ -80,7 +85,7 @@ def test_documents_behind_a_price_stand_once():
     capital = replace(CAPITAL, sources=("crn-2020", "idc-2021, 2021-05"))
     money = replace(MONEY, owned=replace(MONEY.owned, capital=capital))
     assert notes(document(money), "Price") == ["as crn-2020 has it (idc-2021, 2021-05)"]
-    both = [money.owned, Owned(capital=None, draw=None), MONEY.owned]
+    both = [money.owned, MachineOwnership(capital=None, draw=None), MONEY.owned]
     assert [note.text for note in view.priced_by(both)] == ["crn-2020; idc-2021, 2021-05"]
     assert list(view.priced_by([MONEY.owned])) == []
 
@@ -179,5 +184,55 @@ def test_old_prices_are_told_with_their_dates():
     assert note.on_screen == "Prices date from July 2020 to July 2021; use --prices FILE for current ones."
     assert (
         "prices date from July 2020"
-        in facts(document(replace(MONEY, owned=Owned(capital=old, draw=DRAW))))["Machine price"].remark
+        in facts(document(replace(MONEY, owned=MachineOwnership(capital=old, draw=DRAW))))["Machine price"].remark
     )
+
+
+def test_costs_on_one_screen_drop_no_figure():
+    total = total_cost.of(MONEY.owned, MONEY.terms)
+    money = replace(MONEY, sample_j=estimate(4.34, 4.0, 5.0), total=total, rent=RENT)
+    rows = {fact.label: fact for fact in view.on_one_screen(money)}
+    assert list(rows) == ["Cost per run", "Energy per run", "Total cost", "Rent per run", "Terms"]
+    assert (rows["Energy per run"].number, rows["Energy per run"].unit) == ("2", "kWh")
+    assert rows["Energy per run"].remark == "at 4.00 kW; 4.34 J per sample"
+    assert (rows["Total cost"].number, rows["Total cost"].remark) == ("$158k", "machine $150k, electricity $7.57k")
+    assert rows["Terms"] == next(fact for fact in view.summary(money) if fact.label == "Terms")
+    dated = replace(CAPITAL, dates=("2020-07", "2021-07-01"))
+    quoted = replace(money, owned=replace(MONEY.owned, capital=dated))
+    assert "prices of 2020–2021" in {fact.label: fact for fact in view.on_one_screen(quoted)}["Total cost"].remark
+
+
+def test_costs_on_one_screen_without_a_total_have_price_and_power():
+    labels = [fact.label for fact in view.on_one_screen(MONEY)]
+    assert labels == ["Cost per run", "Energy per run", "Machine price", "Power", "Terms"]
+
+
+@pytest.mark.parametrize(
+    ("draw", "text"),
+    [
+        (DRAW, "at 4.00 kW"),
+        (replace(DRAW, typical_w=None), "at 6.40 kW peak"),
+        (
+            replace(DRAW, typical_w=5_000.0, predicted=Range(value=5_000.0, low=4_500.0, high=5_600.0)),
+            "at 5.00 kW, 90 %: 4.50 – 5.60",
+        ),
+    ],
+)
+def test_energy_on_one_screen_has_its_power(draw, text):
+    money = replace(MONEY, owned=replace(MONEY.owned, draw=draw))
+    assert next(fact for fact in view.on_one_screen(money) if fact.label == "Energy per run").remark == text
+
+
+def test_rent_in_a_line_has_rate_interval_and_break_even():
+    rent = next(fact for fact in view.on_one_screen(replace(MONEY, rent=RENT)) if fact.label == "Rent per run")
+    assert (rent.number, rent.remark) == ("$90.0", "$80.0 – $99.0 at $10.0/h; break-even at 5,000 h of use")
+    never = replace(MONEY, rent=replace(RENT, break_even_hours=None, break_even_months=None))
+    remark = next(fact for fact in view.on_one_screen(never) if fact.label == "Rent per run").remark
+    assert remark.endswith("no break-even, or the price is not known")
+
+
+def test_costs_are_short_on_a_screen_and_a_line_each_when_verbose():
+    money = replace(MONEY, total=total_cost.of(MONEY.owned, MONEY.terms))
+    assert list(view.facts(money, in_short=False, verbose=True)) == list(view.summary(money))
+    assert list(view.facts(money, in_short=False, verbose=False)) == list(view.on_one_screen(money))
+    assert [fact.label for fact in view.facts(money, in_short=True, verbose=True)] == ["Cost per run", "Energy per run"]

@@ -6,17 +6,17 @@ import pytest
 from parts_of_documents import charts, facts, headings, notes, tables, titles
 from samples_of_results import estimate, prediction
 
-from podsim.model.goodput import CheckpointCost, GoodputReport, Interrupted, Lost, Quantiles
+from podsim.model.goodput import CheckpointCost, GoodputReport, InterruptedRun, LostTime, Quantiles
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
-from podsim.model.run_cost import Money, Owned
+from podsim.model.run_cost import MachineOwnership, Money
 from podsim.report.doc import Note
 from podsim.report.page import fragment
 from podsim.report.terminal import Look, render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.scale import law_report
 from podsim.studies.scale import report as view
 from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
@@ -225,12 +225,12 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     assert "run length not specified; give --tokens" in notes(view.document(report), "Time to train")
     assert not notes(view.document(REPORT), "Time to train")
     assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
-    body = written(report).tree()["machines"][0]
+    body = answer_document(report).tree()["machines"][0]
     assert (body["time_to_train_s"], body["length_flags"]) == (None, ["--tokens"])
 
 
 def test_json_has_an_object_a_machine():
-    body = written(REPORT).tree()
+    body = answer_document(REPORT).tree()
     refused, small, large = body["machines"]
     assert refused == {
         "topology": "pod16",
@@ -261,7 +261,7 @@ def long_run(result, share, finish_s):
         chip="gc200",
         ipus=result.ipus,
         step_s=0.2,
-        run=Interrupted(work_s=1.0, checkpoint_s=1.0, detect_s=1.0, restart_s=1.0, parts=()),
+        run=InterruptedRun(work_s=1.0, checkpoint_s=1.0, detect_s=1.0, restart_s=1.0, parts=()),
         cost=CheckpointCost(state_bytes=1.0, start_s=1.0, way_s={"host": 1.0}),
         init_s=1.0,
         interval_s=300.0,
@@ -274,7 +274,7 @@ def long_run(result, share, finish_s):
         predicted_work_s=None,
         goodput=around(share),
         failures=around(2.0),
-        lost=Lost(**dict.fromkeys(Lost.__slots__, 1.0)),
+        lost=LostTime(**dict.fromkeys(LostTime.__slots__, 1.0)),
         assumptions=(),
     )
     return replace(result, goodput=report)
@@ -289,14 +289,14 @@ def test_what_failures_leave_has_columns_where_it_was_asked_for():
     assert any("Goodput: useful share" in text for text in notes(view.document(failing), "·"))
     assert titles(tables(view.document(REPORT))[0])[-1] == "Evidence"
     assert not any("Goodput: useful share" in text for text in notes(view.document(REPORT), "·"))
-    body = written(failing).tree()["machines"][1]["goodput"]
+    body = answer_document(failing).tree()["machines"][1]["goodput"]
     assert (body["goodput"]["mean"], body["interval_s"]) == (0.875, 300.0)
 
 
 def test_what_a_run_costs_where_somebody_says_it():
     money = Money(
         terms=Terms(years=3.0, use=0.5, usd_per_kwh=0.12, pue=1.2),
-        owned=Owned(capital=None, draw=None),
+        owned=MachineOwnership(capital=None, draw=None),
         capital_usd=None,
         energy_j=None,
         energy_usd=None,

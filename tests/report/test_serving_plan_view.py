@@ -9,7 +9,7 @@ import pytest
 import podsim
 from podsim.cli.console import Look
 from podsim.report.terminal import render
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 from podsim.studies.plan import serving_report
 
 
@@ -98,7 +98,7 @@ def test_one_line_says_what_to_buy(plans):
 
 
 def test_the_document_has_every_candidate_and_demand(plans):
-    document = written(plans[0]).tree()
+    document = answer_document(plans[0]).tree()
     assert document["schema"] == "podsim.serving_plan/1"
     assert document["demand"]["needed_per_s"] == pytest.approx(26e3)
     assert {row["topology"] for row in document["candidates"]} == {"m2000", "pod16", "bow-pod16"}

@@ -2,7 +2,7 @@
 
 from parts_of_documents import notes, tables
 
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.studies.look_up import json_keys
 from podsim.studies.look_up.settings_report import Row, document, line
 
@@ -31,7 +31,7 @@ def test_no_flag_and_no_file_are_called_none():
 
 
 def test_every_key_is_in_json():
-    body = Written(lambda: json_keys.SETTINGS, {"files": ["a.toml"], "settings": [OTHER]}).tree()
+    body = AnswerDocument(lambda: json_keys.SETTINGS, {"files": ["a.toml"], "settings": [OTHER]}).tree()
     assert (body["schema"], body["files"]) == ("podsim.settings-report/1", ["a.toml"])
     assert body["settings"] == [
         {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from parts_of_documents import bars, facts, notes, tables
 
-from podsim.model.microbenchmark import Compared, Microbenchmark
+from podsim.model.microbenchmark import ComparedMeasurement, Microbenchmark
 from podsim.model.stencil import Stencil, StencilReport
 from podsim.studies.stencil import report as view
 
@@ -73,7 +73,7 @@ def test_parts_that_take_time_with_their_share():
 
 def test_published_sweeps_stand_beside_predictions():
     several = replace(ROW, shape={"grid": "9^3", "ipus": "16"})
-    rows = tuple(Compared(row=row, family="stencils", predicted=2.2) for row in (ROW, several))
+    rows = tuple(ComparedMeasurement(row=row, family="stencils", predicted=2.2) for row in (ROW, several))
     table = tables(view.document(replace(REPORT, published=rows)))[0]
     assert table.rows == (
         ("50x50", "1", "2.000", "2.200", "TFLOP/s", "+10.0 %", "somebody"),

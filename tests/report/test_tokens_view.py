@@ -53,7 +53,7 @@ def test_mappings_are_compared_by_throughput():
     """A step of 0.245 s at 28,212 samples/s takes 6,911.94 samples of a batch of 6,912."""
     p = without_length(throughput_samples_per_s=estimate(6912 / 0.245, 26000.0, 30000.0))
     rows = [considered(27, 0.0, 0.245, 0.0, 0.188), considered(54, 0.0, 0.49, 0.0, 0.104)]
-    table = unknown_length_view.considered(p, rows, 1)
+    table = unknown_length_view.candidate_table(p, rows, 1)
     assert table.rows[0] == ("6,912", "64 × 8", "2", "27", "245", "19 %", "28,200")
     assert table.rows[1][-1] == table.rows[0][-1]
     assert (table.marked, table.columns[4].title) == (1, "Step ms")

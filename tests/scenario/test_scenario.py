@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -152,3 +154,17 @@ def test_a_file_states_only_what_differs() -> None:
         "machine": {"pod": 512},
         "what_if": {"changes": ["chip.clock=1.5 GHz"]},
     }
+
+
+@pytest.mark.parametrize(("call", "code"), [(Scenario.of, "missing-argument"), (lambda: Scenario("bert"), "bad-value")])
+def test_a_scenario_without_a_workload_or_with_flags_by_place_is_refused_with_the_call_that_was_meant(call, code):
+    with pytest.raises(InputError) as error:
+        call()
+    assert error.value.code == code
+    assert error.value.hint == 'Scenario.of("bert", pod=64)'
+
+
+def test_a_scenario_can_be_copied_and_pickled():
+    scenario = Scenario.of("bert", pod=64)
+    again = pickle.loads(pickle.dumps(scenario))  # noqa: S301  (written here)
+    assert again == copy.deepcopy(scenario) == replace(scenario)

@@ -5,13 +5,13 @@ import math
 import pytest
 
 from podsim.engines.des.histories import simulate
-from podsim.model.goodput import Interrupted, PartCount
+from podsim.model.goodput import InterruptedRun, PartCount
 from podsim.predicting.checkpoints import IntervalSearch, luck
 
 
 def interrupted(mtbf_s, checkpoint_s, work_s):
     part = PartCount(name="ipu", count=1, mtbf_s=mtbf_s, repair_s=0.0, spared=False)
-    return Interrupted(work_s=work_s, checkpoint_s=checkpoint_s, detect_s=0.0, restart_s=100.0, parts=(part,))
+    return InterruptedRun(work_s=work_s, checkpoint_s=checkpoint_s, detect_s=0.0, restart_s=100.0, parts=(part,))
 
 
 def young(mtbf_s, checkpoint_s):
@@ -58,7 +58,7 @@ def test_lost_time_is_a_checkpoint_and_half_an_interval_a_failure():
     """At the optimum both shares are equal, sqrt(C / 2M) each."""
     mtbf_s, checkpoint_s = 86_400.0, 5.0
     run = interrupted(mtbf_s, checkpoint_s, 100 * mtbf_s)
-    lost = simulate(luck(run, 500, 0), young(mtbf_s, checkpoint_s)).lost
+    lost = simulate(luck(run, 500, 0), young(mtbf_s, checkpoint_s)).losses
     share = math.sqrt(checkpoint_s / (2 * mtbf_s))
     assert lost.checkpoints_s / run.work_s == pytest.approx(share, rel=0.02)
     assert lost.lost_work_s / run.work_s == pytest.approx(share, rel=0.05)

@@ -201,7 +201,7 @@ def test_many_links_fill_in_the_order_in_which_few_do(group):
     flows, capacities = group
     few = max_min_rates(entries(flows), capacities)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(physics, "SCANNED", 0)
+        patch.setattr(physics, "SCAN_LIMIT", 0)
         assert max_min_rates(entries(flows), capacities) == pytest.approx(few, rel=CLOSE)
 
 

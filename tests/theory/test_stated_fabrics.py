@@ -30,7 +30,7 @@ CASES = [
 
 def to_offset(result, rank, offsets):
     for axis, offset in zip(result.axes, offsets, strict=True):
-        rank = axis.moved(rank, (axis.coordinate(rank) + offset) % axis.size)
+        rank = axis.move(rank, (axis.coordinate(rank) + offset) % axis.size)
     return rank
 
 
@@ -46,10 +46,10 @@ def test_a_step_takes_what_its_busiest_link_needs(name, offsets, step_s, latency
 @pytest.mark.parametrize(("name", "offsets", "step_s", "latency_s"), CASES)
 def test_one_rank_stands_for_all(name, offsets, step_s, latency_s):
     fabric = network(catalog.network(name).value)
-    if fabric.folded is None:
+    if fabric.quotient is None:
         assert fabric.different
         return
-    quotient = fabric.folded
+    quotient = fabric.quotient
     route = quotient.folded_route(offsets)
     assert alone_s([Flow(route.links, S / fabric.endpoints)], quotient.capacities) == pytest.approx(step_s, rel=1e-9)
     assert route.latency_s == pytest.approx(latency_s)

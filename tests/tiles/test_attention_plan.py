@@ -82,29 +82,29 @@ def test_a_layer_of_the_profiled_encoder():
 
 
 def test_fused_attention_changes_no_layout():
-    plan = attention.fused(PROFILED, FP16, C600)
+    plan = attention.plan_fused(PROFILED, FP16, C600)
     assert {step.phase for step in plan.supersteps} == {"multiply"}
     assert total(plan.supersteps, C600).total < total(attention.separate(PROFILED, FP16, C600).supersteps, C600).total
     assert plan.flop == attention.separate(PROFILED, FP16, C600).flop
 
 
 def test_little_memory_takes_more_blocks_and_none_is_refused():
-    much, little = (attention.fused(PROFILED, FP16, C600, available_memory=share) for share in (0.6, 0.1))
+    much, little = (attention.plan_fused(PROFILED, FP16, C600, available_memory=share) for share in (0.6, 0.1))
     assert little.splits["serial keys"] > much.splits["serial keys"]
     assert little.sram_bytes_per_tile["temporary"] <= 0.1 * C600.sram.bytes_per_tile
     with pytest.raises(Infeasible, match="are allowed"):
-        attention.fused(PROFILED, FP16, C600, available_memory=0.001)
+        attention.plan_fused(PROFILED, FP16, C600, available_memory=0.001)
 
 
 @settings(max_examples=20)
 @given(groups=st.integers(1, 3000), tokens=st.integers(1, 300), width=st.sampled_from([8, 64, 80]))
 def test_any_number_of_heads_stays_on_the_chip(groups, tokens, width):
     heads = Heads(groups=groups, queries=tokens, keys=tokens, width=width)
-    plan = attention.fused(heads, FP16, C600, available_memory=1.0)
+    plan = attention.plan_fused(heads, FP16, C600, available_memory=1.0)
     assert 0 < plan.tiles_used <= C600.tiles
     assert plan.supersteps[0].repeat == plan.splits["serial keys"]
 
 
 def test_sizes_are_checked():
     with pytest.raises(InputError, match="cannot be planned"):
-        attention.fused(Heads(groups=0, queries=1, keys=1, width=1), FP16, C600)
+        attention.plan_fused(Heads(groups=0, queries=1, keys=1, width=1), FP16, C600)

@@ -21,7 +21,7 @@ REQUEST = product_search.Request(GC200, 0.3, 350.0)
 
 
 def all_cuts(over):
-    return splitting.Candidates.joined(
+    return splitting.Candidates.join(
         list(splitting.candidates(PROBLEM, VERTEX, GC200.tiles, product_search.PARTS, over))
     )
 
@@ -42,7 +42,7 @@ def test_kept_are_the_cuts_that_fit_and_use_three_quarters_of_the_busiest_ones_t
     target = (needed <= 0.3 * GC200.sram.bytes_per_tile) & (used >= 0.75 * used.max())
     assert 0 < target.sum() < (used >= 0.5 * used.max()).sum()
     monkeypatch.setattr(splitting, "BLOCK", block)
-    kept, memory = product_search._kept(PROBLEM, VERTEX, serial, REQUEST)
+    kept, memory = product_search._fitting_cuts(PROBLEM, VERTEX, serial, REQUEST)
     assert rows(kept).tolist() == rows(every, target).tolist()
     assert memory.tolist() == needed[target].tolist()
 
@@ -51,7 +51,7 @@ def test_kept_are_the_cuts_that_fit_and_use_three_quarters_of_the_busiest_ones_t
 def test_where_none_is_kept_it_is_the_cut_of_all_that_needs_least(over):
     every, serial = all_cuts(over), Serial(over)
     size = memory_bytes(PROBLEM, VERTEX, tile_elements(PROBLEM, VERTEX, every.tile, every.splits), every.splits, serial)
-    kept, memory = product_search._kept(PROBLEM, VERTEX, serial, replace(REQUEST, available_memory=1e-4))
+    kept, memory = product_search._fitting_cuts(PROBLEM, VERTEX, serial, replace(REQUEST, available_memory=1e-4))
     assert memory.tolist() == [sum(size.values()).min()]
     assert kept.splits.tiles.size == 1
 

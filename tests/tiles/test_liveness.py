@@ -18,7 +18,7 @@ def peak(setup):
     """The point of a replica's first IPU that holds most."""
     target = PlanTarget(setup.machine.topology.chip, setup.workload.precision)
     stages = [stage for stage in setup.mapping.stages if stage.ipu == 0]
-    return liveness.peak(Planner(target), setup.mapping, stages, liveness.Known())
+    return liveness.peak(Planner(target), setup.mapping, stages, liveness.LiveBuffers())
 
 
 def alone(*operators, recompute=Recompute.CHECKPOINTS):
@@ -41,7 +41,7 @@ def points(setup):
     """Activations alive [elements a row] by operator and pass, of the only stage."""
     (segment,) = liveness._segments(setup.mapping, setup.mapping.stages[0])
     named = zip(segment.operators, segment.signature, strict=True)
-    return {operator.name: dict(zip(liveness.TRAINED, alive, strict=True)) for operator, (_, *alive) in named}
+    return {operator.name: dict(zip(liveness.TRAINING_PASSES, alive, strict=True)) for operator, (_, *alive) in named}
 
 
 def test_activations_are_freed_backward_in_the_order_they_were_made():
@@ -73,7 +73,7 @@ def test_the_peak_is_the_largest_point():
     planner = Planner(PlanTarget(setup.machine.topology.chip, setup.workload.precision))
     totals = {
         (operator.name, run): ROWS * ELEMENT * alive
-        + tiles * planner.planned(operator, run, ROWS).buffer_bytes_per_tile
+        + tiles * planner.pass_cost(operator, run, ROWS).buffer_bytes_per_tile
         for operator in setup.workload.units[0].operators
         for run, alive in points(setup)[operator.name].items()
     }
@@ -118,9 +118,9 @@ def test_no_point_holds_more_than_all_activations_gradients_and_the_largest_buff
         stages = [stage for stage in setup.mapping.stages if stage.ipu == ipu.ipu]
         operators = [o for stage in stages for item in stage.units for o in item.active(setup.mapping.configuration)]
         largest = max(
-            planner.planned(operator, run, rows).buffer_bytes_per_tile
+            planner.pass_cost(operator, run, rows).buffer_bytes_per_tile
             for operator in operators
-            for run in liveness.TRAINED
+            for run in liveness.TRAINING_PASSES
         )
         assert ipu.by_category["exchange_buffers"] <= largest * topology.chip.tiles * (1 + 1e-12)
         assert ipu.by_category["activations"] <= 2 * rows * 3 * sum(operator.outputs for operator in operators)

@@ -193,13 +193,13 @@ def test_the_buffers_are_those_of_the_pass_that_needs_most(gc200):
         item.name: item for stage in stages for unit in stage.units for item in unit.active(setup.mapping.configuration)
     }
     by_pass = {
-        run: max(planner.planned(operator, run, rows).buffer_bytes_per_tile for operator in operators.values())
+        run: max(planner.pass_cost(operator, run, rows).buffer_bytes_per_tile for operator in operators.values())
         for run in (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
     }
     assert by_pass[Pass.WEIGHT_GRADIENT] > max(by_pass[Pass.FORWARD], by_pass[Pass.BACKWARD])
     assert fullest.by_category["exchange_buffers"] == pytest.approx(gc200.tiles * by_pass[Pass.WEIGHT_GRADIENT])
     name, run = fullest.largest.split()
-    planned = planner.planned(operators[name], Pass(run), rows)
+    planned = planner.pass_cost(operators[name], Pass(run), rows)
     assert planned.buffer_bytes_per_tile == by_pass[Pass.WEIGHT_GRADIENT]
     assert planned.tiles == fullest.tiles < gc200.tiles
 
@@ -241,6 +241,6 @@ def test_weights_and_activations_are_no_buffers_of_an_operator(gc200):
     shape = Gather(table=30_000, width=1024, lookups=512)
     target = PlanTarget(gc200, Precision.FP16_16)
     plan = gather.plan(shape, Precision.FP16_16, gc200, overhead_cycles=0.0)
-    planned = Planner(target).planned(Operator(name="word", kind=Kind.GATHER, shape=shape), Pass.FORWARD, 1)
+    planned = Planner(target).pass_cost(Operator(name="word", kind=Kind.GATHER, shape=shape), Pass.FORWARD, 1)
     assert plan.sram_bytes_per_tile["operands"] > 0
     assert planned.buffer_bytes_per_tile == plan.sram_bytes_per_tile["temporary"]

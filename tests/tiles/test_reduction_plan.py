@@ -66,7 +66,7 @@ def test_nothing_crosses_tiles_where_each_holds_its_own_outputs(gc200: Chip):
 @given(tiles=st.integers(2, 1472), held=st.integers(1, 64))
 def test_every_partial_sum_arrives_somewhere(tiles, held):
     chip = catalog.chip("gc200").value
-    values = reduction.Scattered(elements=tiles * held * 8, share=held * 8, tiles=tiles, resident=held, outputs=held)
+    values = reduction.ScatteredSum(elements=tiles * held * 8, share=held * 8, tiles=tiles, resident=held, outputs=held)
     steps = reduction.across(values, chip, straight=True)
     arrived = sum(cohort.tiles * cohort.receive_bytes for cohort in steps[0].cohorts)
     assert arrived >= tiles * held * 4

@@ -89,7 +89,7 @@ def test_a_repeated_operator_takes_so_many_times_as_long(run):
     assert often.parameters == once.parameters
     assert often.outputs == 37 * once.outputs
     planner = Planner(TARGET)
-    plan, many = (planner.planned(operator, run, 8) for operator in (once, often))
+    plan, many = (planner.pass_cost(operator, run, 8) for operator in (once, often))
     assert many.cycles.total == pytest.approx(37 * plan.cycles.total, rel=1e-12)
     assert (many.buffer_bytes_per_tile, many.tiles, many.vertices) == (
         plan.buffer_bytes_per_tile,
@@ -105,6 +105,6 @@ def test_vectors_repeat_as_well():
     shape = Stream(elements=512, operations=("tanh",), back_operations=("tanh_grad",))
     operator, many = (Operator(name="a", kind=Kind.ELEMENTWISE, shape=shape, repeats=count) for count in (1, 9))
     planner = Planner(TARGET)
-    assert planner.planned(many, Pass.BACKWARD, 4).cycles.total == pytest.approx(
-        9 * planner.planned(operator, Pass.BACKWARD, 4).cycles.total
+    assert planner.pass_cost(many, Pass.BACKWARD, 4).cycles.total == pytest.approx(
+        9 * planner.pass_cost(operator, Pass.BACKWARD, 4).cycles.total
     )

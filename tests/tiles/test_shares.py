@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.chip import Chip
-from podsim.tiles.shares import call, checked, fitted, spread, vectors, vertex
+from podsim.tiles.shares import call, check_fit, check_sizes, spread, vectors, vertex
 
 
 @given(elements=st.integers(1, 10**7), tiles=st.integers(1, 1472), grain=st.integers(1, 16))
@@ -26,14 +26,14 @@ def test_the_busiest_thread_rounds_up_twice(gc200: Chip):
 
 
 def test_what_a_tile_cannot_hold_is_refused(gc200: Chip):
-    assert fitted("copy", {"operands": 638_976.0}, gc200) == {"operands": 638_976.0}
+    assert check_fit("copy", {"operands": 638_976.0}, gc200) == {"operands": 638_976.0}
     with pytest.raises(Infeasible, match="638,976 B"):
-        fitted("copy", {"operands": 638_976.0, "result": 1.0}, gc200)
+        check_fit("copy", {"operands": 638_976.0, "result": 1.0}, gc200)
 
 
 def test_every_size_that_cannot_be_is_named():
     with pytest.raises(InputError) as refused:
-        checked("softmax", rows=0, columns=-3, tiles=1)
+        check_sizes("softmax", rows=0, columns=-3, tiles=1)
     assert [line.split()[0] for line in refused.value.context] == ["rows", "columns"]
 
 

@@ -110,7 +110,7 @@ def planned(chip: Chip) -> list[object]:
     """What is planned where nothing is known."""
     TABLES.clear()
     planner = Planner(PlanTarget(chip, FP16))
-    return [planner.planned(operator, run, 2) for operator in OPERATORS for run in (Pass.FORWARD, Pass.BACKWARD)]
+    return [planner.pass_cost(operator, run, 2) for operator in OPERATORS for run in (Pass.FORWARD, Pass.BACKWARD)]
 
 
 @pytest.mark.parametrize("path", SAME)
@@ -137,7 +137,7 @@ def test_cuts_laid_out_for_one_chip_change_no_plan_of_another(path, gc200: Chip)
     expected = planned(other)
     planned(gc200)
     result = [
-        Planner(PlanTarget(other, FP16)).planned(operator, run, 2)
+        Planner(PlanTarget(other, FP16)).pass_cost(operator, run, 2)
         for operator in OPERATORS
         for run in (Pass.FORWARD, Pass.BACKWARD)
     ]

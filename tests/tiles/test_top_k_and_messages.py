@@ -80,7 +80,7 @@ def test_rows_of_a_micro_batch_have_nodes_of_their_own():
 
 def blocks():
     """Measured and planned cycles of one interaction forward, and how many elements its messages have."""
-    path = find.shipped("calibration") / "microbenchmarks" / "other.csv"
+    path = find.data_folder("calibration") / "microbenchmarks" / "other.csv"
     with path.open(encoding="utf-8") as lines:
         rows = [row for row in csv.DictReader(lines) if row["what"].startswith("SchNet interaction")]
     for row in rows:

@@ -8,7 +8,7 @@ from podsim.model.chip import Precision
 from podsim.model.workload import Conv
 from podsim.tiles.gradients import of_input, of_weights
 from podsim.tiles.problem import Copy
-from podsim.tiles.transforms import Layer, forward, padded
+from podsim.tiles.transforms import Layer, forward, pad_channels
 from podsim.tiles.vertices import Dot, NByOne, OneByOne, Outer, Slic, Vmac
 
 WIDE = Conv(batch=2, size=8, in_channels=32, out_channels=16, kernel=3)
@@ -86,12 +86,12 @@ def test_a_kernel_in_channels_copies_every_pixel_for_every_position(layer_of):
 
 def test_channels_that_fill_no_block_are_padded(layer_of):
     """3 of 16 channels; outputs of groups of 4 channels are copied, of a single group never."""
-    assert padded(layer_of(NARROW), 16) == (Copy("input", 128.0 * 16, 1),)
-    assert padded(layer_of(NARROW), 4) == (Copy("input", 128.0 * 4, 1),)
-    assert padded(layer_of(WIDE), 16) == ()
-    assert padded(layer_of(replace(WIDE, out_channels=32, channel_groups=2)), 16) == ()
-    assert padded(layer_of(Conv(size=8, in_channels=32, out_channels=16, kernel=3, channel_groups=2)), 16) == ()
-    assert padded(layer_of(GROUPED), 16) == (Copy("input", 128.0 * 4 * 16, 8), Copy("output", 128.0 * 16, 4))
+    assert pad_channels(layer_of(NARROW), 16) == (Copy("input", 128.0 * 16, 1),)
+    assert pad_channels(layer_of(NARROW), 4) == (Copy("input", 128.0 * 4, 1),)
+    assert pad_channels(layer_of(WIDE), 16) == ()
+    assert pad_channels(layer_of(replace(WIDE, out_channels=32, channel_groups=2)), 16) == ()
+    assert pad_channels(layer_of(Conv(size=8, in_channels=32, out_channels=16, kernel=3, channel_groups=2)), 16) == ()
+    assert pad_channels(layer_of(GROUPED), 16) == (Copy("input", 128.0 * 4 * 16, 8), Copy("output", 128.0 * 16, 4))
 
 
 def test_groups_are_combined_as_far_as_a_block_has_room(layer_of):

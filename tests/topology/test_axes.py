@@ -27,16 +27,16 @@ def test_coordinates_and_moves_in_the_middle_of_three_levels():
     levels = (level("a", Shape.RING, 2), level("b", Shape.RING, 3), level("c", Shape.RING, 4))
     inner, middle, outer = axes(fabric(*levels))
     assert (inner.coordinate(23), middle.coordinate(23), outer.coordinate(23)) == (1, 2, 3)
-    assert middle.moved(23, 0) == 1 + 2 * (0 + 3 * 3)
-    assert outer.moved(23, 1) == 1 + 2 * (2 + 3 * 1)
+    assert middle.move(23, 0) == 1 + 2 * (0 + 3 * 3)
+    assert outer.move(23, 1) == 1 + 2 * (2 + 3 * 1)
 
 
 def test_groups_stand_for_their_ranks_and_have_the_name_of_the_level_inside():
     rings = level("ring", Shape.RING, 4)
     _, each = axes(fabric(rings, level("top", Shape.SWITCH, 3)))
     _, group = axes(fabric(rings, level("top", Shape.SWITCH, 3, attach=Attach.GROUP)))
-    assert (each.unit, each.copies, each.grouped, each.node_name(7)) == (1, 4, False, "rank7")
-    assert (group.unit, group.copies, group.grouped, group.node_name(2)) == (4, 1, True, "ring2")
+    assert (each.unit, each.copies, each.has_group_links, each.node_name(7)) == (1, 4, False, "rank7")
+    assert (group.unit, group.copies, group.has_group_links, group.node_name(2)) == (4, 1, True, "ring2")
     assert (each.middle_name(2), group.middle_name(0)) == ("top0.2", "top0")
 
 
@@ -71,19 +71,19 @@ def test_a_full_mesh_names_ports_by_how_far_they_lead_the_nearest_first():
     [(0, 2, [(0, UP), (1, UP)]), (0, 4, [(0, DOWN), (5, DOWN)]), (1, 4, [(1, UP), (2, UP), (3, UP)])],
 )
 def test_a_ring_of_six_is_gone_the_shorter_way_upwards_where_both_are(start, to, nodes):
-    assert [(node, port) for _, node, port in one(Shape.RING, 6).crossed(start, to)] == nodes
+    assert [(node, port) for _, node, port in one(Shape.RING, 6).links_to(start, to)] == nodes
 
 
 def test_a_line_is_never_gone_round():
-    assert [(node, port) for _, node, port in one(Shape.LINE, 4).crossed(3, 0)] == [(3, DOWN), (2, DOWN), (1, DOWN)]
+    assert [(node, port) for _, node, port in one(Shape.LINE, 4).links_to(3, 0)] == [(3, DOWN), (2, DOWN), (1, DOWN)]
 
 
 def test_a_star_is_crossed_up_through_its_hub_and_down():
     star = one(Shape.STAR, 4, hub="slow")
-    assert list(star.crossed(1, 3)) == [(0, 1, UP), (0, 0, HUB), (0, 3, DOWN)]
+    assert list(star.links_to(1, 3)) == [(0, 1, UP), (0, 0, HUB), (0, 3, DOWN)]
     assert list(star.way_in(1)) == [(0, 1, UP), (0, 0, HUB)]
     assert list(star.way_out(3)) == [(0, 0, HUB), (0, 3, DOWN)]
-    assert list(one(Shape.SHARED, 4).crossed(1, 3)) == [(0, 0, HUB)]
+    assert list(one(Shape.SHARED, 4).links_to(1, 3)) == [(0, 0, HUB)]
     assert [*one(Shape.RING, 4).way_in(1), *one(Shape.RING, 4).way_out(1)] == []
 
 
@@ -103,13 +103,13 @@ def test_a_link_of_both_directions_has_one_name():
 
 def test_links_for_each_endpoint():
     """Of a half-duplex pair both share one; the middle link of a half-duplex mesh is shared as well."""
-    assert one(Shape.RING, 4).folded(UP) == (UP, 1.0)
-    assert one(Shape.RING, 2, "half").folded(UP) == (UP, 0.5)
-    assert one(Shape.FULL, 4, "half").folded(2) == (2, 0.5)
-    assert one(Shape.FULL, 4, "half").folded(3) == (1, 1.0)
-    assert one(Shape.STAR, 4, hub="slow").folded(HUB) == (HUB, 0.25)
+    assert one(Shape.RING, 4).fold(UP) == (UP, 1.0)
+    assert one(Shape.RING, 2, "half").fold(UP) == (UP, 0.5)
+    assert one(Shape.FULL, 4, "half").fold(2) == (2, 0.5)
+    assert one(Shape.FULL, 4, "half").fold(3) == (1, 1.0)
+    assert one(Shape.STAR, 4, hub="slow").fold(HUB) == (HUB, 0.25)
     _, group = axes(fabric(level("ring", Shape.RING, 4), level("top", Shape.SWITCH, 3, attach=Attach.GROUP)))
-    assert group.folded(UP) == (UP, 0.25)
+    assert group.fold(UP) == (UP, 0.25)
 
 
 def test_ends_of_links():

@@ -11,7 +11,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import GenericFabric, GenericLevel, Link, Shape
 from podsim.topology.build import network
 from podsim.topology.fault_text import EXAMPLES, parse
-from podsim.topology.faults import broken, ranges
+from podsim.topology.faults import apply_faults, ranges
 from podsim.topology.machine_network import build
 from podsim.topology.rack_symmetry import rack_classes
 
@@ -25,7 +25,7 @@ def generic(shape, holds, **more):
 
 
 def with_faults(result, *texts):
-    return broken(result, parse(texts))
+    return apply_faults(result, parse(texts))
 
 
 def nodes(result, route):
@@ -211,7 +211,7 @@ def test_a_ring_without_one_link_is_gone_the_other_way():
     assert ring.route(3, 4).hops == 7
     assert ring.route(3, 4).latency_s == pytest.approx(7e-6)
     assert ring.route(0, 2).hops == 2
-    assert ring.folded is None
+    assert ring.quotient is None
 
 
 def test_detours_over_full_mesh_and_switches():

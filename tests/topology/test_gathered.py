@@ -4,7 +4,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.model.fault import FaultyPart, PartFault
-from podsim.topology.faults import Gathered
+from podsim.topology.faults import DamageReader
 from podsim.topology.network import Damage
 
 DOWN = PartFault("link 0-1 down", FaultyPart.LINK, "0-1", 0.0)
@@ -14,7 +14,7 @@ LATE = PartFault("ipu 4 at 90%", FaultyPart.IPU, "4", 0.9)
 
 
 def test_a_rate_of_zero_is_a_loss_and_any_other_a_rate():
-    read = Gathered()
+    read = DamageReader()
     read.link("a", DOWN)
     read.link("b", SLOW)
     read.endpoint(3, LOST)
@@ -30,7 +30,7 @@ def test_any_kind_of_damage_counts(damage):
 
 @pytest.mark.parametrize("other", [DOWN, SLOW])
 def test_two_faults_of_one_link_are_refused(other):
-    read = Gathered()
+    read = DamageReader()
     read.link("a", SLOW)
     with pytest.raises(InputError, match="about the same part") as refused:
         read.link("a", other)
@@ -38,7 +38,7 @@ def test_two_faults_of_one_link_are_refused(other):
 
 
 def test_the_links_of_a_lost_ipu_are_down_unless_more_is_said_of_them():
-    read = Gathered()
+    read = DamageReader()
     read.endpoint(3, LOST)
     read.take_down(["a", "b"], LOST)
     read.take_down(["b"], DOWN)  # the other end is lost too

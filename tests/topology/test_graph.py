@@ -9,7 +9,7 @@ from topology.stated_worlds import KINDS, fabric, level
 from podsim.model.fabric import Attach, Override, Shape
 from podsim.topology.build import network
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken
+from podsim.topology.faults import apply_faults
 from podsim.topology.graph import FabricGraph
 from podsim.topology.machine_network import build
 from podsim.topology.network import Damage
@@ -43,7 +43,7 @@ def test_edges_of_a_stated_fabric_count_overrides_and_free_steps_are_no_links():
 
 
 def test_a_link_that_is_down_is_no_edge_and_a_slow_one_has_its_share(build_pod):
-    pod = broken(build(build_pod(16)), parse(["link:ipu4->ipu5=down", "link:ipu4-ipu6=0.5"]))
+    pod = apply_faults(build(build_pod(16)), parse(["link:ipu4->ipu5=down", "link:ipu4-ipu6=0.5"]))
     assert not pod.graph.has_edge("ipu4", "ipu5")
     assert pod.graph.has_edge("ipu5", "ipu4")
     assert pod.graph["ipu4"]["ipu6"]["bytes_per_s"] == pytest.approx(16e9 * 0.866)

@@ -8,7 +8,7 @@ from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Lin
 from podsim.topology.build import network
 from podsim.topology.edges import MOST_LISTED, links
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken
+from podsim.topology.faults import apply_faults
 from podsim.topology.machine_network import build
 
 LINKS = {
@@ -42,11 +42,13 @@ def test_every_link_listed_is_one_that_a_fault_takes(found):
     rows = links(found)
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
-        slow = broken(found, parse([f"{row.kind}:{row.name}=0.5"]))
+        slow = apply_faults(found, parse([f"{row.kind}:{row.name}=0.5"]))
         assert slow.damage.rates
         assert all(slow.rate(key).bytes_per_s == row.bytes_per_s / 2 for key in slow.damage.rates)
-    everything = broken(found, parse([f"link:{row.name}=0.5" for row in rows]))
-    crossed = {key for a in range(found.endpoints) for b in range(found.endpoints) for key in found.crossed(a, b)}
+    everything = apply_faults(found, parse([f"link:{row.name}=0.5" for row in rows]))
+    crossed = {
+        key for a in range(found.endpoints) for b in range(found.endpoints) for key in found.links_of_route(a, b)
+    }
     assert crossed <= set(everything.damage.rates)
 
 
@@ -55,7 +57,7 @@ def test_every_link_of_a_rack_is_one_that_a_fault_takes(build_pod, ipus):
     fabric = build(build_pod(ipus))
     rows = links(fabric)
     assert len({row.name for row in rows}) == len(rows)
-    everything = broken(fabric, parse([f"{row.kind}:{row.name}=0.5" for row in rows]))
+    everything = apply_faults(fabric, parse([f"{row.kind}:{row.name}=0.5" for row in rows]))
     size = min(ipus, 64)
     routes = [fabric.route(a, b) for a in range(size) for b in range(0, size, 3)]
     routes += [fabric.streaming_route(ipu) for ipu in range(size)] + [fabric.host_route(ipu, 0) for ipu in range(size)]

@@ -94,7 +94,7 @@ def test_switched_racks_are_joined_to_the_switch_with_all_their_links(build_pod)
     "name", ["ipu16", "gateway4", "ipu01", "ipu", "switch0", "host16", "tile0", "IPU0", "network1"]
 )
 def test_what_is_no_node_joins_nothing(one, name):
-    assert one.parsed(name) is None
+    assert one.parse_node(name) is None
     assert one.between(name, "ipu0") is None
     assert list(one.around(name)) == []
 

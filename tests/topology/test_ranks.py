@@ -164,7 +164,7 @@ def beyond_free(some, place):
 def test_routes_lead_where_they_should_and_stay_there_over_distinct_links(found, data):
     some = network(*found)
     a, b = (data.draw(st.integers(0, some.endpoints - 1)) for _ in range(2))
-    keys = some.crossed(a, b)
+    keys = some.links_of_route(a, b)
     place = beyond_free(some, {("rank", 0, a)})
     for crossed in keys:  # every node of the graph that these links in this order can lead to
         place = beyond_free(some, {there for node in place for there, key in some.arcs(node) if key == crossed})
@@ -180,14 +180,14 @@ def test_no_way_through_the_graph_is_shorter_than_its_widest_shortest(found, dat
     a, b = (data.draw(st.integers(0, some.endpoints - 1)) for _ in range(2))
     best = some.graph.detour(some.node(a), some.node(b))
     assert best is not None
-    assert len(best) <= len(some.crossed(a, b))
+    assert len(best) <= len(some.links_of_route(a, b))
     if len(found) == 1 and found[0].shape is not Shape.SHARED:
-        assert len(best) == len(some.crossed(a, b))
+        assert len(best) == len(some.links_of_route(a, b))
 
 
 def test_groups_are_passed_through_without_touching_what_is_inside():
     result = network(level("bus", Shape.SHARED, 3), level("top", Shape.RING, 6, "slow", attach=Attach.GROUP))
-    usual = result.crossed(0, 9)
+    usual = result.links_of_route(0, 9)
     assert names(result, result.route(0, 9)) == ["bus0", "bus0->bus1", "bus1->bus2", "bus2->bus3", "bus3"]
     way = result.graph.detour(result.node(0), result.node(9))
     assert len(way or ()) == len(usual) == 5
@@ -198,7 +198,7 @@ def test_one_rank_stands_for_all_where_every_rank_sends_alike(found, data):
     """Bytes over capacity of the most loaded link, in the quotient and over the whole fabric."""
     some = network(*found)
     offsets = [data.draw(st.integers(0, axis.size - 1)) for axis in some.axes]
-    quotient = some.folded
+    quotient = some.quotient
     route = quotient.folded_route(offsets)
     load = Counter(route.links)
     folded_s = max((count / quotient.capacities[at] for at, count in load.items()), default=0.0)
@@ -206,7 +206,7 @@ def test_one_rank_stands_for_all_where_every_rank_sends_alike(found, data):
     for rank in range(some.endpoints):
         to = rank
         for axis, offset in zip(some.axes, offsets, strict=True):
-            to = axis.moved(to, (axis.coordinate(rank) + offset) % axis.size)
+            to = axis.move(to, (axis.coordinate(rank) + offset) % axis.size)
         other = some.route(rank, to)
         assert (other.hops, other.latency_s) == (route.hops, pytest.approx(route.latency_s))
         whole.update(other.links)
@@ -236,9 +236,9 @@ def test_one_link_at_half_speed_both_ways_or_one():
     assert rates == [25e9, 25e9, 50e9]
     alone = network(ring, overrides=(Override(name="rank3->rank4", latency_s=1e-3),))
     assert [alone.route(*ends).latency_s for ends in ((3, 4), (4, 3))] == [1e-3, LATENCY]
-    assert both.folded is None
-    assert network(ring).folded is not None
-    assert one(Shape.LINE, 4).folded is None
+    assert both.quotient is None
+    assert network(ring).quotient is not None
+    assert one(Shape.LINE, 4).quotient is None
 
 
 def test_an_override_states_what_the_cable_says_before_efficiency():
@@ -262,7 +262,7 @@ def test_ranks_that_are_not_there(pair):
 
 def test_offsets_of_too_few_dimensions():
     with pytest.raises(ValueError, match="2 dimensions, not 1"):
-        one(Shape.TORUS, (4, 4)).folded.folded_route((1,))
+        one(Shape.TORUS, (4, 4)).quotient.folded_route((1,))
 
 
 @pytest.mark.parametrize(

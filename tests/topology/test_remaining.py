@@ -4,13 +4,13 @@ import pytest
 
 from podsim.files import catalog
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import damaged
+from podsim.topology.faults import apply_unchecked
 from podsim.topology.healthy_part import largest, part
 from podsim.topology.machine_network import build
 
 
 def hurt(name: str, *faults: str):
-    return damaged(build(catalog.topology(name).value), parse(faults))
+    return apply_unchecked(build(catalog.topology(name).value), parse(faults))
 
 
 @pytest.mark.parametrize(

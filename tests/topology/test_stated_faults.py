@@ -7,14 +7,14 @@ from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import Attach, Shape
 from podsim.topology.axes import DOWN, HUB, UP
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken
+from podsim.topology.faults import apply_faults
 from podsim.topology.stated_network import RankNetwork
 
 RING = (level("ring", Shape.RING, 4),)
 
 
 def with_faults(*texts, levels=RING):
-    return broken(RankNetwork(fabric(*levels)), parse(texts))
+    return apply_faults(RankNetwork(fabric(*levels)), parse(texts))
 
 
 def test_a_slow_link_keeps_its_share_of_the_rate_both_ways():

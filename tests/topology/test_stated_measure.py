@@ -81,7 +81,7 @@ def test_no_route_is_longer_than_the_diameter_and_one_is_as_long(parts):
         *(level(f"l{'abc'[at]}", shape, holds, attach=attach) for at, (shape, holds, attach) in enumerate(parts))
     )
     result = RankNetwork(fabric)
-    hops = {len(result.crossed(a, b)) for a in range(result.endpoints) for b in range(result.endpoints)}
+    hops = {len(result.links_of_route(a, b)) for a in range(result.endpoints) for b in range(result.endpoints)}
     assert diameter_hops(fabric) == max(hops)
 
 

@@ -16,8 +16,8 @@ def network(topology_of, ladder_of):
     topology = replace(
         plain, links={**plain.links, **KINDS}, fabric=(level("torus", Shape.TORUS, (4, 2)), level("top", Shape.RING, 1))
     )
-    assert topology.stated is not None
-    return StatedFabric(topology, topology.stated)
+    assert topology.stated_fabric is not None
+    return StatedFabric(topology, topology.stated_fabric)
 
 
 def test_routes_are_those_of_the_fabric(network):

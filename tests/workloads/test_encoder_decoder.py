@@ -11,7 +11,7 @@ from podsim.model.collective import Collective
 from podsim.model.language import EncoderDecoder
 from podsim.model.workload import Pass
 from podsim.workloads import shards
-from podsim.workloads.forward_only import decoding, forward, positions, prefill, prompted, tokens
+from podsim.workloads.forward_only import decoding, forward, positions, prefill, tokens, with_prompt
 
 LAYERS, HIDDEN, WIDE, FRAMES, LONG, VOCABULARY = 4, 384, 1536, 1500, 448, 51865
 WHISPER = forward(catalog.workload("whisper-tiny").value)
@@ -33,7 +33,7 @@ def test_a_token_runs_the_decoder_alone_and_looks_at_all_that_the_encoder_left()
 
 def test_a_prompt_has_the_encoder_whole_and_the_head_on_its_last_token():
     assert (tokens(WHISPER), positions(WHISPER)) == (LONG, LONG)
-    short = prompted(WHISPER, 4)
+    short = with_prompt(WHISPER, 4)
     assert tokens(short) == 4
     assert short.row_bytes == WHISPER.row_bytes
     before, after = ([unit for unit in workload.units if unit.once] for workload in (WHISPER, short))
@@ -43,7 +43,7 @@ def test_a_prompt_has_the_encoder_whole_and_the_head_on_its_last_token():
 
 def test_keys_of_the_encoder_are_kept_however_many_tokens_there_are():
     def kept(count):
-        return sum(unit.cached(count) for unit in WHISPER.units)
+        return sum(unit.cache_at(count) for unit in WHISPER.units)
 
     assert kept(0) == 0
     assert kept(1) == LAYERS * 2 * HIDDEN * (FRAMES + 1)
@@ -73,7 +73,7 @@ def test_a_layer_over_tensor_shards_has_an_all_reduce_for_each_of_its_three_part
     sums = {
         name: [
             exchange
-            for exchange in shards.exchanged(unit, cut, backward=False)
+            for exchange in shards.exchanges_of(unit, cut, backward=False)
             if exchange.what is Collective.ALL_REDUCE
         ]
         for name, unit in layer.items()

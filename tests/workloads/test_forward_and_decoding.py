@@ -9,7 +9,7 @@ import pytest
 from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.model.workload import Kind, LayerUnit, Pass
-from podsim.workloads.forward_only import decoding, forward, positions, prefill, prompted, tokens
+from podsim.workloads.forward_only import decoding, forward, positions, prefill, tokens, with_prompt
 from podsim.workloads.transformer import dense
 
 BERT = forward(catalog.workload("bert").value)
@@ -90,7 +90,7 @@ GPT2 = forward(catalog.workload("gpt2-small").value)
 def test_a_prompt_of_any_length_is_the_model_built_for_it(size):
     """Of the same operators as the workload whose rows are so long."""
     built = forward(catalog.workload("gpt2-small", [f"workload.transformer.sequence={size}"]).value)
-    workload = prompted(GPT2, size)
+    workload = with_prompt(GPT2, size)
     assert workload.units == built.units
     assert tokens(workload) == size
 

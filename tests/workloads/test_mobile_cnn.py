@@ -11,7 +11,7 @@ from podsim.files import catalog
 from podsim.model.vision import MobileCnn
 from podsim.model.workload import Conv, Kind, LayerUnit, Matmul, Pass
 from podsim.workloads.forward_only import forward
-from podsim.workloads.mobile_cnn import scaled, units
+from podsim.workloads.mobile_cnn import scale_channels, units
 
 B0 = {
     "image": 224,
@@ -83,14 +83,24 @@ def test_the_shipped_ones_are_of_that_size(name, millions):
 
 @given(channels=st.integers(1, 2000), width=st.floats(0.1, 4))
 def test_scaled_channels_are_multiples_of_eight_near_what_was_asked(channels, width):
-    number, target = scaled(channels, width), channels * width
+    number, target = scale_channels(channels, width), channels * width
     assert number % 8 == 0
     assert 0.9 * target <= number <= max(8, target + 8)
 
 
 def test_channels_of_b4():
     """As the reference code rounds them (tan-2019)."""
-    assert [scaled(item, 1.4) for item in (32, *B0["widths"], 1280)] == [48, 24, 32, 56, 112, 160, 272, 448, 1792]
+    assert [scale_channels(item, 1.4) for item in (32, *B0["widths"], 1280)] == [
+        48,
+        24,
+        32,
+        56,
+        112,
+        160,
+        272,
+        448,
+        1792,
+    ]
 
 
 def test_each_convolution_reads_what_the_one_before_wrote():

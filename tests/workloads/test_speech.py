@@ -55,7 +55,7 @@ def encoder_parameters(size):
 def encoder_flop(size):
     h, f = size.hidden, size.feed_forward
     t1, t2, m1, m2 = 101, 50, 39, 19
-    assert (conformer.subsampled(size.frames), conformer.subsampled(size.mels)) == ((t1, t2), (m1, m2))
+    assert (conformer.subsample(size.frames), conformer.subsample(size.mels)) == ((t1, t2), (m1, m2))
     front = 2 * 9 * h * t1 * m1 + 2 * 9 * h * h * t2 * m2 + 2 * t2 * m2 * h * h
     block = 2 * t2 * (4 * h * f + 5 * h * h + 3 * h * h + size.kernel * h) + 3 * 2 * t2 * t2 * h
     return front + size.blocks * block
@@ -197,7 +197,7 @@ def test_an_lstm_takes_its_steps_one_after_the_other():
 
     def cycles(steps, run=Pass.FORWARD):
         layer = recurrent.lstm("lstm", steps, 512, 512)
-        return sum(planner.planned(operator, run, 8).cycles.total for operator in layer)
+        return sum(planner.pass_cost(operator, run, 8).cycles.total for operator in layer)
 
     item = cycles(1)
     assert cycles(101) == pytest.approx(101 * item, rel=1e-12)

@@ -34,7 +34,7 @@ def refused(folder, text):
 @pytest.mark.parametrize("name", slow_but(catalog.names("workloads")[::5], catalog.names("workloads")))
 def test_every_workload_written_as_units_reads_back_equal(name, tmp_path):
     shipped = catalog.workload(name).value
-    text = toml_text.workload_text({"name": "mine", "unit": unit.written(shipped.units)})
+    text = toml_text.workload_text({"name": "mine", "unit": unit.unit_tables(shipped.units)})
     read = catalog.workload(written(tmp_path, text)).value
     assert read.units == shipped.units
     assert read.parameters == shipped.parameters
@@ -42,7 +42,7 @@ def test_every_workload_written_as_units_reads_back_equal(name, tmp_path):
 
 def test_layers_are_written_once():
     bert = catalog.workload("bert").value
-    tables = unit.written(bert.units)
+    tables = unit.unit_tables(bert.units)
     assert [(table["name"], table.get("repeat")) for table in tables] == [
         ("embedding", None),
         ("attention", 24),
@@ -62,7 +62,7 @@ def test_a_few_lines_answer_and_say_what_they_leave_to_podsim(tmp_path):
     answer = podsim.predict(written(tmp_path, SMALL), pod=4)
     assert answer.mapping.configuration.name.startswith("usual")
     assert sum("no length of a run" in line or "no configuration" in line for line in map(str, answer.assumptions)) == 2
-    assert not answer.timed
+    assert not answer.has_length
     assert answer.mapping.global_batch == pytest.approx(1024, rel=0.05)
 
 

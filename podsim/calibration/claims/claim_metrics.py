@@ -9,7 +9,7 @@ from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.claims import Metric, Worth
 from podsim.model.run_cost import per_dollar
-from podsim.units import FIXED, parse
+from podsim.units import FIXED_UNITS, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROUNDING: Final = 0.005
 """How far a claim may be from the log it quotes: half a unit of the third digit, at most."""
-SERVED: Final = 8
+REQUESTS_TOGETHER: Final = 8
 """Requests answered together where a claim does not say: the batch of `podsim infer` in the README."""
 
 
@@ -41,16 +41,16 @@ class ClaimValue:
 
 def time_to_train(claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
     """Predicted time, or the published one where the machine is another chip."""
-    unit_s = FIXED[claim.unit][0]
+    unit_s = FIXED_UNITS[claim.unit][0]
     if not part.machine:
         time_s, basis = environment.baseline_s(part)
         return ClaimValue(value=time_s / unit_s, worth=Worth.DEFINITION, basis=basis)
     value = environment.time_s(part) / unit_s
-    point = environment.logged(part, part.preset)
+    point = environment.log_of(part, part.preset)
     if point is None or part.claimed is None:
         return ClaimValue(value=value)
     clock, score = 60 * point.minutes / unit_s, 60 * point.score_minutes / unit_s
-    conflict, remark = _logged(part.claimed, point.id, clock, score)
+    conflict, remark = _against_log(part.claimed, point.id, clock, score)
     return ClaimValue(
         value=value,
         worth=Worth.CALIBRATED,
@@ -60,7 +60,7 @@ def time_to_train(claim: Claim, part: ClaimPart, environment: Environment) -> Cl
     )
 
 
-def _logged(claimed: float, point: str, clock: float, score: float) -> tuple[str, str]:
+def _against_log(claimed: float, point: str, clock: float, score: float) -> tuple[str, str]:
     """How a claimed time stands against the log: a contradiction, or that it is the normalised score."""
     if abs(claimed / clock - 1) <= ROUNDING:
         return "", ""
@@ -76,7 +76,7 @@ def time_reduction(_claim: Claim, part: ClaimPart, environment: Environment) -> 
         environment.ask(part, preset=name).time_to_train_s.value for name in (part.preset, part.preset_before)
     )
     value = 100 * (1 - after / before)
-    now, then = (environment.logged(part, name) for name in (part.preset, part.preset_before))
+    now, then = (environment.log_of(part, name) for name in (part.preset, part.preset_before))
     claim_value = ClaimValue(value=value, compared=lambda percent: 1 - percent / 100)
     if not now or not then or part.claimed is None:
         return claim_value
@@ -148,7 +148,7 @@ def performance_per_dollar(_claim: Claim, part: ClaimPart, environment: Environm
     usd, base_usd = mine.middle_usd, theirs.middle_usd
     value = per_dollar(minutes, usd, row.measured_minutes, base_usd)
     basis = f"{minutes:.1f} min at {usd:,.0f} USD; {row.id} {row.measured_minutes:.1f} min at {base_usd:,.0f} USD"
-    point = environment.logged(part, part.preset)
+    point = environment.log_of(part, part.preset)
     logged = (
         f"; with the log's {point.minutes:.1f} min it would be {value * minutes / point.minutes:.2f}" if point else ""
     )
@@ -214,12 +214,12 @@ def portability(_claim: Claim, part: ClaimPart, environment: Environment) -> Cla
 
 def inference(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
     """Requests a second that a machine answers; MissingParameter beside another chip: no such result is carried."""
-    answer = environment.infer(part.workload, topology=part.machine, batch=SERVED)
+    answer = environment.infer(part.workload, topology=part.machine, batch=REQUESTS_TOGETHER)
     if part.baseline:
         raise MissingParameter(f"no inference result of a {part.baseline} that is not named further is carried")
     alone_ms = 1e3 * answer.service.latency_s
     return ClaimValue(
-        value=answer.capacity_per_s.value, basis=f"at batch {SERVED}, which is answered in {alone_ms:.2f} ms"
+        value=answer.capacity_per_s.value, basis=f"at batch {REQUESTS_TOGETHER}, which is answered in {alone_ms:.2f} ms"
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from podsim.convergence.lengths import ANY_LENGTH
 from podsim.errors import MissingParameter
-from podsim.units import FIXED
+from podsim.units import FIXED_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -106,7 +106,7 @@ class Environment:
         """Predicted time to train of a part, all phases of a run that has them [s]."""
         return self.ask(part).time_to_train_s.value
 
-    def logged(self, part: ClaimPart, preset: str) -> CalibrationPoint | None:
+    def log_of(self, part: ClaimPart, preset: str) -> CalibrationPoint | None:
         """The published result of a mapping; None where no log is carried."""
         names = (part.workload, part.machine, preset)
         return next((point for point in self.points if (point.workload, point.topology, point.preset) == names), None)
@@ -142,9 +142,9 @@ class Environment:
             row = self.rival(part)
             return 60 * row.measured_minutes, f"published result {row.id}"
         measured = self.measured.get(part.baseline_row)
-        if measured is None or measured.unit not in FIXED:
+        if measured is None or measured.unit not in FIXED_UNITS:
             raise MissingParameter(f"published.csv has no time to train with the id {part.baseline_row}")
-        time_s = measured.value * FIXED[measured.unit][0]
+        time_s = measured.value * FIXED_UNITS[measured.unit][0]
         basis = f"{measured.id}: {measured.value:g} {measured.unit} on {part.row_chips} × {part.baseline}"
         if part.baseline_chips == part.row_chips:
             return time_s, basis

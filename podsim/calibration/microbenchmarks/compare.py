@@ -14,10 +14,16 @@ from podsim.calibration.microbenchmarks import (
     vector_measurements,
 )
 from podsim.calibration.microbenchmarks.fitted_measurements import constant_of
-from podsim.calibration.microbenchmarks.measurement_families import FAMILIES, POOLED
+from podsim.calibration.microbenchmarks.measurement_families import FAMILIES, POOLED_FAMILIES
 from podsim.calibration.microbenchmarks.rules import Rule
 from podsim.errors import Infeasible
-from podsim.model.microbenchmark import BenchmarkFamily, Compared, ExcludedMeasurement, MicrobenchmarkReport, summary
+from podsim.model.microbenchmark import (
+    BenchmarkFamily,
+    ComparedMeasurement,
+    ExcludedMeasurement,
+    MicrobenchmarkReport,
+    summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,9 +41,9 @@ RULES: tuple[Rule, ...] = (
     *training_measurements.RULES,
 )
 ZERO = "measured as zero: an error has no size"
-UNKNOWN = "no rule says how it is predicted"
+NO_RULE = "no rule says how it is predicted"
 SAME = "duplicate of an earlier row"
-RELEASED = ", library as released"
+AS_RELEASED = ", library as released"
 LAYER = "forward convolution, "  # the same layer is printed under the name of every network that has it
 
 
@@ -45,16 +51,16 @@ def compare(
     rows: Sequence[Microbenchmark], bench: Bench, on_progress: Callable[[int, int], None] | None = None
 ) -> MicrobenchmarkReport:
     """Predict every row that a rule covers; the others are listed with the reason."""
-    comparisons: list[Compared | ExcludedMeasurement] = []
+    comparisons: list[ComparedMeasurement | ExcludedMeasurement] = []
     seen: set[tuple[object, ...]] = set()
     for done, row in enumerate(rows, 1):
         what = LAYER if row.what.startswith(LAYER) else (row.what, row.note)
         same = (row.chip, row.category, what, row.shape_text, row.precision, row.value, row.unit)
-        comparisons.append(ExcludedMeasurement(row=row, reason=SAME) if same in seen else _judged(row, bench))
+        comparisons.append(ExcludedMeasurement(row=row, reason=SAME) if same in seen else _judge(row, bench))
         seen.add(same)
         if on_progress:
             on_progress(done, len(rows))
-    compared = tuple(item for item in comparisons if isinstance(item, Compared))
+    compared = tuple(item for item in comparisons if isinstance(item, ComparedMeasurement))
     left_out = tuple(item for item in comparisons if isinstance(item, ExcludedMeasurement))
     return MicrobenchmarkReport(compared=compared, left_out=left_out, summaries=_summaries(compared))
 
@@ -64,15 +70,15 @@ def rule_of(row: Microbenchmark) -> Rule | None:
     return next((rule for rule in RULES if rule.matches(row)), None)
 
 
-def _judged(row: Microbenchmark, bench: Bench) -> Compared | ExcludedMeasurement:
+def _judge(row: Microbenchmark, bench: Bench) -> ComparedMeasurement | ExcludedMeasurement:
     rule = rule_of(row)
     if rule is None or rule.predict is None:
-        return ExcludedMeasurement(row=row, reason=rule.reason if rule else UNKNOWN)
+        return ExcludedMeasurement(row=row, reason=rule.reason if rule else NO_RULE)
     if not row.value:
         return ExcludedMeasurement(row=row, reason=ZERO)
     try:
         other = rule.otherwise(row, bench) if rule.otherwise else None
-        return Compared(
+        return ComparedMeasurement(
             row=row,
             family=rule.family,
             predicted=rule.predict(row, bench),
@@ -83,11 +89,11 @@ def _judged(row: Microbenchmark, bench: Bench) -> Compared | ExcludedMeasurement
         return ExcludedMeasurement(row=row, reason=f"podsim says it does not fit: {no.message}")
 
 
-def _summary(family: BenchmarkFamily, rows: Sequence[Compared]) -> FamilySummary:
+def _summary(family: BenchmarkFamily, rows: Sequence[ComparedMeasurement]) -> FamilySummary:
     return summary(family, tuple(item.error for item in rows), tuple(bool(item.fitted) for item in rows))
 
 
-def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
+def _summaries(compared: Sequence[ComparedMeasurement]) -> tuple[FamilySummary, ...]:
     """Of every family, behind it of the same rows under the other reading of the chip's library, and pooled."""
     summaries = []
     for key, family in FAMILIES.items():
@@ -95,9 +101,9 @@ def _summaries(compared: Sequence[Compared]) -> tuple[FamilySummary, ...]:
         if mine:
             summaries.append(_summary(family, mine))
         if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
-            released = BenchmarkFamily(key=f"{key}{RELEASED}", title=f"the same{RELEASED}")
+            released = BenchmarkFamily(key=f"{key}{AS_RELEASED}", title=f"the same{AS_RELEASED}")
             summaries.append(summary(released, others))
-        if pooled := POOLED.get(key):
+        if pooled := POOLED_FAMILIES.get(key):
             both = [item for item in compared if item.family in pooled.pools]
             summaries += [_summary(pooled, both)] if both else []
     return tuple(summaries)

@@ -82,7 +82,7 @@ def _scatter_rate(row: Microbenchmark, bench: Bench) -> float:
     return from_rate(row, volume * chip.clock_hz / exchange.scatter_cycles(volume, chip))
 
 
-def _scheduled(row: Microbenchmark, bench: Bench) -> float:
+def _schedule_time(row: Microbenchmark, bench: Bench) -> float:
     chip = bench.chip(row)
     volume = float(row.whole("max_bytes_per_tile"))
     cohort = Cohort(tiles=chip.tiles, send_bytes=volume, receive_bytes=volume)
@@ -113,7 +113,7 @@ RULES = (
         category="exchange",
         what="scheduled phase",
         family="fragments",
-        predict=_scheduled,
+        predict=_schedule_time,
         where=lambda row: "fragments" in row.shape,
     ),
     leave_out("exchange", "scheduled phase", "neither bytes nor pieces are stated"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class FittedConstant:
     """A constant, and the rows behind it: of a source, in families or at a place of the source where one is named."""
 
     constant: str
@@ -28,38 +28,40 @@ class Fitted:
         )
 
 
-FITTED: Final = (
-    Fitted(
+FITTED_CONSTANTS: Final = (
+    FittedConstant(
         constant="gather.FRAMEWORK_CYCLES, gather_steps.SECOND_STAGE_CYCLES",
         source="hydronet-gnn",
         families=("gather",),
         locator=r"experiments/bow_amp_0\.1/gather\b",
     ),
-    Fitted(constant="gather.FRAMEWORK_CYCLES", source="hydronet-gnn", families=("gather",)),
-    Fitted(constant="product.OVERHEAD_CYCLES", source="popsparse-2023", families=("matmul",)),
-    Fitted(constant="reduction.CALL_CYCLES", source="jia-2019", families=("reduction",)),
-    Fitted(constant="rearrange.BYTE_CYCLES", source="ipu-stack", families=("rearrangement",)),
-    Fitted(
+    FittedConstant(constant="gather.FRAMEWORK_CYCLES", source="hydronet-gnn", families=("gather",)),
+    FittedConstant(constant="product.OVERHEAD_CYCLES", source="popsparse-2023", families=("matmul",)),
+    FittedConstant(constant="reduction.CALL_CYCLES", source="jia-2019", families=("reduction",)),
+    FittedConstant(constant="rearrange.BYTE_CYCLES", source="ipu-stack", families=("rearrangement",)),
+    FittedConstant(
         constant="gc2 library", source="jia-2019", families=("convolution", "stems", "grouped"), locator=r"table 5\.5\b"
     ),
-    Fitted(constant="gc2 sram.load", source="jia-2019", locator=r"table 3\.1\b"),
-    Fitted(constant="gc2 exchange.receive", source="jia-2019", locator=r"table 4\.4\b"),
-    Fitted(
+    FittedConstant(constant="gc2 sram.load", source="jia-2019", locator=r"table 3\.1\b"),
+    FittedConstant(constant="gc2 exchange.receive", source="jia-2019", locator=r"table 4\.4\b"),
+    FittedConstant(
         constant="c2-server ipu-link.latency, hop",
         source="jia-2019",
         families=("link latency",),
         locator=r"figure 4\.4\b",
     ),
-    Fitted(
+    FittedConstant(
         constant="c2-server ipu-link.efficiency",
         source="jia-2019",
         families=("link bandwidth",),
         locator=r"table 4\.[67]\b",
     ),
-    Fitted(constant="hostio.HOST_START_S", source="jia-2019", families=("host",), locator=r"table 4\.19\b"),
-    Fitted(constant="c2-server gateway, hosts", source="jia-2019", families=("host",), locator=r"table 4\.20\b"),
-    Fitted(constant="gc2 exchange.efficiency", source="jia-2019", locator=r"table 4\.6\b"),
-    Fitted(constant="gc2 sync.on_chip", source="jia-2019", locator=r"table 4\.1(?!\d)"),
+    FittedConstant(constant="hostio.HOST_START_S", source="jia-2019", families=("host",), locator=r"table 4\.19\b"),
+    FittedConstant(
+        constant="c2-server gateway, hosts", source="jia-2019", families=("host",), locator=r"table 4\.20\b"
+    ),
+    FittedConstant(constant="gc2 exchange.efficiency", source="jia-2019", locator=r"table 4\.6\b"),
+    FittedConstant(constant="gc2 sync.on_chip", source="jia-2019", locator=r"table 4\.1(?!\d)"),
 )
 """In the order in which they are looked through; docs/explanation/model.md and files of chips say how each was found.
 
@@ -69,4 +71,4 @@ Rows that are left out since a chip file takes its number from them are not here
 
 def constant_of(row: Microbenchmark, family: str) -> str:
     """The constant that was fitted to a row, or nothing."""
-    return next((item.constant for item in FITTED if item.holds(row, family)), "")
+    return next((item.constant for item in FITTED_CONSTANTS if item.holds(row, family)), "")

@@ -19,7 +19,7 @@ _IMAGES: Final = (
     "one layer was measured at 7.8 TFLOP/s at batch 32 and at 17.8 at batch 64, which no plan here explains. Presumed,"
     " not measured: SDK 1.0 rearranged images of 3 channels first"
 )
-_GROUPED: Final = (
+_GROUPED_NOTE: Final = (
     "one layer whose rate fell to a twentieth at batch 128, and layers at batch 64 and 128 that ran slower than at 32."
     " What SDK 1.0 does with groups of 4 channels (library of gc2) is read off these rows: those are not independent"
 )
@@ -43,7 +43,7 @@ _ALL: Final = (
     _family("square matmul", "square matmul and scaled add, SDK 1.0"),
     _family("convolution", "convolution", _LARGE_BATCHES, median=0.10, nine_in_ten=0.30),
     _family("stems", "convolution stems", _IMAGES, median=0.25, nine_in_ten=0.80),
-    _family("grouped", "grouped convolution", _GROUPED, median=0.25, nine_in_ten=0.80),
+    _family("grouped", "grouped convolution", _GROUPED_NOTE, median=0.25, nine_in_ten=0.80),
     _family("narrow", "convolution of 4 channels, with copies"),
     _family("elementwise", "elementwise", median=0.20),
     _family("reduction", "reduction", median=0.20),
@@ -58,7 +58,7 @@ _ALL: Final = (
     _family("conformer", "Conformer, from 4 to 16 and 64 IPUs"),
     _family("independent", "independent kernels, not poplibs"),
 )
-POOLED: Final = {
+POOLED_FAMILIES: Final = {
     "grouped": replace(
         _family("stems and grouped", "stems and grouped, pooled", median=0.25, nine_in_ten=0.80),
         pools=("stems", "grouped"),

@@ -20,7 +20,7 @@ MACHINE: Final = "pod16"
 TRIAD_PER_TILE: Final = 24_000  # floats of each of three arrays, 45 % of a tile's SRAM; the source states no size
 TRIAD_BYTES: Final = 3 * 4
 HEAT: Final = "heat"
-MEASURED: Final = {
+STENCILS: Final = {
     "heat equation": HEAT,
     "diffusion order 4": "diffusion-3d",
     "wave order 4": "wave-3d",
@@ -44,7 +44,7 @@ def _triad(row: Microbenchmark, bench: Bench) -> float:
 def _sweep_s(stencil: Stencil, grid: tuple[int, ...], ipus: int, row: Microbenchmark, bench: Bench) -> float:
     """One sweep: each IPU its slab of the first dimension, halos over the links between neighbours, the tiles' work."""
     chip, part = bench.chip(row), stencils.slab(grid, ipus)
-    tiles_s = plan_cycles(stencils.planned(stencil, part, chip), chip) / chip.clock_hz
+    tiles_s = plan_cycles(stencils.plan_part(stencil, part, chip), chip) / chip.clock_hz
     return tiles_s + stencils.halo_s(part, ipus, bench.fabric(MACHINE), stencil.reach)
 
 
@@ -52,7 +52,7 @@ def stencil_of(row: Microbenchmark) -> Stencil | None:
     """The stencil that a row measures, where its operations are known."""
     if row.category not in ("hpc", "other") or "grid" not in row.shape:
         return None
-    text = next((name for what, name in MEASURED.items() if what in row.what), "")
+    text = next((name for what, name in STENCILS.items() if what in row.what), "")
     if text == HEAT:
         text = f"heat-{len(_grid(row))}d"
     return stencils.STENCILS.get(text)

@@ -25,7 +25,7 @@ LOADED_BYTES: Final = {"naive": 4, "float": 8, "64-bit": 8, "128-bit": 16}  # an
 RANDOM_PER_TILE: Final = 10_000  # enough to hide the start; the source states no size
 SCORES: Final = re.compile(r"(\d+)x(\d+)x(\d+)")
 HEAD: Final = 72  # width of a head in the profile (ipu-stack, SDK_ONNX_PROFILE_ANALYSIS.md)
-PADDED: Final = 736  # length of a softmax row there
+PADDED_SIZE: Final = 736  # length of a softmax row there
 
 
 def _sram_rate(row: Microbenchmark, bench: Bench) -> float:
@@ -100,7 +100,7 @@ def _partials(row: Microbenchmark, bench: Bench) -> float:
     return from_cycles(row, plan_cycles(plan, chip), chip)
 
 
-def _summed(row: Microbenchmark, chip: Chip) -> tuple[int, int]:
+def _sum_size(row: Microbenchmark, chip: Chip) -> tuple[int, int]:
     """Values, and the tiles that hold them."""
     flag = "one tile" in row.what or row.what.endswith(", 1 tile")
     tiles = 1 if flag else int(row.shape.get("tiles") or row.tiles or chip.tiles)
@@ -109,7 +109,7 @@ def _summed(row: Microbenchmark, chip: Chip) -> tuple[int, int]:
 
 def _sum(row: Microbenchmark, bench: Bench) -> float:
     chip, precision = bench.chip(row), PRECISIONS[row.precision]
-    values, tiles = _summed(row, chip)
+    values, tiles = _sum_size(row, chip)
     taken = plan_cycles(reduction.plan(values, 1, precision, chip, tiles=tiles), chip)
     if row.unit == "GB/s":
         return from_rate(row, values * composite.FLOAT_BYTES * chip.clock_hz / taken)
@@ -140,7 +140,7 @@ def _scores_to_rows(row: Microbenchmark, bench: Bench) -> TilePlan:
         group_parts=splits.get("groups", 1),
         swapped=True,
     )
-    after = rearrange.whole_rows(heads, rows, columns, chip, pitch=PADDED)
+    after = rearrange.whole_rows(heads, rows, columns, chip, pitch=PADDED_SIZE)
     return rearrange.plan(rows, columns, before, after, precision, chip)
 
 

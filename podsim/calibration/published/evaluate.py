@@ -19,7 +19,7 @@ from podsim.model.sums import sum_in_order
 from podsim.physics import power
 from podsim.predicting.step_activity import shares
 from podsim.tiles.cost import TileCost
-from podsim.units import FIXED
+from podsim.units import FIXED_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class EvaluationContext:
         return self.verbs[name]
 
 
-def settled(reading: RowReading, context: EvaluationContext) -> RowReading:
+def complete_reading(reading: RowReading, context: EvaluationContext) -> RowReading:
     """The reading with a batch: where served rows name none, that at which podsim serves most.
 
     Of powers of two that fit: whoever publishes one rate and no latency publishes the best one.
@@ -64,10 +64,10 @@ def settled(reading: RowReading, context: EvaluationContext) -> RowReading:
     if reading.mode is not Mode.INFER or reading.batch is not None:
         return reading
     serve = context.verb("infer")
-    alone = serve(reading.workload, batch=1, **_served(reading))
+    alone = serve(reading.workload, batch=1, **_serving_flags(reading))
     best, rate, batch = 1, alone.capacity_per_s.value, 2
     while batch <= MOST_BATCH:
-        (result,) = serve(reading.workload, batch=1, batches=(batch,), **_served(reading)).swept
+        (result,) = serve(reading.workload, batch=1, batches=(batch,), **_serving_flags(reading)).swept
         if not result.capacity_per_s:  # does not fit, nor does a larger one
             break
         if result.capacity_per_s > rate:
@@ -76,7 +76,7 @@ def settled(reading: RowReading, context: EvaluationContext) -> RowReading:
     return replace(reading, batch=best)
 
 
-def predicted(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
+def predict(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
     """What podsim says, in the unit of the row, with its interval; PodsimError where it cannot."""
     assert reading.mode is not None, "rows with a reason are not asked"
     return EVALUATED_BY[reading.mode](row, reading, context)
@@ -86,11 +86,11 @@ def _train(row: Microbenchmark, reading: RowReading, context: EvaluationContext)
     if row.unit == HOURS:
         length = {"samples": float(reading.samples)} if reading.samples else {}
         result = context.verb("predict")(reading.workload, **length, **_flags(row, reading)).time_to_train_s
-        return _scaled(result, 1 / FIXED[HOURS][0])
-    return _scaled(rated(row, reading, context.verb("predict")).throughput_samples_per_s, _per_sample(row))
+        return _to_unit(result, 1 / FIXED_UNITS[HOURS][0])
+    return _to_unit(rate_prediction(row, reading, context.verb("predict")).throughput_samples_per_s, _per_sample(row))
 
 
-def rated(row: Microbenchmark, reading: RowReading, predict: Callable[..., Any]) -> Any:  # noqa: ANN401  (a prediction)
+def rate_prediction(row: Microbenchmark, reading: RowReading, predict: Callable[..., Any]) -> Any:  # noqa: ANN401  (a prediction)
     """The prediction behind a row that is a training rate."""
     # A rate does not depend on the length of a run, and some workloads state none.
     return predict(reading.workload, samples=ANY_LENGTH, **_flags(row, reading))
@@ -108,28 +108,28 @@ def _flags(row: Microbenchmark, reading: RowReading) -> dict[str, Any]:
     return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
 
 
-def _scaled(result: Any, factor: float) -> Answer:  # noqa: ANN401  (an estimate)
+def _to_unit(result: Any, factor: float) -> Answer:  # noqa: ANN401  (an estimate)
     """An estimate in the unit of a row."""
     return Answer(value=factor * result.value, low=factor * result.low, high=factor * result.high)
 
 
 def _infer(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
-    answer = context.verb("infer")(reading.workload, batch=reading.batch or 1, **_served(reading))
-    return _scaled(answer.capacity_per_s, _per_sample(row) * answer.samples_per_row)
+    answer = context.verb("infer")(reading.workload, batch=reading.batch or 1, **_serving_flags(reading))
+    return _to_unit(answer.capacity_per_s, _per_sample(row) * answer.samples_per_row)
 
 
 def _latency(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
     """Time of a batch where clients ask again at once: what waits or is served, over the rate (Little's law)."""
     assert reading.clients is not None, "a latency has them"
     assert reading.batch is not None, "and a batch"
-    rate = context.verb("infer")(reading.workload, batch=reading.batch, **_served(reading)).capacity_per_s
+    rate = context.verb("infer")(reading.workload, batch=reading.batch, **_serving_flags(reading)).capacity_per_s
     value, low, high = (
         from_seconds(row, reading.clients * reading.batch / each) for each in (rate.value, rate.high, rate.low)
     )
     return Answer(value=value, low=low, high=high)
 
 
-def _served(reading: RowReading) -> dict[str, Any]:
+def _serving_flags(reading: RowReading) -> dict[str, Any]:
     """The flags of `infer` that a reading states, but for its batch."""
     return {
         "topology": reading.machine,
@@ -180,8 +180,8 @@ def _power(row: Microbenchmark, reading: RowReading, context: EvaluationContext)
 
 def _machine_power(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
     machine = context.environment.topology_of(reading.machine)
-    activity = rated(row, reading, context.verb("predict")).activity
-    return _scaled(power.total(power.machines(activity, machine)), 1 / machine.machines)
+    activity = rate_prediction(row, reading, context.verb("predict")).activity
+    return _to_unit(power.total(power.machines(activity, machine)), 1 / machine.machines)
 
 
 def activity_of(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> StepActivity:
@@ -203,14 +203,14 @@ def activity_of(row: Microbenchmark, reading: RowReading, context: EvaluationCon
 
 
 def _ratio(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
-    return Answer(value=throughput_ratio(*_claimed(row, reading, Metric.THROUGHPUT_RATIO), context.environment).value)
+    return Answer(value=throughput_ratio(*_as_claim(row, reading, Metric.THROUGHPUT_RATIO), context.environment).value)
 
 
 def _software(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
-    return Answer(value=software_speedup(*_claimed(row, reading, Metric.SOFTWARE_SPEEDUP), context.environment).value)
+    return Answer(value=software_speedup(*_as_claim(row, reading, Metric.SOFTWARE_SPEEDUP), context.environment).value)
 
 
-def _claimed(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[Claim, ClaimPart]:
+def _as_claim(row: Microbenchmark, reading: RowReading, metric: Metric) -> tuple[Claim, ClaimPart]:
     """A row that is a quotient, as a claim of the same: one evaluator answers both."""
     part = ClaimPart(
         workload=reading.workload,

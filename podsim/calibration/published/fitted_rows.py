@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from podsim.calibration.energies import CONSTANT
-from podsim.calibration.microbenchmarks.fitted_measurements import Fitted
+from podsim.calibration.microbenchmarks.fitted_measurements import FittedConstant
 from podsim.model.framework_costs import NAMES, constants_of
 from podsim.model.published import IN_NO_FIT, RowFit
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SCHNET: Final = r"experiments/strong_scaling\.ipynb cell 23\b"
 READ_OFF: Final = (
-    Fitted(constant="sync.COLLECTIVE_STEP_S", source="hydronet-gnn", locator=SCHNET),
-    Fitted(constant="hostio.HOST_CALL_S", source="hydronet-gnn", locator=SCHNET),
+    FittedConstant(constant="sync.COLLECTIVE_STEP_S", source="hydronet-gnn", locator=SCHNET),
+    FittedConstant(constant="hostio.HOST_CALL_S", source="hydronet-gnn", locator=SCHNET),
 )
 """Constants of the code that were read off rows of complete programs; docs/explanation/model.md has them all."""
 
@@ -50,7 +50,7 @@ def row_fits(
     return fits
 
 
-def outdated(shipped: FrameworkCosts, fit: FrameworkFit | None) -> tuple[str, ...]:
+def outdated_constants(shipped: FrameworkCosts, fit: FrameworkFit | None) -> tuple[str, ...]:
     """Constants that are not those of the fit, by a thousandth or more: the file was written from other rows."""
     if fit is None:
         return ()

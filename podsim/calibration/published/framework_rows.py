@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podsim.calibration.framework_fit import FrameworkRow
-from podsim.calibration.published.evaluate import RATES, framework_of, rated
+from podsim.calibration.published.evaluate import RATES, framework_of, rate_prediction
 from podsim.calibration.published.interpretations import ways
 from podsim.errors import PodsimError
 from podsim.model.framework import INTERFACES
@@ -41,7 +41,7 @@ def framework_rows(
             continue
         (_, reading), *_ = ways(request[row.id], unsaid)
         try:
-            answer = rated(row, reading, predict)
+            answer = rate_prediction(row, reading, predict)
             input_bytes = row_bytes(reading.workload, reading.changes)
             result.append(_row(row, framework, reading, answer, input_bytes))
         except PodsimError:  # a workload that is not there yet, or a mapping that does not fit

@@ -11,13 +11,13 @@ from podsim.model.readings import Option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from podsim.model.readings import RowReading, Unsaid
+    from podsim.model.readings import Interpretations, RowReading
 
 DESCRIPTION: Final = ("name", "reason", "changes")
 SETTINGS: Final = tuple(item.name for item in fields(Option) if item.name not in DESCRIPTION)
 
 
-def ways(reading: RowReading, unsaid: Mapping[str, Unsaid]) -> Iterator[tuple[tuple[Option, ...], RowReading]]:
+def ways(reading: RowReading, unsaid: Mapping[str, Interpretations]) -> Iterator[tuple[tuple[Option, ...], RowReading]]:
     """Options and the reading under them; the stated choice of everything first (Eq. 91)."""
     for options in product(*(unsaid[name].options for name in reading.unsaid)):
         yield options, under(reading, options)

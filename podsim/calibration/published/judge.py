@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from podsim.calibration.published.evaluate import predicted, settled
+from podsim.calibration.published.evaluate import complete_reading, predict
 from podsim.calibration.published.interpretations import ways
 from podsim.errors import Infeasible, PodsimError
 from podsim.model.published import IN_NO_FIT, LeftOutRow, OtherReading, PublishedReport, ReadRow
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from podsim.calibration.published.evaluate import EvaluationContext
     from podsim.model.microbenchmark import Microbenchmark
     from podsim.model.published import RowFit
-    from podsim.model.readings import Option, ReadingsFile, RowReading, Unsaid
+    from podsim.model.readings import Interpretations, Option, ReadingsFile, RowReading
 
 UNREAD: Final = "nothing says what to ask of it"
 NO_FITS: Final[Mapping[str, RowFit]] = MappingProxyType({})
-UNKNOWN: Final = "unknown-workload"
+UNKNOWN_WORKLOAD: Final = "unknown-workload"
 
 
 def report(
@@ -45,7 +45,7 @@ def report(
             reason = reading.reason if reading else reasons.get(row.id, UNREAD)
             result.append(LeftOutRow(row=row, reason=reason, reading=reading))
         else:
-            answered = _answered(row, reading, context, of_id, unsaid)
+            answered = _answer(row, reading, context, of_id, unsaid)
             fit = fits.get(row.id, IN_NO_FIT)
             result.append(replace(answered, fit=fit) if isinstance(answered, ReadRow) else answered)
         if on_progress:
@@ -56,20 +56,20 @@ def report(
     )
 
 
-def _answered(
+def _answer(
     row: Microbenchmark,
     reading: RowReading,
     context: EvaluationContext,
     of_id: Mapping[str, Microbenchmark],
-    unsaid: Mapping[str, Unsaid],
+    unsaid: Mapping[str, Interpretations],
 ) -> ReadRow | LeftOutRow:
     (options, stated), *others = ways(reading, unsaid)
     try:
-        stated = settled(stated, context)
-        answer = predicted(row, stated, context)
+        stated = complete_reading(stated, context)
+        answer = predict(row, stated, context)
         conflict = _conflict(row, stated, context, of_id[reading.factor_row], answer.value) if reading.later else ""
     except PodsimError as no:  # a workload or a verb that is not there, or a mapping that does not fit
-        unknown = no.code == UNKNOWN
+        unknown = no.code == UNKNOWN_WORKLOAD
         refused = isinstance(no, Infeasible) and stated.mode in (Mode.TRAIN, Mode.INFER)
         return LeftOutRow(
             row=row,
@@ -94,8 +94,8 @@ def _other(
 ) -> OtherReading:
     """One more reading of a row; one that cannot be, as it does not fit the memory, says so and counts for nothing."""
     try:
-        reading = settled(reading, context)
-        answer = predicted(row, reading, context)
+        reading = complete_reading(reading, context)
+        answer = predict(row, reading, context)
         return OtherReading(
             reading=reading, options=options, predicted=answer.value, low_90=answer.low, high_90=answer.high
         )
@@ -107,7 +107,7 @@ def _conflict(
     row: Microbenchmark, reading: RowReading, context: EvaluationContext, claimed: Microbenchmark, earlier: float
 ) -> str:
     """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
-    later = predicted(row, replace(reading, sdk=reading.later), context).value
+    later = predict(row, replace(reading, sdk=reading.later), context).value
     implied, measured = row.value / claimed.value, row.value
     return (
         f"{measured:g} {row.unit} under SDK {reading.sdk} and {claimed.value:g} × to SDK {reading.later} "

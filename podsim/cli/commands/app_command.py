@@ -21,8 +21,8 @@ def app(
     The app listens on 127.0.0.1 alone, works without a network, and opens no file that a page names.
     """
 
-    def started(address: str) -> None:
+    def announce(address: str) -> None:
         put(f"podsim app: {address} (Ctrl-C ends it)\n", sys.stdout)
 
-    podsim.app(port=port, browser=browser, on_start=started)
+    podsim.app(port=port, browser=browser, on_start=announce)
     return ExitCode.ANSWERED

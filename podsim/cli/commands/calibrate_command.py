@@ -12,7 +12,7 @@ from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags, flag
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_COVER, CoverFlags, ReportFlags, answered, save_answer
+from podsim.cli.saving import ANY_COVER, CoverFlags, ReportFlags, answer_then_raise, save_answer
 from podsim.errors import InputError
 from podsim.report import answer_file
 
@@ -72,6 +72,7 @@ def calibrate(
     """Fit the free parameters to the published results and write calibration/parameters.toml.
 
     With --logs or --points your own runs are fitted beside them, and parameters are written with --out only.
+    Predictions of the configurations that you ran then take the step and the interval of your runs.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def calibrate(
         return _own(own, path, report, output, dry_run=dry_run)
     for name in given:
         return others[name][1](output, path, report, write=write)
-    return _published(hold_out, output, path, report, write=write)
+    return _fit_published(hold_out, output, path, report, write=write)
 
 
 def _outputs(out: tuple[str, ...], cover: CoverFlags) -> tuple[Path | None, ReportFlags]:
@@ -126,37 +127,43 @@ def _outputs(out: tuple[str, ...], cover: CoverFlags) -> tuple[Path | None, Repo
     return Path(others[0]) if others else None, report
 
 
-def _published(hold_out: str, output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
+def _fit_published(hold_out: str, output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(podsim.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress))
+        report = answer_then_raise(
+            partial(podsim.calibrate, hold_out=hold_out, write=write, path=path, on_progress=on_progress)
+        )
     return _give(report, output, page)
 
 
 def _noise(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
-    fit = answered(partial(podsim.calibrate_noise, write=write, path=path))
+    fit = answer_then_raise(partial(podsim.calibrate_noise, write=write, path=path))
     return _give(fit, output, page)
 
 
 def _comparators(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(podsim.calibrate_comparators, write=write, path=path, on_progress=on_progress))
+        report = answer_then_raise(
+            partial(podsim.calibrate_comparators, write=write, path=path, on_progress=on_progress)
+        )
     return _give(report, output, page)
 
 
 def _frameworks(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(partial(podsim.calibrate_frameworks, write=write, path=path, on_progress=on_progress))
+        report = answer_then_raise(
+            partial(podsim.calibrate_frameworks, write=write, path=path, on_progress=on_progress)
+        )
     return _give(report, output, page)
 
 
 def _compile_times(output: OutputFlags, path: Path | None, page: ReportFlags, *, write: bool) -> int:
-    report = answered(partial(podsim.calibrate_compile_times, write=write, path=path))
+    report = answer_then_raise(partial(podsim.calibrate_compile_times, write=write, path=path))
     return _give(report, output, page)
 
 
 def _own(own: OwnFlags, out: Path | None, page: ReportFlags, output: OutputFlags, *, dry_run: bool) -> int:
     with progress("fitting", output) as on_progress:
-        report = answered(
+        report = answer_then_raise(
             partial(
                 podsim.calibrate_own,
                 logs=own.logs,

@@ -7,9 +7,9 @@ from podsim.cli.answer import give
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.errors import InputError
-from podsim.files.catalog import Checked
-from podsim.model.checks import FAILED, PASSED
-from podsim.report.answer_formats import Written
+from podsim.files.catalog import CheckedFile
+from podsim.model.checks import FAILURE, SUCCESS
+from podsim.report.answer_formats import AnswerDocument
 from podsim.studies.look_up import json_keys, listing
 
 
@@ -22,17 +22,17 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
-    checked = _checked(file)
+    checked = _check(file)
     what, document = checked.what, checked.document
     name = str(getattr(document.value, "name", ""))
     entries = len(document.value) if isinstance(document.value, Sized) else None
     give(
         output,
         screen=lambda: listing.check(file, what, name, entries, document.provenance, document.warnings),
-        written=Written(
+        written=AnswerDocument(
             lambda: json_keys.CHECK,
             {
-                "verdict": PASSED,
+                "verdict": SUCCESS,
                 "file": file,
                 "what": what,
                 "name": name,
@@ -40,12 +40,12 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
                 "provenance": document.provenance,
             },
         ),
-        line=lambda: f"{PASSED}, {what}",
+        line=lambda: f"{SUCCESS}, {what}",
     )
     return ExitCode.ANSWERED
 
 
-def _checked(file: str) -> Checked:
+def _check(file: str) -> CheckedFile:
     """The file as read; InputError where it has faults, which begins with the verdict."""
     try:
         return podsim.check(file)
@@ -53,5 +53,5 @@ def _checked(file: str) -> Checked:
         listed = error.code.startswith("bad-") and bool(error.context)
         if not listed:  # no such file, or none that is read
             raise
-        message = f"{FAILED}: {error.message}"
+        message = f"{FAILURE}: {error.message}"
         raise InputError(message, code=error.code, context=error.context, hint=error.hint) from None

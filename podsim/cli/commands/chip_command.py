@@ -10,8 +10,8 @@ from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save
 from podsim.files import catalog
-from podsim.report.answer_formats import Written
-from podsim.report.handout import arranged, sentence
+from podsim.report.answer_formats import AnswerDocument
+from podsim.report.handout import arrange, sentence
 from podsim.studies.look_up import chip_report as view
 from podsim.studies.look_up import json_keys, listing
 
@@ -23,11 +23,11 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the chips that have a name."""
     output.check()
     chips = podsim.list_chips()
-    warn(catalog.unlisted("chips"), output)
+    warn(catalog.unlisted_warnings("chips"), output)
     give(
         output,
         screen=lambda: listing.chips(chips),
-        written=Written(lambda: json_keys.CHIPS, {"chips": chips}),
+        written=AnswerDocument(lambda: json_keys.CHIPS, {"chips": chips}),
         line=lambda: tuple(value.name for value in chips),
     )
     return ExitCode.ANSWERED
@@ -47,7 +47,7 @@ def show(name: str, /, *, report: ReportFlags = ANY_REPORT, output: OutputFlags 
     document = podsim.show_chip(name)
     warn(document.warnings, output)
     screen = partial(view.document, document.value, document.provenance)
-    written, line = Written(lambda: json_keys.CHIP, document), view.answer(document.value)
+    written, line = AnswerDocument(lambda: json_keys.CHIP, document), view.answer(document.value)
     give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=lambda: line)
-    save(report, output, report=lambda: arranged(screen(verbose=True, charts=True), sentence(line)), written=written)
+    save(report, output, report=lambda: arrange(screen(verbose=True, charts=True), sentence(line)), written=written)
     return ExitCode.ANSWERED

@@ -12,7 +12,7 @@ from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.parser import build
 from podsim.errors import InputError
 from podsim.files import settings as kept
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.studies import commands
 from podsim.studies.look_up import json_keys
 from podsim.studies.look_up import settings_report as view
@@ -45,7 +45,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: view.document(rows, files),
-        written=Written(lambda: json_keys.SETTINGS, {"files": files, "settings": rows}),
+        written=AnswerDocument(lambda: json_keys.SETTINGS, {"files": files, "settings": rows}),
         line=lambda: tuple(view.line(row) for row in rows if not row.displaced_by),
     )
     return ExitCode.ANSWERED

@@ -62,7 +62,7 @@ def explain(
     output.check()
     report.check()
     _check(ops=ops, measure=measure, run=run, length=length, engine=engine, faults=faults)
-    machine = model.added(machine)
+    machine = model.add_to(machine)
     if ops:
         return _operators(workload, (machine, mapping, configuration), report, output)
     table = keywords(machine, mapping, configuration, run, length, engine, faults)

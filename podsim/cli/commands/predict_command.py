@@ -46,7 +46,7 @@ from podsim.files import inputs
 from podsim.model.prediction import Prediction
 from podsim.model.requirement import needs_money
 from podsim.report.doc import Doc
-from podsim.report.origins import Groups, Used, of_one
+from podsim.report.origins import Groups, MachineNames, of_one
 from podsim.report.views import requirements_view
 from podsim.studies import documents, notebook
 from podsim.studies.predict import report as view
@@ -115,13 +115,13 @@ def predict(
     """
     output.check()
     report.check()
-    machine = model.added(machine)
+    machine = model.add_to(machine)
     flags = (machine, comparator, mapping, configuration, run, length, start, engine, noise, faults)
-    asks_money = cost.money or money.stated or needs_money(gate.require)
-    terms = podsim.purse(**keywords(money)) if asks_money or output.verbose else None
+    asks_money = cost.money or money.is_given or needs_money(gate.require)
+    terms = podsim.ownership_terms(**keywords(money)) if asks_money or output.verbose else None
     with progress("weighing mappings", output) as on_progress:
         answer = podsim.predict(workload, on_progress=on_progress, **keywords(*flags))
-    if not (asks_money or getattr(answer, "timed", True)):
+    if not (asks_money or getattr(answer, "has_length", True)):
         terms = None  # -v adds costs where there are any
     return _print_answer(answer, workload, (machine, gate), terms, report, output)
 
@@ -144,47 +144,47 @@ def _print_answer(
                 code="no-ipus",
                 hint="leave it out; --json has the interval of the time to train",
             )
-        return print_answer(podsim.priced(answer, known=terms) if terms else answer, report, output)
-    answer = _priced(answer, machine, terms) if terms else answer
+        return print_answer(podsim.price(answer, known=terms) if terms else answer, report, output)
+    answer = _with_prices(answer, machine, terms) if terms else answer
     answer = podsim.gate(answer, require=gate.require) if gate.require else answer
     _give(answer, workload, machine, output, report)
     return ExitCode.ANSWERED if all(check.is_met for check in answer.requirements) else ExitCode.NO
 
 
-def _priced(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
-    return podsim.priced(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
+def _with_prices(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
+    return podsim.price(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
 
 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:
     give(
         output,
         screen=lambda: _screen(answer, machine, output, _origins(answer, workload, machine) if output.verbose else ()),
-        written=documents.written(answer),
+        written=documents.answer_document(answer),
         line=lambda: (view.answer(answer), *map(requirements_view.line, answer.requirements)),
     )
     save(
         report,
         output,
         report=lambda: notebook.page(answer, {"workload": workload, **keywords(machine)}),
-        written=documents.written(answer),
+        written=documents.answer_document(answer),
     )
 
 
 def _screen(answer: Prediction, machine: MachineFlags, output: OutputFlags, extra: Groups) -> Doc:
     document = phases.document if answer.phases else view.document
-    if answer.money or not answer.timed:
+    if answer.money or not answer.has_length:
         return document(answer, verbose=output.verbose, extra=extra)
     with inputs.not_recorded():
-        priced = _priced(answer, machine)
+        priced = _with_prices(answer, machine)
     return document(priced, verbose=output.verbose, extra=extra, costs_in_short=True)
 
 
 def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Groups:
     """Where the numbers of the machine and the workload come from."""
-    return of_one(_used(answer, machine), workload, answer)
+    return of_one(_machine_names(answer, machine), workload, answer)
 
 
-def _used(answer: Prediction, machine: MachineFlags) -> Used:
-    return Used(
+def _machine_names(answer: Prediction, machine: MachineFlags) -> MachineNames:
+    return MachineNames(
         called=answer.topology, topology=machine.topology or answer.topology, chip=machine.chip, changes=machine.set
     )

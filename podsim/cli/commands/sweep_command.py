@@ -67,17 +67,17 @@ def sweep(
         Every point as a row, instead of the screen.
     """
     _check(csv, report, output)
-    swept = _swept(file, where, output)
+    swept = _sweep(file, where, output)
     _say(swept, output)
     if csv:
-        put(documents.written(swept).csv(), sys.stdout)
+        put(documents.answer_document(swept).csv(), sys.stdout)
     else:
         give_answer(output, swept)
     save_answer(report, output, swept, None)
     return ExitCode.ANSWERED
 
 
-def _swept(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
+def _sweep(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     """The report, with a bar for whoever watches; whoever interrupts is told how to go on."""
     given = {field.name: getattr(where, field.name) for field in fields(where)}
     with progress("points", output, rate="points") as drawn:

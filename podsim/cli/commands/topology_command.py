@@ -17,9 +17,9 @@ from podsim.errors import InputError
 from podsim.files import catalog, comparator_results
 from podsim.files.read import Document
 from podsim.model.fabric import GenericFabric, Topology
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import Doc
-from podsim.report.handout import arranged, sentence
+from podsim.report.handout import arrange, sentence
 from podsim.report.json_document import JsonDocument
 from podsim.studies.look_up import fabric_report as fabric_view
 from podsim.studies.look_up import json_keys, listing
@@ -31,7 +31,7 @@ from podsim.topology.build import network
 from podsim.topology.edges import links as every_link
 
 if TYPE_CHECKING:
-    from podsim.files.comparator_machines import Placed
+    from podsim.files.comparator_machines import MachineWithChip
 
 app = App(name="topology", help="Machines and generic fabrics: levels, links, bandwidths and where numbers come from.")
 
@@ -45,11 +45,11 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     fabrics = {name: value for name, value in topologies.items() if isinstance(value, GenericFabric)}
     placed = [value for value in topologies.values() if not isinstance(value, Topology | GenericFabric)]
     others = [(value.machine, value.chip.value) for value in placed]
-    warn((*catalog.unlisted("topologies"), *catalog.unlisted("fabrics")), output)
+    warn((*catalog.unlisted_warnings("topologies"), *catalog.unlisted_warnings("fabrics")), output)
     give(
         output,
         screen=lambda: listing.topologies(machines, fabrics, others),
-        written=Written(
+        written=AnswerDocument(
             lambda: json_keys.TOPOLOGIES,
             {"topologies": machines.values(), "fabrics": fabrics.values(), "comparators": placed},
         ),
@@ -83,7 +83,7 @@ def show(
         return _comparator(name, result, report, output, links=links)
     warn(result.warnings, output)
     value = result.value
-    screen, measured, document, line = _shown(result)
+    screen, measured, document, line = _view(result)
     answer: str | tuple[str, ...] = line
     shown, whole = partial(screen, verbose=output.verbose), partial(screen, verbose=True, charts=True)
     if links:
@@ -92,46 +92,46 @@ def show(
         racks = 1 if isinstance(value, GenericFabric) else value.racks
         shown = whole = partial(fabric_view.links, name, named, racks=racks)
         answer = tuple(row.name for row in named)
-    written = Written(lambda: document, measured)
+    written = AnswerDocument(lambda: document, measured)
     give(output, screen=shown, written=written, line=lambda: answer)
-    save(report, output, report=lambda: arranged(whole(), sentence(line)), written=written)
+    save(report, output, report=lambda: arrange(whole(), sentence(line)), written=written)
     return ExitCode.ANSWERED
 
 
-def _comparator(name: str, placed: "Placed", report: ReportFlags, output: OutputFlags, *, links: bool) -> int:
+def _comparator(name: str, placed: "MachineWithChip", report: ReportFlags, output: OutputFlags, *, links: bool) -> int:
     if links:
         raise InputError(
             f"no links of {name} are known", code="conflicting-flags", hint=f"podsim topology show {shlex.quote(name)}"
         )
     chip, machine = placed.chip.value, placed.machine
-    results = tuple(row for row in comparator_results.shipped() if row.chip == chip.name)
-    money = podsim.purse().comparator(machine, machine.chips)
+    results = tuple(row for row in comparator_results.published_results() if row.chip == chip.name)
+    money = podsim.ownership_terms().comparator(machine, machine.chips)
     line = f"{machine.title}, {machine.chips:,} × {chip.name}"
     screen = partial(comparator_view.machine, chip, machine, results, money)
     content = {"topology": machine, "chip": chip, "money": money, "results": results}
-    written = Written(lambda: json_keys.COMPARATOR, content)
+    written = AnswerDocument(lambda: json_keys.COMPARATOR, content)
     give(output, screen=screen, written=written, line=lambda: line)
-    save(report, output, report=lambda: arranged(screen(), sentence(line)), written=written)
+    save(report, output, report=lambda: arrange(screen(), sentence(line)), written=written)
     return ExitCode.ANSWERED
 
 
-Shown = tuple[Callable[..., Doc], MeasuredTopology | MeasuredFabric, JsonDocument, str]
+View = tuple[Callable[..., Doc], MeasuredTopology | MeasuredFabric, JsonDocument, str]
 """The screen, what is measured and how it is written, and the answer line."""
 
 
-def _shown(file: Document[Topology] | Document[GenericFabric]) -> Shown:
+def _view(file: Document[Topology] | Document[GenericFabric]) -> View:
     if isinstance(file.value, GenericFabric):
         return _fabric(file)
     return _machine(file)
 
 
-def _machine(file: Document[Topology]) -> Shown:
+def _machine(file: Document[Topology]) -> View:
     machine = file.value
     measured = MeasuredTopology(
         file=file,
         bisection_bytes_per_s=measure.bisection_bytes_per_s(machine),
         diameter_hops=measure.diameter_hops(machine),
-        money=podsim.purse().machine(machine, machine.hosts.servers),
+        money=podsim.ownership_terms().machine(machine, machine.hosts.servers),
     )
     screen = partial(
         view.document,
@@ -144,7 +144,7 @@ def _machine(file: Document[Topology]) -> Shown:
     return screen, measured, json_keys.TOPOLOGY, f"{machine.title}, {machine.ipus:,} × {machine.chip.name}"
 
 
-def _fabric(file: Document[GenericFabric]) -> Shown:
+def _fabric(file: Document[GenericFabric]) -> View:
     fabric = file.value
     measured = MeasuredFabric(
         file=file,

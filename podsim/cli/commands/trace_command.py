@@ -103,7 +103,7 @@ def trace(
     give(
         output,
         screen=lambda: view.document(trace, written),
-        written=documents.written(trace),
+        written=documents.answer_document(trace),
         line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED
@@ -115,7 +115,7 @@ def _compare(old: str, new: str, output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: difference_report.document(answer, verbose=output.verbose),
-        written=documents.written(answer),
+        written=documents.answer_document(answer),
         line=lambda: difference_report.answer(answer),
     )
     return ExitCode.ANSWERED

@@ -7,9 +7,9 @@ from podsim.cli.answer import give_answer
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.progress import progress
-from podsim.cli.saving import ANY_REPORT, ReportFlags, answered, save_answer
+from podsim.cli.saving import ANY_REPORT, ReportFlags, answer_then_raise, save_answer
 from podsim.errors import InputError
-from podsim.model.published_bars import missed
+from podsim.model.published_bars import any_missed
 
 
 def validate(
@@ -83,11 +83,11 @@ def _claims(output: OutputFlags, page: ReportFlags) -> int:
     return ExitCode.ANSWERED
 
 
-def _published(output: OutputFlags, page: ReportFlags) -> int:
+def _validate_published(output: OutputFlags, page: ReportFlags) -> int:
     with progress("predicting", output) as on_progress:
-        report = podsim.published(on_progress=on_progress)
+        report = podsim.validate_published(on_progress=on_progress)
     _give(report, output, page)
-    return ExitCode.NO if missed(report) else ExitCode.ANSWERED
+    return ExitCode.NO if any_missed(report) else ExitCode.ANSWERED
 
 
 def _coverage(output: OutputFlags, page: ReportFlags) -> int:
@@ -106,7 +106,7 @@ def _hold_outs(output: OutputFlags, page: ReportFlags) -> int:
 
 def _freeze(output: OutputFlags, page: ReportFlags) -> int:
     with progress("predicting again", output) as on_progress:
-        report = answered(partial(podsim.freeze, on_progress=on_progress))
+        report = answer_then_raise(partial(podsim.freeze, on_progress=on_progress))
     _give(report, output, page)
     return ExitCode.ANSWERED
 
@@ -120,7 +120,7 @@ MODES = {
     "microbenchmarks": _microbenchmarks,
     "comparators": _comparators,
     "claims": _claims,
-    "published": _published,
+    "published": _validate_published,
     "coverage": _coverage,
     "hold-outs": _hold_outs,
     "freeze": _freeze,

@@ -34,7 +34,7 @@ from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
 from podsim.files import catalog, run_phases, write
 from podsim.report import numbers
-from podsim.report.answer_formats import Written
+from podsim.report.answer_formats import AnswerDocument
 from podsim.studies.look_up import json_keys, listing
 from podsim.studies.look_up import workload_report as view
 
@@ -62,13 +62,13 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     """List the workloads that have a name."""
     output.check()
     workloads = podsim.list_workloads()
-    warn(catalog.unlisted("workloads"), output)
+    warn(catalog.unlisted_warnings("workloads"), output)
     give(
         output,
         screen=lambda: listing.workloads(workloads, run_phases.names()),
-        written=Written(
+        written=AnswerDocument(
             lambda: json_keys.WORKLOADS,
-            {"workloads": workloads, "phases": [run_phases.named(name) for name in run_phases.names()]},
+            {"workloads": workloads, "phases": [run_phases.by_name(name) for name in run_phases.names()]},
         ),
         line=lambda: tuple(value.name for value in workloads),
     )
@@ -90,7 +90,7 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
     give(
         output,
         screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        written=Written(lambda: json_keys.WORKLOAD, document),
+        written=AnswerDocument(lambda: json_keys.WORKLOAD, document),
         line=lambda: f"{document.value.title}, {numbers.count(document.value.parameters)} parameters",
     )
     return ExitCode.ANSWERED
@@ -120,7 +120,7 @@ def mappings(
     """
     output.check()
     report.check()
-    machine = model.added(machine)
+    machine = model.add_to(machine)
     with progress("weighing mappings", output) as on_progress:
         mappings = podsim.mappings(
             name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)

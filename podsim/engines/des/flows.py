@@ -6,7 +6,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from podsim.engines.des.sharing import NEW, FlowGroup, Sharing, Sharings, Started, end_of_next
+from podsim.engines.des.sharing import NEW, FlowGroup, Sharing, Sharings, Start, end_of_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ class _Place:
 
     def __init__(self, turn: int, group: FlowGroup, area: _Area) -> None:
         self.turn, self.group, self.area = turn, group, area
-        self.alone: Started | None = None
+        self.alone: Start | None = None
 
 
 class SharedLinks:
@@ -103,18 +103,18 @@ class SharedLinks:
         """Arrivals move with the rest from now on."""
         before = area.sharing
         if before is None:
-            groups, numbers = self._arrived(area)
+            groups, numbers = self._arrivals(area)
             self._start(area, self._sharings.start(None, groups), numbers)
         else:
             sharing = self._join(area, before) if area.arrivals else before
             self._plan(area, end_of_next(area.left_bytes, sharing.rates))
 
-    def _arrived(self, area: _Area) -> tuple[tuple[FlowGroup, ...], tuple[int, ...]]:
+    def _arrivals(self, area: _Area) -> tuple[tuple[FlowGroup, ...], tuple[int, ...]]:
         """In the order of the block, so that what comes again is recognized."""
         arrivals, area.arrivals = sorted(area.arrivals, key=_TURN), []
         return tuple([group for _, group, _ in arrivals]), tuple([number for _, _, number in arrivals])
 
-    def _start(self, area: _Area, started: Started, numbers: tuple[int, ...]) -> None:
+    def _start(self, area: _Area, started: Start, numbers: tuple[int, ...]) -> None:
         """The first groups of an idle area."""
         area.sharing, area.left_bytes, area.numbers = started.sharing, started.volumes, numbers
         area.since_s = self._env.now
@@ -133,7 +133,7 @@ class SharedLinks:
     def _join(self, area: _Area, before: Sharing) -> Sharing:
         """More groups in a busy area."""
         self._advance(area, before)
-        groups, numbers = self._arrived(area)
+        groups, numbers = self._arrivals(area)
         started = self._sharings.start(before, groups)
         left_bytes, known = area.left_bytes, area.numbers
         area.sharing = started.sharing

@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from podsim.model.goodput import Interrupted, Lost
+from podsim.model.goodput import InterruptedRun, LostTime
 
 Array = npt.NDArray[np.float64]
 Uniform = Callable[[str, int, int], Array]  # name, rows, columns: always the same numbers for a name, row and column
@@ -23,7 +23,7 @@ EPSILON = 1e-9  # of an interval: work that is left by rounding alone
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailureTimes:
     """Failures by row, histories by column: time running before each, and time out of service after it [s]."""
 
     running_s: Array
@@ -47,9 +47,9 @@ class Histories:
         return float(self.finish_s.mean())
 
     @property
-    def lost(self) -> Lost:
+    def losses(self) -> LostTime:
         """Where the mean history goes beside useful work."""
-        return Lost(
+        return LostTime(
             checkpoints_s=float(self.checkpoints_s.mean()),
             lost_work_s=float(self.lost_work_s.mean()),
             restarts_s=float(self.restarts_s.mean()),
@@ -60,18 +60,18 @@ class Histories:
 class Luck:
     """The failures of many histories, in blocks of successive ones: the same for every checkpoint interval."""
 
-    def __init__(self, run: Interrupted, histories: int, uniform: Uniform) -> None:
+    def __init__(self, run: InterruptedRun, histories: int, uniform: Uniform) -> None:
         self.run, self.histories, self._uniform = run, histories, uniform
         expected = run.failures_per_s * run.work_s
         self.rows = max(8, int(min(1.5 * expected + 8, MOST_AT_ONCE // histories)))
         self._first = self._draw(0)
 
-    def blocks(self) -> Iterator[Failed]:
+    def blocks(self) -> Iterator[FailureTimes]:
         """Failures in order, without end; only the first block is kept, as few runs need another."""
         spares = _Spares(self.run, self.histories) if self.run.spares else None
         for number in count():
             running_s, repair_s, spared = self._draw(number) if number else self._first
-            yield Failed(running_s, spares.repaired(running_s, repair_s, spared) if spares else repair_s)
+            yield FailureTimes(running_s, spares.repair_times(running_s, repair_s, spared) if spares else repair_s)
 
     def _draw(self, number: int) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
         parts, size = self.run.parts, (self.rows, self.histories)
@@ -88,12 +88,12 @@ class Luck:
 class _Spares:
     """Machines that stand by, by the time at which each is free; a machine that was repaired becomes a spare."""
 
-    def __init__(self, run: Interrupted, histories: int) -> None:
+    def __init__(self, run: InterruptedRun, histories: int) -> None:
         self._detect_s = run.detect_s
         self._clock_s = np.zeros(histories)
         self._free_at_s = np.zeros((run.spares, histories))
 
-    def repaired(self, running_s: Array, repair_s: Array, spared: npt.NDArray[np.bool_]) -> Array:
+    def repair_times(self, running_s: Array, repair_s: Array, spared: npt.NDArray[np.bool_]) -> Array:
         """Time out of service with a spare at once, or as soon as one is free, where one can stand in [s]."""
         result, column = repair_s.copy(), np.arange(repair_s.shape[1])
         for row, alone_s in enumerate(repair_s):
@@ -140,7 +140,9 @@ def simulate(luck: Luck, interval_s: float) -> Histories:
     )
 
 
-def _progress(block: Failed, saved: Array, run: Interrupted, interval_s: float, load: Array) -> tuple[Array, Array]:
+def _progress(
+    block: FailureTimes, saved: Array, run: InterruptedRun, interval_s: float, load: Array
+) -> tuple[Array, Array]:
     """Work saved before each failure of a block, and after its last one [s]."""
     usable = np.maximum(block.running_s - load, 0.0)
     gained = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s
@@ -148,7 +150,9 @@ def _progress(block: Failed, saved: Array, run: Interrupted, interval_s: float, 
     return np.vstack((saved, after[:-1])), after[-1]
 
 
-def _tell(table: dict[str, Array], block: Failed, ends: npt.NDArray[np.int64], run: Interrupted, load: Array) -> None:
+def _tell(
+    table: dict[str, Array], block: FailureTimes, ends: npt.NDArray[np.int64], run: InterruptedRun, load: Array
+) -> None:
     """Add what the failures before the end of each history took; none where `ends` is -1."""
     before = np.arange(len(block.running_s))[:, None] < ends
     out_s = block.repair_s + run.detect_s
@@ -158,7 +162,7 @@ def _tell(table: dict[str, Array], block: Failed, ends: npt.NDArray[np.int64], r
     table["repairs"] += np.where(before, block.repair_s, 0.0).sum(axis=0)
 
 
-def steady(run: Interrupted, block: Failed, interval_s: float) -> float:
+def steady(run: InterruptedRun, block: FailureTimes, interval_s: float) -> float:
     """Share of time that is saved work, far from both ends of a run, over the failures of a block."""
     usable = np.maximum(block.running_s - run.restart_s, 0.0)
     gained = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, float]  # the bundle a flow was in, or NEW and its volume
 NEW: Final = -1
-KEPT: Final = 300_000  # flows in remembered combinations beyond which all are forgotten
+MOST_KEPT: Final = 300_000  # flows in remembered combinations beyond which all are forgotten
 
 
 class Moving(NamedTuple):
@@ -61,7 +61,7 @@ class Sharing:
         return result
 
 
-class Started(NamedTuple):
+class Start(NamedTuple):
     """What moves once groups have started.
 
     Bundle i has the bytes of old bundle `inherits[i]`, or `volumes[i]` where that is NEW; slot j was `slots[j]` before.
@@ -89,7 +89,7 @@ class Sharings:
     def __init__(self, capacities: Sequence[float]) -> None:
         self._capacities = capacities
         self._groups: dict[tuple[Flow, ...], FlowGroup] = {}
-        self._started: dict[tuple[Sharing | FlowGroup, ...], Started] = {}
+        self._started: dict[tuple[Sharing | FlowGroup, ...], Start] = {}
         self._ended: dict[tuple[Sharing, tuple[int, ...]], Completion] = {}
         self._kept = 0
         self.solves = 0
@@ -103,12 +103,12 @@ class Sharings:
             self._groups[flows] = group
         return group
 
-    def start(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Started:
+    def start(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Start:
         """`groups` join what is in flight."""
         key: tuple[Sharing | FlowGroup, ...] = groups if sharing is None else (sharing, *groups)
         result = self._started.get(key)
         if result is None:
-            result = self._joined(sharing, groups)
+            result = self._join(sharing, groups)
             self._keep(len(result.sharing.flows))
             self._started[key] = result
         return result
@@ -123,12 +123,12 @@ class Sharings:
 
     def _keep(self, flows: int) -> None:
         self._kept += flows
-        if self._kept > KEPT:
+        if self._kept > MOST_KEPT:
             self._kept = flows
             self._started.clear()
             self._ended.clear()
 
-    def _joined(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Started:
+    def _join(self, sharing: Sharing | None, groups: tuple[FlowGroup, ...]) -> Start:
         """Bundles of old flows and volumes of new ones are the colours from which flows that are alike are found."""
         old = [] if sharing is None else [list(sharing.in_bundle(bundle)) for bundle in range(len(sharing.bundles))]
         slots = tuple(sorted({flow.slot for bundle in old for flow in bundle}))
@@ -140,11 +140,9 @@ class Sharings:
             colours += [(NEW, volume) for volume in group.volumes]
         alike = self._alike(flows, colours)
         of = {number: colours[members[0]] for number, members in enumerate(alike.members)}
-        result, parents = self._shared(tuple(flows), alike, of)
+        result, parents = self._share(tuple(flows), alike, of)
         volumes = tuple(volume for _, volume in parents)
-        return Started(
-            result, tuple(bundle for bundle, _ in parents), volumes, slots, end_of_next(volumes, result.rates)
-        )
+        return Start(result, tuple(bundle for bundle, _ in parents), volumes, slots, end_of_next(volumes, result.rates))
 
     def _without(self, sharing: Sharing, bundles: tuple[int, ...]) -> Completion:
         """Whole classes leave, so those that stay need not be found again."""
@@ -155,7 +153,7 @@ class Sharings:
         if not staying:
             return Completion(None, (), through)
         of = {number: (bundle, 0.0) for bundle in staying for number in sharing.bundles[bundle]}
-        result, parents = self._shared(sharing.flows, sharing.alike, of)
+        result, parents = self._share(sharing.flows, sharing.alike, of)
         return Completion(result, tuple(bundle for bundle, _ in parents), through)
 
     def _alike(self, flows: Sequence[Moving], colours: Sequence[Colour]) -> Classes:
@@ -168,7 +166,7 @@ class Sharings:
         crossings = tuple((flow.route, (flow.copies,) * len(flow.route)) for flow in flows)
         return Classes(tuple((number,) for number in range(len(flows))), crossings, self._capacities)
 
-    def _shared(self, flows: tuple[Moving, ...], alike: Classes, of: dict[int, Colour]) -> tuple[Sharing, list[Colour]]:
+    def _share(self, flows: tuple[Moving, ...], alike: Classes, of: dict[int, Colour]) -> tuple[Sharing, list[Colour]]:
         """Classes of one colour and one rate as a bundle, and the colour of each bundle."""
         self.solves += 1
         rates = fill([alike.crossings[number] for number in of], alike.capacities)

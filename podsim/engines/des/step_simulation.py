@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import simpy
 
-from podsim.engines.base import BlockRun, Linked, RunsOfBlocks, timeline
+from podsim.engines.base import BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.engines.des.flows import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 # Of programs that differ in their micro-batches alone most blocks are the same.
-_KNOWN: WeakKeyDictionary[Linked, RunsOfBlocks] = WeakKeyDictionary()
+_BLOCK_RUNS: WeakKeyDictionary[LinkRates, RunsOfBlocks] = WeakKeyDictionary()
 
 
-def run(program: StepProgram, fabric: Linked, *, record: Record = Record.NOTHING) -> StepTimeline:
+def run(program: StepProgram, fabric: LinkRates, *, record: Record = Record.NOTHING) -> StepTimeline:
     """The timeline of one step. Blocks meet at barriers, so each starts with idle links."""
     sharings = Sharings(fabric.capacities)
     plans: dict[int, _Plan] = {}
@@ -36,7 +36,7 @@ def run(program: StepProgram, fabric: Linked, *, record: Record = Record.NOTHING
 
     if record is not Record.NOTHING:
         return timeline(program, [simulate(block) for block in program.blocks])
-    known = _KNOWN.get(fabric) or _KNOWN.setdefault(fabric, RunsOfBlocks())
+    known = _BLOCK_RUNS.get(fabric) or _BLOCK_RUNS.setdefault(fabric, RunsOfBlocks())
     return timeline(program, [known.remember(block, simulate) for block in program.blocks])
 
 
@@ -91,7 +91,7 @@ class _BlockSimulation:
         def begin(number: int) -> None:
             timeout(fixed_s[number]).callbacks.append(then[number])
 
-        def done(number: int, _event: simpy.Event | None = None) -> None:
+        def finish(number: int, _event: simpy.Event | None = None) -> None:
             end_s[number] = now_s = env.now
             for follower in followers[number]:
                 if (needs := missing[follower]) > 1:
@@ -105,9 +105,9 @@ class _BlockSimulation:
                 turns[number] -= 1
                 begin(number)
             else:
-                done(number)
+                finish(number)
 
         send = links.send
-        then = [partial(send if sends else done, number) for number, sends in enumerate(self._plan.sends)]
+        then = [partial(send if sends else finish, number) for number, sends in enumerate(self._plan.sends)]
         links.open(env, through, recorded=self._record is not Record.NOTHING)
         return begin

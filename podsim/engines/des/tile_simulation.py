@@ -28,7 +28,7 @@ def run(plan: TilePlan, chip: Chip, *, unfolded: bool = False, io: IoTiles | Non
     Cohorts stand on neighbouring tiles in their order, from tile 0; IO tiles are the last ones of the chip. Raises
     Infeasible where the plan and the IO tiles need more tiles, or the stream more SRAM, than there is.
     """
-    tiles = chip.tiles - (checked(io, chip).tiles if io else 0)
+    tiles = chip.tiles - (check_io(io, chip).tiles if io else 0)
     _refuse_too_many(plan, chip, tiles)
     steps = [(number, step) for number, step in enumerate(plan.supersteps) if step.repeat > 0]
     if unfolded:
@@ -81,7 +81,7 @@ def spans_of(plan: TilePlan, chip: Chip) -> int:
     return number
 
 
-def checked(io: IoTiles, chip: Chip) -> IoTiles:
+def check_io(io: IoTiles, chip: Chip) -> IoTiles:
     """The IO tiles; InputError where there are no such, Infeasible where they do not hold what streams in."""
     if not 0 < io.tiles < chip.tiles or not io.bytes_per_s > 0 or not io.volume_bytes >= 0:
         raise InputError(

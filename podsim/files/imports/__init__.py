@@ -7,12 +7,12 @@ from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.changes import Change
 from podsim.files.import_options import OPTIONS, Options, options_of
-from podsim.files.load import Loaded, load, tables_of
+from podsim.files.load import LoadedFile, load, tables_of
 
 SUFFIXES = (".json", ".onnx")
 
 
-def loaded(path: Path, changes: Sequence[Change] = ()) -> tuple[Loaded, tuple[Change, ...]]:
+def load_workload(path: Path, changes: Sequence[Change] = ()) -> tuple[LoadedFile, tuple[Change, ...]]:
     """The workload file `path`, written out where it is of another tool, and the changes that its reading left.
 
     Raises InputError: the file cannot be read, or says what podsim cannot model.
@@ -31,7 +31,7 @@ def loaded(path: Path, changes: Sequence[Change] = ()) -> tuple[Loaded, tuple[Ch
     tables = dict(tables_of(text, path.name, "bad-workload-file"))
     tables.pop("schema")
     inputs.read("workload", path.name, text)
-    return Loaded(path=path, what="workload", text=text, tables=tables), rest
+    return LoadedFile(path=path, what="workload", text=text, tables=tables), rest
 
 
 def workload_text(path: Path, options: Options) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from podsim.files.file_faults import shown
+from podsim.files.file_faults import value_text
 from podsim.files.import_options import Options
 from podsim.files.imports import ignored_fields
 from podsim.model.limits import LAYERS, WIDTH
@@ -40,7 +40,7 @@ class Config:
             self.wrong.append(f"{name} wants a whole number, not {ignored_fields.message(value)}")
             return 1
         if not least <= value <= most:
-            self.wrong.append(f"{name} is {shown(value)}; from {least} to {most:,} is known")
+            self.wrong.append(f"{name} is {value_text(value)}; from {least} to {most:,} is known")
             return 1
         return value
 

@@ -13,14 +13,14 @@ from typing import Any, Final
 from podsim.errors import InputError
 from podsim.files import inputs, toml_text
 from podsim.files.contents import text_of
-from podsim.files.file_faults import counted, printable, shown
+from podsim.files.file_faults import fault_count, printable, value_text
 from podsim.files.import_options import Options
 from podsim.files.imports import ignored_fields, naming, other_transformers
 from podsim.files.imports.config_fields import USUAL, Config, Importable, Names, layers_of
 from podsim.model.limits import LAYERS
 
 CODE: Final = "bad-config-file"
-MASKED: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
+MASKED_SHARE: Final = 0.15  # of the tokens of a row, which a config does not state (devlin-2018)
 
 
 def workload_text(path: Path, options: Options) -> str:
@@ -28,16 +28,18 @@ def workload_text(path: Path, options: Options) -> str:
     says = _read(path)
     kind = says.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
-        raise _unknown(path, kind, says)
+        raise _unknown_family(path, kind, says)
     if options.shapes:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = Config(says, options)
     family, sizes, row = FAMILIES[kind](config)
-    refused = *ignored_fields.refused(says, kind), *ignored_fields.mistyped(says)
+    refused = *ignored_fields.unsupported_fields(says, kind), *ignored_fields.mistyped_fields(says)
     wrong = [*config.wrong, *refused, *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
-            f"{printable(path.name)} has {counted(len(wrong))}", code=CODE, context=[printable(line) for line in wrong]
+            f"{printable(path.name)} has {fault_count(len(wrong))}",
+            code=CODE,
+            context=[printable(line) for line in wrong],
         )
     config.notes += ignored_fields.notes(says, config.read, sizes)
     title = says.get("_name_or_path")
@@ -76,7 +78,7 @@ def _stem(path: Path, kind: str) -> str:
     return (path.parent.name or f"{kind}-config") if path.stem == "config" else path.stem
 
 
-def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
+def _unknown_family(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
     known = sorted(FAMILIES)
     if not isinstance(kind, str):
         name = printable(path.name)
@@ -87,11 +89,15 @@ def _unknown(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
     near = _nearest(kind, says)
     config = Config(says, Options())
     _, sizes, _ = FAMILIES[near](config)
-    wrong = [*config.wrong, *ignored_fields.refused(says, near), *_contradictions(sizes, faulty=bool(config.wrong))]
+    wrong = [
+        *config.wrong,
+        *ignored_fields.unsupported_fields(says, near),
+        *_contradictions(sizes, faulty=bool(config.wrong)),
+    ]
     lacks = [f"read as one, {printable(wrong[0])}"] if wrong else []
     as_one = "" if wrong else f'with "model_type": "{near}" it is read as one; or '
     return InputError(
-        f"the architecture {printable(shown(kind))} is not known",
+        f"the architecture {printable(value_text(kind))} is not known",
         code="unknown-architecture",
         context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(known)}"],
         hint=f"{as_one}state its operators as [[unit]] (docs/reference/formats.md)",
@@ -131,8 +137,8 @@ def _encoder(
 ) -> Importable:
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(max(1, positions - offset), bound=True)
-    masked = math.ceil(MASKED * sequence)
-    config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED:g} %: a config does not state it")
+    masked = math.ceil(MASKED_SHARE * sequence)
+    config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED_SHARE:g} %: a config does not state it")
     sizes = {
         **layers_of(config, names),
         "sequence": sequence,

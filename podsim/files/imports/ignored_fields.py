@@ -6,7 +6,7 @@ Source: huggingface-transformers for the names of fields and what they do.
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final
 
-from podsim.files.file_faults import printable, shown
+from podsim.files.file_faults import printable, value_text
 
 Says = Mapping[str, Any]
 PLAIN: Final = frozenset(
@@ -122,17 +122,17 @@ HEADS: Final = (
     "ForConditionalGeneration",
 )
 ACTIVATIONS: Final = ("hidden_act", "activation_function", "activation", "hidden_activation")
-ROTATED: Final = ("rotary_pct", "partial_rotary_factor")
-DROPPED: Final = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop")
+ROTARY_SHARES: Final = ("rotary_pct", "partial_rotary_factor")
+DROPOUTS: Final = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop")
 EXPERTS: Final = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 ENCODERS: Final = ("is_encoder_decoder", "add_cross_attention")
 WITH_ENCODER: Final = ("t5", "whisper")
 OBJECTS: Final = ("rope_scaling", "rope_parameters")
 SEVERAL: Final = ("text_config", "vision_config")
-REFUSED: Final = frozenset((*EXPERTS, *ENCODERS, *SEVERAL, "pruned_heads", "position_embedding_type"))
+UNSUPPORTED_FIELDS: Final = frozenset((*EXPERTS, *ENCODERS, *SEVERAL, "pruned_heads", "position_embedding_type"))
 
 
-def refused(says: Says, model_type: str) -> Iterator[str]:
+def unsupported_fields(says: Says, model_type: str) -> Iterator[str]:
     """What the family of a model type does not have, in the words of the config."""
     for name in EXPERTS:  # many times the weights of the family that they are named after
         if says.get(name) not in (None, 0, 1):
@@ -151,7 +151,7 @@ def refused(says: Says, model_type: str) -> Iterator[str]:
             yield f"{name}: a model of several models is not known"
 
 
-def mistyped(says: Says) -> Iterator[str]:
+def mistyped_fields(says: Says) -> Iterator[str]:
     """Fields that change nothing, and are of no type that transformers writes."""
     for name in OBJECTS:
         if not isinstance(says.get(name) or {}, Mapping):
@@ -171,7 +171,7 @@ def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterato
                 yield text
     known = {name for names, _ in NOTES for name in names} | PLAIN
     strange = sorted(name for name, value in says.items() if name not in known and name not in read and value)
-    strange = [name for name in strange if not name.startswith("_") and name not in REFUSED]
+    strange = [name for name in strange if not name.startswith("_") and name not in UNSUPPORTED_FIELDS]
     if strange:
         more = f" and {len(strange) - 8} more" if len(strange) > 8 else ""
         yield f"fields that are not read: {', '.join(printable(name[:40]) for name in strange[:8])}{more}"
@@ -179,7 +179,7 @@ def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterato
 
 def message(value: object) -> str:
     """A value of a config as a message quotes it."""
-    return shown(value) if isinstance(value, str | int | float | list | Mapping) else "null"
+    return value_text(value) if isinstance(value, str | int | float | list | Mapping) else "null"
 
 
 def _window(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
@@ -196,13 +196,13 @@ def _activation(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     return f"{name} is {message(says[name])}, computed as {usual[0]} here"
 
 
-def _rotated(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
+def _of_rotation(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     if not sizes.get("rotary") or not isinstance(says[name], int | float) or says[name] >= 1:
         return ""
     return f"{name} is {message(says[name])}; here all of each head rotates"
 
 
-def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
+def _of_dropout(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     stated = bool(says[name])
     if "dropout" not in sizes or stated == sizes["dropout"]:
         return ""
@@ -210,7 +210,7 @@ def _dropped(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
     return f"{name} is {message(says[name])}; dropout inside attention is {which}, as that of the layer is"
 
 
-def _quantized(name: str, _says: Says, _sizes: Mapping[str, Any]) -> str:
+def _of_quantization(name: str, _says: Says, _sizes: Mapping[str, Any]) -> str:
     return f"{name} is not followed: weights have the precision of the workload (podsim workload show)"
 
 
@@ -231,9 +231,9 @@ NOTES: Final[tuple[tuple[tuple[str, ...], Callable[[str, Says, Mapping[str, Any]
     (("architectures",), _heads),
     (("sliding_window",), _window),
     (ACTIVATIONS, _activation),
-    (ROTATED, _rotated),
-    (DROPPED, _dropped),
-    (("quantization_config",), _quantized),
+    (ROTARY_SHARES, _of_rotation),
+    (DROPOUTS, _of_dropout),
+    (("quantization_config",), _of_quantization),
     (("is_decoder",), _decoder),
 )
 """Fields that would change what is computed, and what to say of each."""

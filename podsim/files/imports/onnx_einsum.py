@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podsim.files.imports.onnx_node import Made, Seen, of, tied
+from podsim.files.imports.onnx_node import NodeShapes, Operators, is_tied, of
 from podsim.model.workload import Kind, Matmul, Operator, Stream
 
 DOTS = "..."
 SPARE = "@#$%&*!?"  # labels of dimensions that an ellipsis stands for, from the last
 
 
-def einsum(seen: Seen) -> Made | None:
+def einsum(seen: NodeShapes) -> Operators | None:
     """The product of two operands; None for more of them, for a diagonal, and where one alone is summed over."""
     result = _labels(seen)
     if result is None:
@@ -32,8 +32,8 @@ def einsum(seen: Seen) -> Made | None:
     return [of(seen, Kind.MATMUL, shape)]
 
 
-def _product(seen: Seen, at: int, groups: int, rows: int, summed: int, columns: int) -> Operator:
-    return of(seen, Kind.MATMUL, Matmul(groups=groups, m=rows, k=summed, n=columns), tied=tied(seen, at))
+def _product(seen: NodeShapes, at: int, groups: int, rows: int, summed: int, columns: int) -> Operator:
+    return of(seen, Kind.MATMUL, Matmul(groups=groups, m=rows, k=summed, n=columns), tied=is_tied(seen, at))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,18 +50,18 @@ class _Labels:
         return math.prod(self.sizes[label] for label in labels)
 
 
-def _labels(seen: Seen) -> _Labels | None:
+def _labels(seen: NodeShapes) -> _Labels | None:
     equation = str(seen.attribute("equation", "")).replace(" ", "")
     reads, arrow, writes = equation.partition("->")
     terms = reads.split(",")
     if len(terms) != 2 or len(seen.ins) != 2:
         return None
-    first, second = (_spelled(term, len(size)) for term, size in zip(terms, seen.ins, strict=True))
+    first, second = (_label_dimensions(term, len(size)) for term, size in zip(terms, seen.ins, strict=True))
     both = [*first, *second]
     if len(set(first)) < len(first) or len(set(second)) < len(second):
         return None  # a diagonal
     if arrow:
-        out = _spelled(writes, len(seen.out))
+        out = _label_dimensions(writes, len(seen.out))
     else:
         once = sorted(label for label in both if both.count(label) == 1 and label not in SPARE)
         out = "".join([label for label in SPARE if label in both] + once)
@@ -81,7 +81,7 @@ def _labels(seen: Seen) -> _Labels | None:
     )
 
 
-def _spelled(term: str, dimensions: int) -> str:
+def _label_dimensions(term: str, dimensions: int) -> str:
     """A term with a label for each dimension."""
     before, dots, after = term.partition(DOTS)
     hidden = dimensions - len(before) - len(after) if dots else 0

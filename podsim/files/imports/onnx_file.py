@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
-from podsim.files.contents import NotPlainError, opened, resolved
-from podsim.files.file_faults import printable, shown
+from podsim.files.contents import NotPlainError, open_file, resolve_path
+from podsim.files.file_faults import printable, value_text
 from podsim.files.import_options import MOST_DIMENSIONS, MOST_SIZE, Options
 from podsim.files.imports import onnx_wire
 from podsim.model.limits import NODES
@@ -50,22 +50,22 @@ def fault(path: Path, message: str, *, context: Sequence[str] = (), hint: str = 
 
 def graph(path: Path, options: Options) -> Graph:
     """The graph of a file; InputError with what is wrong, or which input needs a size."""
-    model = _parsed(path)
-    _bounded(path, model.graph)
+    model = _parse(path)
+    _check_bounds(path, model.graph)
     _no_control_flow(path, model.graph)
-    _named(path, model.graph)
+    _check_names(path, model.graph)
     _equations(path, model.graph)
     content = [entry.t for node in model.graph.node for entry in node.attribute if entry.HasField("t")]
     notes = tuple(_external(path, [*model.graph.initializer, *content]))
-    nodes = _ordered(path, model.graph)
+    nodes = _sort_nodes(path, model.graph)
     weights = {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
     floats = {tensor.name for tensor in model.graph.initializer if tensor.data_type in _float_types()}
     inputs = [value for value in model.graph.input if value.name not in weights]
-    rows, texts = _sized(path, inputs, options)
-    shapes, typed = _inferred(path, model, nodes)
+    rows, texts = _set_sizes(path, inputs, options)
+    shapes, typed = _infer_shapes(path, model, nodes)
     unknown = [name for node in nodes for name in node.output if name and name not in shapes]
     if unknown:
-        raise _unsized(path, nodes, inputs, shapes)
+        raise _unknown_size(path, nodes, inputs, shapes)
     _small(path, shapes)
     return Graph(
         name=path.stem,
@@ -97,7 +97,7 @@ def _float_types() -> frozenset[int]:
     return frozenset((kinds.FLOAT, kinds.FLOAT16, kinds.BFLOAT16, kinds.DOUBLE, kinds.INT8, kinds.UINT8))
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     onnx = _onnx()
     raw = _content(path)
     model = onnx.ModelProto()
@@ -114,7 +114,7 @@ def _parsed(path: Path) -> Any:
 
 def _content(path: Path) -> bytes:
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > MOST_BYTES:
                 raise fault(
@@ -124,14 +124,16 @@ def _content(path: Path) -> bytes:
                 )
             return file.read(MOST_BYTES)
     except FileNotFoundError:
-        raise InputError(f"there is no file {printable(str(path))}", code="no-such-file") from None
+        raise InputError(
+            f"there is no file {printable(str(path))}", code="no-such-file", hint="check the path"
+        ) from None
     except NotPlainError as error:
         raise fault(path, str(error.strerror)) from None
     except (OSError, ValueError) as error:
         raise fault(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _bounded(path: Path, stated: Any) -> None:
+def _check_bounds(path: Path, stated: Any) -> None:
     """Refuse more than anybody's model has, before anything is done with it."""
     if excess := NODES.excess(len(stated.node) + len(stated.initializer)):
         raise fault(path, excess)
@@ -148,11 +150,11 @@ def _check_dimensions(path: Path, name: str, sizes: Sequence[int]) -> None:
         if not 0 <= size <= MOST_SIZE or elements > MOST_ELEMENTS:
             raise fault(
                 path,
-                f"tensor {shown(name)} has dimensions {', '.join(map(str, sizes[:MOST_DIMENSIONS]))}",
+                f"tensor {value_text(name)} has dimensions {', '.join(map(str, sizes[:MOST_DIMENSIONS]))}",
                 context=[f"each may be up to {MOST_SIZE:,}, and a tensor have up to {MOST_ELEMENTS:,} elements"],
             )
     if len(sizes) > MOST_DIMENSIONS:
-        raise fault(path, f"tensor {shown(name)} has {len(sizes)} dimensions; at most {MOST_DIMENSIONS}")
+        raise fault(path, f"tensor {value_text(name)} has {len(sizes)} dimensions; at most {MOST_DIMENSIONS}")
 
 
 def _small(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -160,7 +162,7 @@ def _small(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
         _check_dimensions(path, name, sizes)
 
 
-def _named(path: Path, stated: Any) -> None:
+def _check_names(path: Path, stated: Any) -> None:
     """Refuse names that are no text, nodes that write nothing and tensors that two nodes write."""
     made: set[str] = set()
     for at, node in enumerate(stated.node):
@@ -170,10 +172,10 @@ def _named(path: Path, stated: Any) -> None:
             raise fault(path, f"node {at} has a name that is not UTF-8")
         named = [name for name in node.output if name]
         if not named:
-            raise fault(path, f"node {at}, {shown(node.op_type)}, writes nothing")
+            raise fault(path, f"node {at}, {value_text(node.op_type)}, writes nothing")
         twice = next((name for name in named if name in made), None)
         if twice is not None:
-            raise fault(path, f"two nodes write {shown(twice)}")
+            raise fault(path, f"two nodes write {value_text(twice)}")
         made.update(named)
     if not all(isinstance(item.name, str) for item in (*stated.initializer, *stated.input, *stated.output)):
         raise fault(path, "a tensor has a name that is not UTF-8")
@@ -185,7 +187,9 @@ def _equations(path: Path, stated: Any) -> None:
         for entry in node.attribute if node.op_type == "Einsum" else ():
             text = entry.s.decode("utf-8", "replace").replace(" ", "")
             if entry.name == "equation" and not EQUATION.fullmatch(text):
-                raise fault(path, f"Einsum {shown(node.name or node.output[0])} has no equation, but {shown(text)}")
+                raise fault(
+                    path, f"Einsum {value_text(node.name or node.output[0])} has no equation, but {value_text(text)}"
+                )
 
 
 def _no_control_flow(path: Path, stated: Any) -> None:
@@ -207,16 +211,16 @@ def _no_control_flow(path: Path, stated: Any) -> None:
 
 def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
     """Refuse weights outside the folder; say where they lie inside it, unopened."""
-    folder, places = resolved(path).parent, set()
+    folder, places = resolve_path(path).parent, set()
     for tensor in tensors:
         if tensor.data_location != 1:
             continue
         place = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-        inside = place and "\0" not in place and resolved(folder / place).is_relative_to(folder)
+        inside = place and "\0" not in place and resolve_path(folder / place).is_relative_to(folder)
         if not inside or Path(place).is_absolute():
             raise fault(
                 path,
-                f"weights {shown(tensor.name)} lie outside its folder, in {shown(place)}",
+                f"weights {value_text(tensor.name)} lie outside its folder, in {value_text(place)}",
                 context=["only files beside an ONNX file are its own"],
             )
         places.add(place)
@@ -224,13 +228,13 @@ def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
         yield "weights lie in other files, of which only the sizes count: " + ", ".join(sorted(places)[:3])
 
 
-def _ordered(path: Path, stated: Any) -> list[Any]:
+def _sort_nodes(path: Path, stated: Any) -> list[Any]:
     """The nodes, each after what it reads; InputError where they form a cycle or read a tensor that no node writes."""
     made = {tensor.name for tensor in stated.initializer} | {value.name for value in stated.input} | {""}
     makers = {name: at for at, node in enumerate(stated.node) for name in node.output if name}
     missing = sorted({name for node in stated.node for name in node.input if name not in made and name not in makers})
     if missing:
-        raise fault(path, f"no node writes {shown(missing[0])}, which another reads")
+        raise fault(path, f"no node writes {value_text(missing[0])}, which another reads")
     lacks = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
     readers: dict[int, list[int]] = {}
     for at, before in lacks.items():
@@ -246,16 +250,16 @@ def _ordered(path: Path, stated: Any) -> list[Any]:
                 heappush(ready, reader)
     if len(order) < len(stated.node):
         stuck = stated.node[min(lacks.keys() - set(order))]
-        raise fault(path, f"cycle in the graph at {stuck.op_type} {shown(stuck.name or stuck.output[0])}")
+        raise fault(path, f"cycle in the graph at {stuck.op_type} {value_text(stuck.name or stuck.output[0])}")
     return [stated.node[at] for at in order]
 
 
-def _sized(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, list[str]]:
+def _set_sizes(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, list[str]]:
     """Give the inputs the sizes asked for; a first dimension that is open is one sample. Returns the samples."""
     known = {value.name: value for value in inputs}
     for name, sizes in options.shapes.items():
         if name not in known:
-            raise fault(path, f"has no input {shown(name)}", context=[f"inputs: {', '.join(known)}"])
+            raise fault(path, f"has no input {value_text(name)}", context=[f"inputs: {', '.join(known)}"])
         stated = known[name].type.tensor_type.shape
         if known[name].type.tensor_type.HasField("shape") and stated.dim and len(stated.dim) != len(sizes):
             raise fault(path, f"input {name} has {len(stated.dim)} dimensions, not {len(sizes)}")
@@ -274,7 +278,7 @@ def _sized(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, li
         raise fault(
             path,
             f"{', '.join(value.name for value in lacking)} {'need' if len(lacking) > 1 else 'needs'} a size",
-            context=[f"{value.name} is [{', '.join(_spelled(value))}]" for value in lacking],
+            context=[f"{value.name} is [{', '.join(_attribute_texts(value))}]" for value in lacking],
             hint=" ".join(f"--shape {value.name}={_example(value)}" for value in lacking),
         )
     for value in inputs:
@@ -283,7 +287,7 @@ def _sized(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, li
     return (first.pop() if len(first) == 1 else 1), notes
 
 
-def _spelled(value: Any) -> list[str]:
+def _attribute_texts(value: Any) -> list[str]:
     texts = [str(size.dim_value or size.dim_param or "?") for size in value.type.tensor_type.shape.dim]
     return texts or ["?"]
 
@@ -295,7 +299,7 @@ def _example(value: Any) -> str:
     return ",".join(str(size or usual[min(at, len(usual) - 1)]) for at, size in enumerate(sizes or usual))
 
 
-def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, Any], set[str]]:
+def _infer_shapes(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, Any], set[str]]:
     """Every shape that can be known, and the names of floating tensors; weights themselves stay behind.
 
     An operator without a shape rule is taken to leave what comes in as it is.
@@ -305,7 +309,7 @@ def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, A
     for _turn in range(turns := 1 + MOST_PASSES // len(nodes)):
         shapes, floats = _shapes(path, onnx, bare)
         shapes |= {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
-        guessed = _guessed(onnx, nodes, shapes)
+        guessed = _undefined_outputs(onnx, nodes, shapes)
         if not guessed:
             return shapes, floats
         bare.graph.value_info.extend(guessed)
@@ -315,7 +319,7 @@ def _inferred(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[str, A
     )
 
 
-def _guessed(onnx: Any, nodes: Sequence[Any], shapes: Mapping[str, Any]) -> list[Any]:
+def _undefined_outputs(onnx: Any, nodes: Sequence[Any], shapes: Mapping[str, Any]) -> list[Any]:
     """What undefined operators write, as far as no other operator has to be worked out between."""
     known = dict(shapes)
     result: list[Any] = []
@@ -370,13 +374,13 @@ def _shapes(path: Path, onnx: Any, bare: Any) -> tuple[dict[str, Any], set[str]]
     return shapes, floats
 
 
-def _unsized(path: Path, nodes: Sequence[Any], inputs: Sequence[Any], shapes: Mapping[str, Any]) -> InputError:
+def _unknown_size(path: Path, nodes: Sequence[Any], inputs: Sequence[Any], shapes: Mapping[str, Any]) -> InputError:
     """The first node whose result has no known size."""
     first = next(node for node in nodes if any(name and name not in shapes for name in node.output))
-    names = ", ".join(shown(name) for name in first.output if name and name not in shapes)
+    names = ", ".join(value_text(name) for name in first.output if name and name not in shapes)
     return fault(
         path,
         f"the size of {names} cannot be worked out: {first.op_type} depends on what runs through it",
-        context=[f"input {value.name} is [{', '.join(_spelled(value))}]" for value in inputs],
+        context=[f"input {value.name} is [{', '.join(_attribute_texts(value))}]" for value in inputs],
         hint="give every input its sizes with --shape, or export the model with fixed shapes",
     )

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.files import toml_text
-from podsim.files.file_faults import shown
+from podsim.files.file_faults import value_text
 from podsim.files.import_options import Options
 from podsim.files.imports import naming, onnx_file, onnx_operators
-from podsim.files.imports.onnx_node import Seen
-from podsim.files.imports.onnx_norms import fused
+from podsim.files.imports.onnx_node import NodeShapes
+from podsim.files.imports.onnx_norms import find_norms
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Pass, Stream
 from podsim.workloads import unit as units_of
 from podsim.workloads.families import INDEX_BYTES, INPUT_BYTES
@@ -51,7 +51,7 @@ def workload_text(path: Path, options: Options) -> str:
         "row_size": f"{_input_bytes(graph)} B",
         "kind": "derived",
         "note": f"read from {path.name}",
-        "unit": units_of.written(chain),
+        "unit": units_of.unit_tables(chain),
     }
     return toml_text.workload_text(tables, naming.written_by(path))
 
@@ -83,7 +83,7 @@ class _Walk:
 
     def steps(self) -> Iterator[_Step]:
         """A step a node; nodes that depend on weights alone are computed once and for all, before."""
-        norms = fused(self.graph)
+        norms = find_norms(self.graph)
         for at, node in enumerate(self.graph.nodes):
             if all(name in self.roots or not name for name in node.input) or node.op_type in ("Shape", "Size"):
                 self._static(node)
@@ -104,7 +104,7 @@ class _Walk:
         self.names[word] += 1
         name = f"{word}-{self.names[word]}" if self.names[word] > 1 else word
         node = norm or node
-        seen = Seen(
+        seen = NodeShapes(
             node=node,
             ins=tuple(self.shapes[item] if item else () for item in node.input),
             out=self.shapes[next(item for item in node.output if item)],
@@ -115,16 +115,18 @@ class _Walk:
         try:
             made = onnx_operators.operators(seen)
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            what = f"{node.op_type} {shown(node.name or name)} has not the inputs, sizes or attributes that it needs"
+            what = (
+                f"{node.op_type} {value_text(node.name or name)} has not the inputs, sizes or attributes that it needs"
+            )
             raise onnx_file.fault(self.path, what) from None
         unsupported = "" if made is not None else node.op_type
-        operators = tuple(onnx_operators.assumed(seen) if made is None else made)
+        operators = tuple(onnx_operators.one_pass(seen) if made is None else made)
         reads = tuple(item for item in node.input if item and item not in self.roots)
         first = not any(read in self.weighted for read in reads)
         if first:
-            until = next((at for at, each in enumerate(operators) if _trained(each)), len(operators))
+            until = next((at for at, each in enumerate(operators) if _has_weights(each)), len(operators))
             operators = tuple(replace(each, input_gradient=at > until) for at, each in enumerate(operators))
-        if not first or any(map(_trained, operators)):
+        if not first or any(map(_has_weights, operators)):
             self.weighted.update(node.output)
         self.used.update(root for root in seen.weights.values() if root)
         return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
@@ -133,7 +135,7 @@ class _Walk:
 def _units(steps: list[_Step]) -> tuple[LayerUnit, ...]:
     """Units cut where one tensor alone goes on, each with a product, a convolution or a lookup."""
     last = {name: at for at, step in enumerate(steps) for name in step.reads}
-    computed = _computed(steps)
+    computed = _weight_dependent(steps)
     live: set[str] = set()
     parts: list[list[_Step]] = [[]]
     works = False
@@ -151,12 +153,12 @@ def _units(steps: list[_Step]) -> tuple[LayerUnit, ...]:
     return tuple(_unit(number, part) for number, part in enumerate(parts) if any(step.operators for step in part))
 
 
-def _trained(operator: Operator) -> bool:
+def _has_weights(operator: Operator) -> bool:
     """Whether what it writes depends on weights, so that gradients go back to it."""
     return isinstance(operator.shape, (Matmul, Conv, Gather)) or operator.parameters > 0
 
 
-def _computed(steps: list[_Step]) -> set[str]:
+def _weight_dependent(steps: list[_Step]) -> set[str]:
     """Tensors that depend on a weight: a mask that all layers share is no obstacle to a cut."""
     texts: set[str] = set()
     for step in steps:

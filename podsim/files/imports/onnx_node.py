@@ -6,11 +6,11 @@ from typing import Any
 
 from podsim.model.workload import Kind, Operator, OperatorShape
 
-Made = list[Operator]
+Operators = list[Operator]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class NodeShapes:
     """A node, the shapes of what it reads and writes, and which of its inputs are weights (by root name)."""
 
     node: Any
@@ -33,7 +33,7 @@ def _single(entry: Any) -> Any:
 
 
 def of(
-    seen: Seen,
+    seen: NodeShapes,
     kind: Kind,
     shape: OperatorShape,
     *,
@@ -54,6 +54,6 @@ def of(
     )
 
 
-def tied(seen: Seen, at: int) -> bool:
+def is_tied(seen: NodeShapes, at: int) -> bool:
     """Whether an input is a weight that was counted before."""
     return seen.weights.get(at, "") in seen.tied

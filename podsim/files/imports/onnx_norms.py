@@ -15,7 +15,7 @@ class Norms:
     whole: Mapping[int, Any]
 
 
-def fused(graph: Graph) -> Norms:
+def find_norms(graph: Graph) -> Norms:
     """Every layer norm that stands in a graph node by node."""
     finder = _Finder(graph)
     inner: set[int] = set()

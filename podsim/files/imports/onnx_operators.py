@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Final
 
 from podsim.files.imports.onnx_einsum import einsum
-from podsim.files.imports.onnx_node import Made, Seen, of, tied
+from podsim.files.imports.onnx_node import NodeShapes, Operators, is_tied, of
 from podsim.files.imports.onnx_recurrent import recurrent
 from podsim.model.workload import Conv, Gather, Kind, Matmul, Operator, OperatorShape, Stream
 
@@ -140,7 +140,7 @@ NORMS: Final = frozenset(
 )
 
 
-def operators(seen: Seen) -> Made | None:
+def operators(seen: NodeShapes) -> Operators | None:
     """The operators of a node; None where podsim has no word for it."""
     kind = seen.node.op_type
     if seen.node.domain not in DOMAINS:
@@ -151,7 +151,7 @@ def operators(seen: Seen) -> Made | None:
     return None if function is None else function(seen)
 
 
-def assumed(seen: Seen) -> Made:
+def one_pass(seen: NodeShapes) -> Operators:
     """What a node is taken for that podsim has no word for: one pass over what it writes, and its weights."""
     elements = max(1, math.prod(seen.out))
     footprint = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
@@ -159,13 +159,13 @@ def assumed(seen: Seen) -> Made:
     return [of(seen, Kind.ELEMENTWISE, shape)]
 
 
-def _copy(seen: Seen) -> Operator:
+def _copy(seen: NodeShapes) -> Operator:
     elements = max(1, math.prod(seen.out))
     shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",))
     return of(seen, Kind.COPY, shape, stashed=False)
 
 
-def _elementwise(seen: Seen) -> Made:
+def _elementwise(seen: NodeShapes) -> Operators:
     kind, elements = seen.node.op_type, max(1, math.prod(seen.out))
     if kind == "Dropout":
         shape = Stream(elements=elements, operations=("dropout",), back_operations=("dropout",))
@@ -174,7 +174,7 @@ def _elementwise(seen: Seen) -> Made:
     if kind in ("Add", "Sub", "Mul", "Div", "PRelu") and static is not None:
         size = math.prod(seen.ins[static])
         if size > 1:
-            return [_shared(seen, static, size, elements)]
+            return [_channel_vector(seen, static, size, elements)]
         shape = Stream(elements=elements, operations=("scale",), back_operations=("scale",))
         return [of(seen, Kind.ELEMENTWISE, shape, stashed=False)]
     forward, backward = CHAINS[kind]
@@ -184,7 +184,7 @@ def _elementwise(seen: Seen) -> Made:
     return [of(seen, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
 
 
-def _shared(seen: Seen, at: int, size: int, elements: int) -> Operator:
+def _channel_vector(seen: NodeShapes, at: int, size: int, elements: int) -> Operator:
     """One vector of weights that all rows share: a bias, or the scale of each channel."""
     trained = seen.weights[at] and seen.weights[at] not in seen.tied
     row = math.gcd(size, elements)
@@ -195,16 +195,16 @@ def _shared(seen: Seen, at: int, size: int, elements: int) -> Operator:
     return of(seen, Kind.BIAS, shape, stashed=seen.node.op_type in ("Mul", "Div"))
 
 
-def _bias(seen: Seen, at: int, channels: int) -> Made:
+def _bias(seen: NodeShapes, at: int, channels: int) -> Operators:
     """The bias that a product or convolution has as an input."""
     if len(seen.ins) <= at or not seen.ins[at]:
         return []
-    trained = 0 if tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
+    trained = 0 if is_tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
     shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=trained)
     return [of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
 
 
-def _convolution(seen: Seen) -> Made:
+def _convolution(seen: NodeShapes) -> Operators:
     groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
     images, inputs, outputs = seen.ins[0][0], seen.ins[0][1], weights[0]
     if groups < 1 or inputs % groups or outputs % groups:
@@ -222,67 +222,67 @@ def _convolution(seen: Seen) -> Made:
             stride=strides[0],
             channel_groups=groups,
         )
-        made = of(seen, Kind.CONVOLUTION, shape, tied=tied(seen, 1))
+        made = of(seen, Kind.CONVOLUTION, shape, tied=is_tied(seen, 1))
     else:
         reduction = inputs // groups * math.prod(kernel)
         shape = Matmul(groups=groups, m=images * math.prod(edges), k=reduction, n=outputs // groups)
-        made = of(seen, Kind.MATMUL, shape, tied=tied(seen, 1))
+        made = of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1))
     return [made, *_bias(seen, 2, outputs)]
 
 
-def _transposed_convolution(seen: Seen) -> Made:
+def _transposed_convolution(seen: NodeShapes) -> Operators:
     groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
     pixels = seen.ins[0][0] * math.prod(seen.ins[0][2:])
     each = weights[1] * math.prod(weights[2:])
     shape = Matmul(groups=groups, m=pixels, k=weights[0] // groups, n=each)
-    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
+    return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
 
 
-def _gemm(seen: Seen) -> Made:
+def _gemm(seen: NodeShapes) -> Operators:
     left, right = (
         size[::-1] if seen.attribute(flag, 0) else size
         for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
     )
     footprint, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
     shape = Matmul(m=m, k=left[1], n=n, weights=footprint in seen.weights)
-    return [of(seen, Kind.MATMUL, shape, tied=tied(seen, footprint)), *_bias(seen, 2, right[1])]
+    return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, footprint)), *_bias(seen, 2, right[1])]
 
 
-def _product(seen: Seen) -> Made:
+def _product(seen: NodeShapes) -> Operators:
     left, right = seen.ins[0], seen.ins[1]
     left, right = (1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right
     groups, m, k, n = math.prod(seen.out) // max(1, left[-2] * right[-1]), left[-2], left[-1], right[-1]
     if 1 in seen.weights:
         footprint = math.prod(right[:-2])
         shape = Matmul(groups=footprint, m=m * groups // footprint, k=k, n=n)
-        return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 1))]
+        return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1))]
     if 0 in seen.weights:
         footprint = math.prod(left[:-2])
         shape = Matmul(groups=footprint, m=n * groups // footprint, k=k, n=m)
-        return [of(seen, Kind.MATMUL, shape, tied=tied(seen, 0))]
+        return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 0))]
     if math.prod(right[:-2]) == 1:
         groups, m = 1, groups * m
     return [of(seen, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
 
 
-def _softmax(seen: Seen) -> Made:
+def _softmax(seen: NodeShapes) -> Operators:
     row = seen.out[int(seen.attribute("axis", -1))]
     return [of(seen, Kind.SOFTMAX, Stream(elements=math.prod(seen.out), row=row))]
 
 
-def _gather(seen: Seen) -> Made:
+def _gather(seen: NodeShapes) -> Operators:
     """Rows of a table that is trained; of anything else a copy."""
     if 0 not in seen.weights or not seen.weights[0] or int(seen.attribute("axis", 0)) or len(seen.ins[0]) < 2:
         return [_copy(seen)]
     table, width = seen.ins[0][0], math.prod(seen.ins[0][1:])
     shape = Gather(table=table, width=width, lookups=max(1, math.prod(seen.ins[1])), trained=True)
-    return [of(seen, Kind.GATHER, shape, tied=tied(seen, 0))]
+    return [of(seen, Kind.GATHER, shape, tied=is_tied(seen, 0))]
 
 
-def _norm(seen: Seen) -> Made:
+def _norm(seen: NodeShapes) -> Operators:
     kind, size = seen.node.op_type, seen.ins[0]
     numbers = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
-    trained = sum(math.prod(seen.ins[at]) for at in numbers if not tied(seen, at))
+    trained = sum(math.prod(seen.ins[at]) for at in numbers if not is_tied(seen, at))
     channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
     groups, norm = 0, Kind.LAYER_NORM
     if kind == "BatchNormalization":
@@ -296,7 +296,7 @@ def _norm(seen: Seen) -> Made:
     return [of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(numbers) if trained else 0)]
 
 
-def _pool(seen: Seen) -> Stream:
+def _pool(seen: NodeShapes) -> Stream:
     before, after = math.prod(seen.ins[0]), max(1, math.prod(seen.out))
     kernel = seen.attribute("kernel_shape", None)
     window = math.prod(int(edge) for edge in kernel) if kernel else max(1, before // after)
@@ -324,7 +324,7 @@ PRODUCTS: Final = frozenset(
     )
 )
 """Nodes known to multiply, whose arithmetic is more than one pass where there is no operator for them."""
-BUILDERS: Final[Mapping[str, Callable[[Seen], Made | None]]] = {
+BUILDERS: Final[Mapping[str, Callable[[NodeShapes], Operators | None]]] = {
     "Einsum": einsum,
     "LSTM": recurrent,
     "GRU": recurrent,
@@ -339,7 +339,7 @@ BUILDERS: Final[Mapping[str, Callable[[Seen], Made | None]]] = {
 }
 """Nodes that are more than a chain over elements."""
 
-GROUPS: Final[tuple[tuple[Container[str], Callable[[Seen], Made]], ...]] = (
+GROUPS: Final[tuple[tuple[Container[str], Callable[[NodeShapes], Operators]], ...]] = (
     (FREE, lambda _: []),
     (CHAINS, _elementwise),
     (NORMS, _norm),

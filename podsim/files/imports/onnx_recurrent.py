@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from podsim.files.imports.onnx_node import Made, Seen, tied
+from podsim.files.imports.onnx_node import NodeShapes, Operators, is_tied
 from podsim.model.workload import Kind, Matmul, Operator, Stream
 from podsim.workloads import vector_operators
 
@@ -28,7 +28,7 @@ CELLS: Final[Mapping[str, tuple[Chain, ...]]] = {
 GATES: Final = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
-def recurrent(seen: Seen) -> Made | None:
+def recurrent(seen: NodeShapes) -> Operators | None:
     """All directions of a layer; None where its weights are not in the file, so that they are not trained."""
     if not (seen.weights.get(1) and seen.weights.get(2)):
         return None
@@ -44,14 +44,14 @@ def recurrent(seen: Seen) -> Made | None:
     return made
 
 
-def _layer(seen: Seen, name: str, batch: int, inputs: int, hidden: int) -> Iterator[Operator]:
+def _layer(seen: NodeShapes, name: str, batch: int, inputs: int, hidden: int) -> Iterator[Operator]:
     """One position of one direction."""
     kind = seen.node.op_type
-    gates, shared = GATES[kind], tied(seen, 1)
+    gates, shared = GATES[kind], is_tied(seen, 1)
     shape = Matmul(m=batch, k=inputs + hidden, n=gates * hidden)
     yield Operator(name=name, kind=Kind.MATMUL, shape=shape, tied=shared, weight_tensors=0 if shared else 2)
     if len(seen.ins) > 3 and seen.ins[3]:  # one of input and one of state, added as one
-        trained = 0 if tied(seen, 3) or not seen.weights.get(3) else math.prod(seen.ins[3][1:])
+        trained = 0 if is_tied(seen, 3) or not seen.weights.get(3) else math.prod(seen.ins[3][1:])
         biased = Stream(elements=batch * gates * hidden, operations=("bias",), row=gates * hidden, parameters=trained)
         yield Operator(
             name=f"{name}-bias", kind=Kind.BIAS, shape=biased, stashed=False, weight_tensors=1 if trained else 0

@@ -5,7 +5,7 @@ from typing import Any, Final
 MOST_FIELDS: Final = 2_000_000
 """A hundred for each node of the largest graph that is read."""
 _VARINT, _LENGTH = 0, 2
-_FIXED: Final = {1: 8, 5: 4}  # bytes of a field by its wire type
+_FIXED_SIZES: Final = {1: 8, 5: 4}  # bytes of a field by its wire type
 
 
 def too_many(raw: bytes, kind: Any) -> bool:
@@ -33,7 +33,7 @@ def too_many(raw: bytes, kind: Any) -> bool:
                 else:
                     at += size
             else:
-                at += _FIXED.get(wire, 0)
+                at += _FIXED_SIZES.get(wire, 0)
     except IndexError:
         return False
     return True

@@ -78,7 +78,7 @@ def _t5(config: Config) -> Importable:
         "vocabulary": config.size("vocab_size"),
         "position_buckets": config.size("relative_attention_num_buckets", usual=32),
         "rms_norm": True,
-        "gated": _gated(config),
+        "gated": _has_gates(config),
         "biases": False,
         "dropout": config.share("dropout_rate", usual=0.1) > 0,
         "tied": config.truth("tie_word_embeddings", True),
@@ -87,7 +87,7 @@ def _t5(config: Config) -> Importable:
     return "encoder_decoder", sizes, f"{tokens:,} tokens in, {tokens:,} tokens out"
 
 
-def _gated(config: Config) -> bool:
+def _has_gates(config: Config) -> bool:
     """Whether the feed-forward half has gates: "gated-gelu" or "relu"."""
     name = "feed_forward_proj"
     config.read.add(name)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podsim.files.file_faults import shown
+from podsim.files.file_faults import value_text
 from podsim.files.mllog.lines import Line
 from podsim.units import decimal
 
@@ -73,6 +73,6 @@ def _event(line: Line, at: int) -> Event | str:
         return "the event has no key"
     if time_ms is None or not 0 < time_ms <= LATEST_MS:
         stated = table.get("time_ms")
-        return f"{key}: time_ms is {'missing' if stated is None else shown(str(stated))}, no time"
+        return f"{key}: time_ms is {'missing' if stated is None else value_text(str(stated))}, no time"
     result = metadata if isinstance(metadata, dict) else {}
     return Event(key=key, value=table.get("value"), time_ms=time_ms, line=line.number, metadata=result)

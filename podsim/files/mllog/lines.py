@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, Final, NamedTuple
 
-from podsim.files.contents import opened
+from podsim.files.contents import open_file
 
 LONGEST: Final = 2**20
 """Characters of a line that are kept; a log line has some hundred."""
 MOST_BYTES: Final = 2**31
 """Bytes of one unpacked file that are read: a hundred times the longest published log."""
-BROKEN: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
-_PACKED: Final[dict[bytes, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]]] = {
+READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_COMPRESSIONS: Final[dict[bytes, Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
@@ -41,10 +41,10 @@ class Line(NamedTuple):
 
 def lines(path: Path) -> Iterator[Line]:
     """The lines of a file; one of `BROKEN` where it cannot be read any further, ValueError where it is too long."""
-    with opened(path) as file:
+    with open_file(path) as file:
         start = file.read(6)
         file.seek(0)
-        unpack = next((reader for magic, reader in _PACKED.items() if start.startswith(magic)), None)
+        unpack = next((reader for magic, reader in _COMPRESSIONS.items() if start.startswith(magic)), None)
         stream = io.BufferedReader(_LimitedStream(unpack(file) if unpack else file))
         encoding = _encoding(stream.peek(256)[:256])
         # Only 8-bit encodings keep a line end in one byte; the others are decoded first.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from podsim.files.file_faults import shown
+from podsim.files.file_faults import value_text
 from podsim.files.mllog.events import Event, Say, number
 from podsim.model.mllog import Evaluation, LogRun, LogSpan
 
@@ -64,7 +64,7 @@ class _Open:
         return (time_ms - (self.start.time_ms if self.start else time_ms)) / 1e3
 
     @property
-    def trained(self) -> bool:
+    def has_training(self) -> bool:
         """Whether anything of training has begun."""
         return bool(self.begun or any(self.spans.values()))
 
@@ -75,12 +75,12 @@ def runs(events: Iterable[Event], file: str, say: Say) -> list[LogRun]:
     now = _Open(file)
     for event in events:
         if event.key == "run_start":
-            now = _started(now, event, say)
+            now = _start(now, event, say)
         elif event.key == "run_stop":
             if now.start is None:
                 say(event.line, "run_stop without a run_start, ignored")
             else:
-                runs += _stopped(now, event, say)
+                runs += _stop(now, event, say)
                 now = _after(now)
         else:
             _take(now, event, say)
@@ -89,10 +89,10 @@ def runs(events: Iterable[Event], file: str, say: Say) -> list[LogRun]:
     return runs
 
 
-def _started(now: _Open, event: Event, say: Say) -> _Open:
+def _start(now: _Open, event: Event, say: Say) -> _Open:
     if now.start is None:
         now.first_ms = now.first_ms or event.time_ms
-    elif not now.trained:
+    elif not now.has_training:
         say(event.line, f"run_start again before any training, that of line {now.start.line} counts")
         return now
     else:
@@ -135,7 +135,7 @@ def _take(now: _Open, event: Event, say: Say) -> None:
         if samples is None or samples <= 0:
             say(event.line, "train_samples is no number that can be, ignored")
         else:
-            now.stated["samples_done" if now.trained else "samples_set"] = samples
+            now.stated["samples_done" if now.has_training else "samples_set"] = samples
     elif event.key.startswith("target"):
         now.stated["target"] = number(event.value)
     elif event.key in {"tracked_stats", "throughput"}:
@@ -147,7 +147,10 @@ def _state(now: _Open, name: str, value: float | str | None, event: Event, say: 
     if value is None:
         say(event.line, f"{event.key} is no number that can be, ignored")
     elif now.stated.setdefault(name, value) != value and name != "seed":
-        say(event.line, f"{event.key} is {shown(value)} here and was {shown(now.stated[name])}; the first counts")
+        say(
+            event.line,
+            f"{event.key} is {value_text(value)} here and was {value_text(now.stated[name])}; the first counts",
+        )
 
 
 def _quality(now: _Open, event: Event, say: Say) -> None:
@@ -184,7 +187,7 @@ def _count(begun: Event, stopped: Event) -> float | None:
     return begun.number("epoch_count") or stopped.number("epoch_count")
 
 
-def _stopped(now: _Open, event: Event, say: Say) -> list[LogRun]:
+def _stop(now: _Open, event: Event, say: Say) -> list[LogRun]:
     """The run that ends here, unless something forbids its use."""
     assert now.start is not None
     time_ms = _clock(now, event)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.errors import InputError
-from podsim.files.contents import is_folder, is_plain, opened
+from podsim.files.contents import is_folder, is_plain, open_file
 from podsim.files.file_faults import printable
 from podsim.files.mllog.events import events
-from podsim.files.mllog.lines import BROKEN, lines
+from podsim.files.mllog.lines import READ_ERRORS, lines
 from podsim.files.mllog.runs import runs
 from podsim.model.mllog import LogRun, LogTree, Remark, SystemFile
 from podsim.units import whole
@@ -88,7 +88,7 @@ def _log(path: Path, name: str, result: list[LogRun], remarks: list[Remark]) -> 
         if count <= MOST_REMARKS:
             details.append(Remark(file=name, line=line, text=printable(text)))
 
-    heard = _Heard()
+    heard = _Presence()
     result += runs(heard.to(events(_readable(path, say), say)), name, say)
     if count > MOST_REMARKS:
         details.append(Remark(file=name, line=0, text=f"{count - MOST_REMARKS} more remarks on this file"))
@@ -99,7 +99,7 @@ def _log(path: Path, name: str, result: list[LogRun], remarks: list[Remark]) -> 
     remarks += details
 
 
-class _Heard:
+class _Presence:
     """Whether any event, and any run_start, came by."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def _readable(path: Path, say: Any) -> Iterator[Any]:
         for line in lines(path):
             number = line.number
             yield line
-    except BROKEN as error:
+    except READ_ERRORS as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         say(number, f"cannot be read further: {reason}")
     except ValueError as error:
@@ -140,7 +140,7 @@ def _once(result: list[LogRun], remarks: list[Remark]) -> tuple[LogRun, ...]:
 def _system(path: Path) -> SystemFile | None:
     """A system description as submissions file it; None for any other JSON."""
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             table = json.loads(file.read(MOST_JSON))
     except (OSError, ValueError, RecursionError):
         return None

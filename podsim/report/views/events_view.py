@@ -6,7 +6,7 @@ from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Note, Tone
 
-CHECKED = "Checked by event simulation"
+CHECK_TITLE = "Checked by event simulation"
 LEAST_SHOWN = 0.0005
 """Share of a step below which what events add is said in the last line alone."""
 
@@ -22,8 +22,8 @@ def agreement(answers: Sequence[Prediction]) -> str:
         return ""
     most = max(known, key=abs)
     if abs(most) < LEAST_SHOWN:
-        return CHECKED
-    return f"{CHECKED}: {'at most ' if len(known) > 1 else ''}{numbers.signed_percent(most)} step time"
+        return CHECK_TITLE
+    return f"{CHECK_TITLE}: {'at most ' if len(known) > 1 else ''}{numbers.signed_percent(most)} step time"
 
 
 def notes(p: Prediction) -> Iterator[Note]:

@@ -51,7 +51,7 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
         yield Note(f"{' → '.join(detour.usual)} now goes {' → '.join(detour.taken)}", "·")
 
 
-def named(report: FaultReport) -> Note:
+def fault_note(report: FaultReport) -> Note:
     """The faults in words, and what is left of a machine that has lost parts."""
     words = "; ".join(fault.in_words for fault in parse(report.texts))
     return Note(": ".join(filter(None, (words, report.left))), FAULTS, Tone.WARNING)
@@ -61,7 +61,7 @@ def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     """The healthy machine in a line, with what the faults add to it."""
     run_s = report.healthy_time_to_train_s
     grown = [f"with faults {numbers.longer(report.time_to_train_s / run_s - 1)}"]
-    step = " ".join(_pair((report.healthy_step_s, report.step_s), numbers.STEP_TIME))
+    step = numbers.scale(report.healthy_step_s, numbers.STEP_TIME).text(report.healthy_step_s)
     slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else f"{numbers.longer(report.slowdown)} per sample"
     cause = ""
     if report.grew is not None and not report.left:
@@ -73,7 +73,7 @@ def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
         grown.append("faster on fewer IPUs: at this size more IPUs slow the run down")
     if report.without_slow_s is not None:
         grown.append(f"slow links down: step {numbers.time(report.without_slow_s, 3)}")
-    yield Fact("Healthy machine", *numbers.parted(numbers.time(run_s)), "; ".join(grown))
+    yield Fact("Healthy machine", *numbers.split_unit(numbers.time(run_s)), "; ".join(grown))
 
 
 def _pair(seconds: tuple[float, float], ladder: numbers.Ladder) -> tuple[str, str]:

@@ -63,14 +63,14 @@ def evidence(p: Prediction) -> str:
     words = [in_words(item, beyond, of) for item, _ in known]
     if len(words) == 1:
         return words[0]
-    whole = "time to train" if p.timed else "step"
+    whole = "time to train" if p.has_length else "step"
     first, *rest = (
         f"{share} {each}" for share, each in zip([f"{shares[0]} of the {whole}", *shares[1:]], words, strict=True)
     )
     return ", ".join((first, *rest))
 
 
-def calibrated(p: Prediction) -> bool:
+def is_calibrated(p: Prediction) -> bool:
     """Whether most of the time to train is within calibration, so that the held-out error is about it."""
     shares = p.grades.shares
     return not shares or shares.get(Grade.MEASURED, 0.0) + shares.get(Grade.INTERPOLATED, 0.0) >= MOST
@@ -117,7 +117,7 @@ def forms(p: Prediction) -> Iterator[Block]:
     yield DocTable((Column("Model form", wraps=True), *(Column(title, number=True) for title in columns)), rows)
 
 
-def graded(p: Prediction) -> Iterator[Block]:
+def grade_blocks(p: Prediction) -> Iterator[Block]:
     """The grade of every figure."""
     figures = tuple(
         (FIGURES[name], in_words(figure.grade, figure.beyond, BEYOND)) for name, figure in p.grades.figures.items()

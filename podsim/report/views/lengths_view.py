@@ -13,7 +13,7 @@ COUNT = re.compile(r"[\d,.]+( [PTGM])? samples")
 
 def aim(p: Prediction) -> str:
     """What ends the run."""
-    if not p.timed:
+    if not p.has_length:
         return "run length not specified"
     return p.target if is_length(p) else f"target {p.target}"
 
@@ -28,7 +28,7 @@ def is_count(target: str) -> bool:
     return COUNT.fullmatch(target) is not None
 
 
-def skewed(p: Prediction) -> Iterator[Note]:
+def skew_notes(p: Prediction) -> Iterator[Note]:
     """That the time to train is a mean above that of the run at the samples shown, where doubt makes it one."""
     mean_s, run_s = p.time_to_train_s.value, p.run.total_s
     if mean_s > run_s * (1 + WORTH_SAYING) and not numbers.is_coarse(p.time_to_train_s):

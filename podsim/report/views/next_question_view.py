@@ -9,14 +9,14 @@ from podsim.model import arguments
 
 DETAILS: Final = "--verbose adds breakdown, other mappings and assumptions"
 IN_SHORT: Final = "--verbose adds details"
-UNCHANGED: Final = "adds the unchanged machine, whose batch may differ"
+UNCHANGED_MACHINE: Final = "adds the unchanged machine, whose batch may differ"
 ONE_LINE: Final = 85
 """Characters of a command and what follows it that fit a line of the usual width beside their label."""
 MONEY: Final = ("money", *(argument.name for argument in arguments.MONEY), "interval", "compile", "require")
 """Flags that `podsim explain` does not take and that change neither mapping nor time."""
 ONLY_PREDICTED: Final = frozenset(("steps", "noise_scale"))
 """Flags that change the answer and that `podsim explain` does not take."""
-COMPARED: Final = frozenset(("workload", "pod", "topology", "set"))
+COMPARE_FLAGS: Final = frozenset(("workload", "pod", "topology", "set"))
 """Flags of a what-if that `podsim compare` answers beside the machine unchanged."""
 POSITIONAL: Final = "workload"
 
@@ -26,10 +26,10 @@ def after_prediction() -> str:
     ledger = inputs.current()
     if ledger is None or ledger.named or ONLY_PREDICTED.intersection(ledger.flags) or POSITIONAL not in ledger.flags:
         return DETAILS
-    what_if = "set" in ledger.flags and COMPARED.issuperset(ledger.flags)
+    what_if = "set" in ledger.flags and COMPARE_FLAGS.issuperset(ledger.flags)
     words = command("compare" if what_if else "explain", ledger, without=MONEY)
     if what_if:
-        return f"{words} · {UNCHANGED}; {IN_SHORT}"
+        return f"{words} · {UNCHANGED_MACHINE}; {IN_SHORT}"
     return f"{words} · {DETAILS if len(words) + len(DETAILS) <= ONE_LINE else IN_SHORT}"
 
 
@@ -58,11 +58,11 @@ def command(
         if name == POSITIONAL or name in without:
             continue
         for item in value if isinstance(value, list | tuple) else [value]:
-            words += [f"--{name.replace('_', '-')}", *([] if item is True else [_spelled(item)])]
+            words += [f"--{name.replace('_', '-')}", *([] if item is True else [_value_text(item)])]
     return shlex.join([*words, *also])
 
 
-def _spelled(value: object) -> str:
+def _value_text(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     plain, (digits, exponent) = f"{value:.12g}", f"{value:.11e}".split("e")

@@ -24,7 +24,10 @@ def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
         (
             Fact("Step time", unit.number(step.mean_s), unit.unit, spread, f"{tail} {unit.unit}"),
             Fact(
-                "Time to train", *_added(report), _share(report.added_s, training_s), f"90 % of runs: {_range(report)}"
+                "Time to train",
+                *_added_time(report),
+                _share(report.added_s, training_s),
+                f"90 % of runs: {_range(report)}",
             ),
         )
     )
@@ -34,17 +37,17 @@ def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
     )
 
 
-def _added(report: NoiseReport) -> tuple[str, str]:
-    return numbers.parted(_signed(report.added_s))
+def _added_time(report: NoiseReport) -> tuple[str, str]:
+    return numbers.split_unit(_with_sign(report.added_s))
 
 
-def _signed(seconds: float) -> str:
+def _with_sign(seconds: float) -> str:
     text = numbers.time(seconds, 2)
     return text if seconds <= 0 else f"+{text}"
 
 
 def _range(report: NoiseReport) -> str:
-    return f"{_signed(report.added_low_s)} to {_signed(report.added_high_s)}"
+    return f"{_with_sign(report.added_low_s)} to {_with_sign(report.added_high_s)}"
 
 
 def _share(added_s: float, training_s: float) -> str:
@@ -85,8 +88,8 @@ def document(fit: NoiseFit) -> Doc:
     facts = (
         Fact("ipu.jitter", numbers.significant(fit.noise.ipu.jitter, 2), "", "at most", "of what an IPU computes"),
         Fact("host.jitter", numbers.significant(host.jitter, 2), "", "median", "of a step, each host"),
-        Fact("host.hiccup_every", *numbers.parted(numbers.time(host.hiccup_every_s, 2)), "each host"),
-        Fact("host.hiccup_size", *numbers.parted(numbers.time(host.hiccup_size_s, 2)), "mean"),
+        Fact("host.hiccup_every", *numbers.split_unit(numbers.time(host.hiccup_every_s, 2)), "each host"),
+        Fact("host.hiccup_size", *numbers.split_unit(numbers.time(host.hiccup_size_s, 2)), "mean"),
         Fact("run.spread", numbers.significant(fit.noise.run.spread, 2), "", "between runs"),
     )
     count = len(fit.submissions)

@@ -33,14 +33,14 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
         yield Note("-v adds the place in each source and the reason", "", Tone.QUIET)
 
 
-UNPUBLISHED = {SourceKind.GIVEN: "how", SourceKind.ASSUMED: "because"}
+REASON_COLUMNS = {SourceKind.GIVEN: "how", SourceKind.ASSUMED: "because"}
 """Kinds of values that no source stands for, each with what its note says; all of them are spelled out."""
 
 
-def assumed(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
+def provenance_blocks(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
     """A summary of one file's values, with those that are given and assumed spelled out."""
     yield Heading(f"{what}, {by_kind(provenance.values())}")
-    for kind, note in UNPUBLISHED.items():
+    for kind, note in REASON_COLUMNS.items():
         rows = tuple(
             (path, numbers.with_micro(item.text), numbers.with_micro(item.note))
             for path, item in provenance.items()
@@ -50,7 +50,7 @@ def assumed(what: str, provenance: Mapping[str, Provenance]) -> Iterator[Block]:
             yield DocTable((Column(kind.value), Column("value", number=True), Column(note, wraps=True)), rows)
 
 
-def typed(flags: Mapping[str, str]) -> Iterator[Block]:
+def typed_values(flags: Mapping[str, str]) -> Iterator[Block]:
     """Numbers that the user gave by flags."""
     if flags:
         yield Heading(f"flags, {len(flags)} value{'' if len(flags) == 1 else 's'}: {len(flags)} {SourceKind.GIVEN}")
@@ -66,7 +66,7 @@ def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) 
         return
     every = by_kind(item for values in each.values() for item in values.values())
     yield Heading(f"{what} {', '.join(each)}: {every}")
-    for kind, note in UNPUBLISHED.items():
+    for kind, note in REASON_COLUMNS.items():
         columns = [Column(kind.value), Column("value", number=True), Column(note, wraps=True)]
         alike = _alike(each, kind)
         rows: list[tuple[str, ...]] = list(alike)
@@ -97,7 +97,7 @@ def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[s
 
     def row(name: str) -> tuple[str, ...]:
         source = known.get(name)
-        titled = (source.title, source.publisher) if source else (numbers.UNKNOWN, numbers.UNKNOWN)
+        titled = (source.title, source.publisher) if source else (numbers.NO_VALUE, numbers.NO_VALUE)
         behind = [f"{counts[name]:,} value{'' if counts[name] == 1 else 's'}"] if counts[name] else []
         return name, *titled, ", ".join([*behind, *(["prices"] if name in priced else [])])
 

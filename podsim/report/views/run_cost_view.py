@@ -8,14 +8,14 @@ from podsim.files import inputs
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
-from podsim.model.run_cost import Capital, Draw, Money, Owned, Range, Rent, ServiceCost, TotalCost
+from podsim.model.run_cost import Capital, Draw, MachineOwnership, Money, Range, Rent, ServiceCost, TotalCost
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Fact, Facts, Heading, Note, Tone
 
 TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
-UNKNOWN = "Price or power of this machine not known"
+NO_PRICE = "Price or power of this machine not known"
 GIVE_PRICES = "give them with --prices FILE"
 OF_TRAINING = "training only"
 LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
@@ -33,45 +33,99 @@ def blocks(money: Money) -> Iterator[Block]:
 def summary(money: Money) -> Iterator[Fact]:
     """Cost and energy of a run, price and power of the machine, rent where a rate was given, each in a line."""
     currency = money.currency
-    if money.run_usd is None:
-        yield Fact("Cost per run", "", remark=UNKNOWN, hint=GIVE_PRICES)
-    else:
-        parts = ", ".join(
-            f"{name} {numbers.money(estimate.value, currency)}"
-            for name, estimate in (
-                ("machine", money.capital_usd),
-                ("energy", money.energy_usd),
-                ("per M tokens", money.million_tokens_usd),
-            )
-            if estimate is not None
-        )
-        cost = money.run_usd
-        remark = _joined(interval(cost, currency), parts, OF_TRAINING)
-        yield Fact("Cost per run", numbers.money(cost.value, currency), "", remark, strong=True)
+    yield _cost_per_run(money)
     if money.energy_j is not None:
         yield _energy(money.energy_j, money)
-    yield from owned(money.owned, currency)
+    yield from ownership_facts(money.owned, currency)
     yield from total_fact(money.total, money.terms, currency)
     if money.rent is not None:
         yield from rents(money.rent, money.terms, currency)
     yield Fact("Terms", "", remark=terms(money.terms, currency))
 
 
-def facts(money: Money, *, in_short: bool) -> Iterator[Fact]:
-    """Cost of a run: all that is known of it, or its cost and energy alone."""
-    return _in_short(money) if in_short else summary(money)
+def facts(money: Money, *, in_short: bool, verbose: bool) -> Iterator[Fact]:
+    """Cost of a run: its cost and energy alone, all that is known of it in few lines, or a line each."""
+    if in_short:
+        return _in_short(money)
+    return summary(money) if verbose else on_one_screen(money)
+
+
+def on_one_screen(money: Money) -> Iterator[Fact]:
+    """`summary` in fewer lines: power with the energy, the price with the total cost, the break-even with the rent."""
+    currency, draw = money.currency, money.owned.draw
+    yield _cost_per_run(money)
+    if money.energy_j is not None and draw is not None:
+        yield Fact("Energy per run", *energy(money.energy_j.value), _join(_power_text(draw), _per_sample(money)))
+    if money.total is None:
+        yield from ownership_facts(money.owned, currency)
+    else:
+        yield _purchase_and_electricity(money.total, money)
+    if money.rent is not None:
+        yield _rent_in_a_line(money.rent, currency)
+    yield Fact("Terms", "", remark=terms(money.terms, currency))
+
+
+def _cost_per_run(money: Money) -> Fact:
+    """The cost of a run with its interval and parts, then the cost of tokens or what of the wall clock is paid."""
+    currency, cost = money.currency, money.run_usd
+    if cost is None:
+        return Fact("Cost per run", "", remark=NO_PRICE, hint=GIVE_PRICES)
+    parts = ", ".join(
+        f"{name} {numbers.money(estimate.value, currency)}"
+        for name, estimate in (
+            ("machine", money.capital_usd),
+            ("energy", money.energy_usd),
+        )
+        if estimate is not None
+    )
+    tokens = money.million_tokens_usd
+    last = OF_TRAINING if tokens is None else f"{numbers.money(tokens.value, currency)}/M tokens"
+    remark = _join(interval(cost, currency), parts, last)
+    return Fact("Cost per run", numbers.money(cost.value, currency), "", remark, strong=True)
+
+
+def _power_text(draw: Draw) -> str:
+    """The power that an energy is at, with its interval where it is predicted: "at 102 kW, 90 %: 86.1 – 118"."""
+    number, unit, remark = watts(draw)
+    if draw.predicted is not None:
+        return f"at {number} {unit}, {remark.partition(' in use')[0]}"
+    return f"at {number} {unit}{'' if draw.typical_w is not None else ' peak'}"
+
+
+def _per_sample(money: Money) -> str:
+    return "" if money.sample_j is None else f"{numbers.rate(money.sample_j.value, 'J')} per sample"
+
+
+def _purchase_and_electricity(total: TotalCost, money: Money) -> Fact:
+    """The total cost of ownership with its two parts and the years of the prices."""
+    energy_text, purchase = (
+        numbers.money(part.value, money.currency) for part in (total.energy_usd, total.purchase_usd)
+    )
+    remark = _join(f"machine {purchase}, electricity {energy_text}", _priced_in(money.owned.capital))
+    return Fact("Total cost", numbers.money(total.usd.value, money.currency), "", remark)
+
+
+def _rent_in_a_line(rent: Rent, currency: Currency) -> Fact:
+    """Rent of a run, its rate, and from how many hours of use on owning is cheaper."""
+    cost, hours = rent.run_usd, rent.break_even_hours
+    rate = f"at {numbers.money(rent.usd_per_hour, currency)}/h"
+    owning = "no break-even, or the price is not known"
+    if hours is not None:
+        owning = f"break-even at {numbers.count(hours)} h of use"
+    remark = _join(" ".join(filter(None, (interval(cost, currency), rate))), owning)
+    return Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
 
 
 def _in_short(money: Money) -> Iterator[Fact]:
     """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
     currency, terms, ownership = money.currency, money.terms, money.owned
     if money.run_usd is None:
-        yield Fact("Cost per run", numbers.UNKNOWN, "", UNKNOWN, hint=GIVE_PRICES)
+        yield Fact("Cost per run", numbers.NO_VALUE, "", NO_PRICE, hint=GIVE_PRICES)
     else:
         cost = money.run_usd
         of_terms = f"{interval(cost, currency)} at {numbers.percent(terms.use)} use over {_years(terms)}".lstrip()
         yield Fact(
-            "Cost per run", numbers.money(cost.value, currency), "", _joined(of_terms, _priced_in(ownership.capital))
+            "Cost per run", numbers.money(cost.value, currency), "", _join(of_terms, _priced_in(ownership.capital))
         )
     if money.energy_j is not None and ownership.draw is not None:
         draw = ownership.draw
@@ -90,16 +144,16 @@ def _years(terms: Terms) -> str:
     return f"{numbers.short(terms.years)} year{'' if terms.years == 1 else 's'}"
 
 
-def _joined(*texts: str) -> str:
+def _join(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
 
-def owned(ownership: Owned, currency: Currency = DOLLARS) -> Iterator[Fact]:
+def ownership_facts(ownership: MachineOwnership, currency: Currency = DOLLARS) -> Iterator[Fact]:
     """Price and power of a machine."""
     capital = ownership.capital
     if capital is not None:
         text = "sum of its parts" if capital.derived else "as quoted"
-        parts = _joined(interval(capital.usd, currency), text, age([capital]))
+        parts = _join(interval(capital.usd, currency), text, age([capital]))
         yield Fact("Machine price", numbers.money(capital.usd.value, currency), "", parts)
     if ownership.draw is not None:
         yield Fact("Power", *watts(ownership.draw))
@@ -118,7 +172,7 @@ def _month(date: str) -> str:
     return f"{calendar.month_name[int(rest[0])]} {year}" if rest else year
 
 
-def old_prices(ownerships: Iterable[Owned | None]) -> Iterator[Note]:
+def old_prices(ownerships: Iterable[MachineOwnership | None]) -> Iterator[Note]:
     """A warning where prices behind an answer are old, with their months."""
     text = age(ownership.capital for ownership in ownerships if ownership)
     if text:
@@ -167,14 +221,14 @@ def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:
     yield DocTable(
         (Column("Assumption"), Column("Value", number=True), Column("Kind")),
         tuple(
-            (assumption.name, _assumed(assumption.value, assumption.unit, currency), assumption.grade.value)
+            (assumption.name, _assumption_text(assumption.value, assumption.unit, currency), assumption.grade.value)
             for assumption in total.assumptions
         ),
     )
     yield Note(LEFT_OUT, "", Tone.QUIET)
 
 
-def _assumed(value: float, unit: str, currency: Currency) -> str:
+def _assumption_text(value: float, unit: str, currency: Currency) -> str:
     """A number behind a total cost, in its unit."""
     if unit.startswith("USD"):
         per = unit.removeprefix("USD")
@@ -189,13 +243,13 @@ def _each(usd: float, currency: Currency) -> str:
     return f"{currency.sign}{numbers.short(currency.of(usd))}"
 
 
-def served(cost: ServiceCost | None) -> Iterator[Fact]:
+def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
     """What a million requests and generated tokens cost, a line each."""
     if cost is None:
-        yield Fact("Cost", numbers.UNKNOWN, "", UNKNOWN, hint=GIVE_PRICES)
+        yield Fact("Cost", numbers.NO_VALUE, "", NO_PRICE, hint=GIVE_PRICES)
         return
     currency = cost.currency
-    parts = _joined("per million requests at this load", _priced_in(cost.owned.capital))
+    parts = _join("per million requests at this load", _priced_in(cost.owned.capital))
     if cost.rented is not None:
         parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
     yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)
@@ -216,29 +270,29 @@ def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:
         for title, estimate in each
         if estimate is not None
     ]
-    yield Facts((*owned(cost.owned, currency), hourly, *facts))
+    yield Facts((*ownership_facts(cost.owned, currency), hourly, *facts))
     yield from bases(cost.owned)
     yield from old_prices([cost.owned])
     yield Note(terms(cost.terms, currency), "Terms", Tone.QUIET)
 
 
-def bases(ownership: Owned) -> Iterator[Note]:
+def bases(ownership: MachineOwnership) -> Iterator[Note]:
     """Sources of price and power."""
     if ownership.capital is None or ownership.draw is None:
-        yield Note(UNKNOWN, "", Tone.WARNING, GIVE_PRICES)
+        yield Note(NO_PRICE, "", Tone.WARNING, GIVE_PRICES)
     if ownership.capital is not None:
-        yield Note(_sourced(ownership.capital), "Price", Tone.QUIET)
+        yield Note(_price_sources(ownership.capital), "Price", Tone.QUIET)
     if ownership.draw is not None:
-        yield Note(_joined(ownership.draw.basis, loads(ownership.draw)), "Power", Tone.QUIET)
+        yield Note(_join(ownership.draw.basis, loads(ownership.draw)), "Power", Tone.QUIET)
 
 
-def _sourced(capital: Capital) -> str:
+def _price_sources(capital: Capital) -> str:
     """Whose price it is; a sum of parts with the documents that price them."""
     named = [source for source in capital.sources if source not in capital.basis]
     return f"{capital.basis} ({'; '.join(named)})" if named else capital.basis
 
 
-def priced_by(ownerships: Iterable[Owned]) -> Iterator[Note]:
+def priced_by(ownerships: Iterable[MachineOwnership]) -> Iterator[Note]:
     """Every document that prices machines, with its date."""
     sources = dict.fromkeys(
         source for ownership in ownerships if ownership.capital for source in ownership.capital.sources
@@ -256,8 +310,8 @@ def loads(draw: Draw) -> str:
 
 def _energy(joules: Estimate, money: Money) -> Fact:
     """Energy of a run, and of a sample."""
-    sample = "" if money.sample_j is None else f"{numbers.rate(money.sample_j.value, 'J')} per sample"
-    return Fact("Energy per run", *energy(joules.value), ", ".join(filter(None, (sample, "with cooling"))))
+    remark = ", ".join(filter(None, (_per_sample(money), "with cooling")))
+    return Fact("Energy per run", *energy(joules.value), remark)
 
 
 def _facts(money: Money) -> Iterator[Fact]:
@@ -276,7 +330,7 @@ def rents(rent: Rent, terms: Terms, currency: Currency) -> Iterator[Fact]:
     """Rent of a run, and from when on owning is cheaper."""
     cost = rent.run_usd
     rate = f"{numbers.money(rent.usd_per_hour, currency)} per hour"
-    remark = _joined(interval(cost, currency), f"at {rate}")
+    remark = _join(interval(cost, currency), f"at {rate}")
     yield Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
     yield _break_even(rent, terms)
 
@@ -284,7 +338,7 @@ def rents(rent: Rent, terms: Terms, currency: Currency) -> Iterator[Fact]:
 def _break_even(rent: Rent, terms: Terms) -> Fact:
     """After how many hours and months of use owning is cheaper than renting."""
     if rent.break_even_hours is None or rent.break_even_months is None:
-        return Fact("Break-even", numbers.UNKNOWN, "", "owning is never cheaper, or the price is not known")
+        return Fact("Break-even", numbers.NO_VALUE, "", "owning is never cheaper, or the price is not known")
     at = f"at {numbers.percent(terms.use)} use"
     text = f"of use, {numbers.short(rent.break_even_months)} months {at}: owning is cheaper beyond"
     if rent.break_even_months > 12 * terms.years:
@@ -301,7 +355,7 @@ def interval(estimate: Estimate | Range, currency: Currency = DOLLARS) -> str:
 
 def watts(draw: Draw) -> tuple[str, str, str]:
     """Number, unit and remark on the power of a machine."""
-    number, unit = numbers.parted(numbers.rate(draw.least_w, "W"))
+    number, unit = numbers.split_unit(numbers.rate(draw.least_w, "W"))
     if draw.predicted is not None:
         scale = numbers.rates((draw.least_w,), "W")
         ends = f"90 %: {scale.number(draw.predicted.low)} – {scale.number(draw.predicted.high)}"

@@ -18,7 +18,7 @@ def rate(p: Prediction) -> Iterator[Fact]:
     """Tokens a second, of all IPUs and of each."""
     if (estimate := p.tokens_per_s) is None:
         return
-    text = numbers.shown(estimate, numbers.COUNT)
+    text = numbers.format_estimate(estimate, numbers.COUNT)
     each = numbers.short(estimate.value / p.mapping.ipus, 1 if numbers.is_coarse(estimate) else 3)
     yield Fact("Token rate", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
 

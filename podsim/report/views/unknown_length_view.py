@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from podsim.model.prediction import Considered, Prediction
+from podsim.model.prediction import ConsideredMapping, Prediction
 from podsim.report import numbers
 from podsim.report.doc import Column, DocTable, Fact, Note
 from podsim.report.views import tokens_view
@@ -11,8 +11,8 @@ from podsim.report.views import tokens_view
 def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     """Throughput with its interval, then the step."""
     level = numbers.level(p.interval)
-    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
-    step = numbers.shown(p.step_s, numbers.STEP_TIME)
+    rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
+    step = numbers.format_estimate(p.step_s, numbers.STEP_TIME)
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
@@ -26,11 +26,11 @@ def length(p: Prediction) -> Fact:
 
 def notes(p: Prediction) -> Iterator[Note]:
     """The flags that would give a time to train."""
-    if not p.timed:
+    if not p.has_length:
         yield Note(f"run length not specified; give {' or '.join(p.length_flags)}", "Time to train")
 
 
-def considered(p: Prediction, rows: Sequence[Considered], chosen: int) -> DocTable:
+def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: int) -> DocTable:
     """The candidate mappings, with the throughput of each."""
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     packed = p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch

@@ -190,7 +190,7 @@ def _curves(result: Validation, *, verbose: bool) -> DocTable:
 def three(summary: ErrorSummary | None) -> tuple[str, str, str]:
     """Mean, signed mean and worst error, as printed."""
     if summary is None:
-        return numbers.UNKNOWN, numbers.UNKNOWN, numbers.UNKNOWN
+        return numbers.NO_VALUE, numbers.NO_VALUE, numbers.NO_VALUE
     return (
         numbers.percent(summary.mean_abs, 1),
         numbers.signed_percent(summary.mean_signed),

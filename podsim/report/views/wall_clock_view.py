@@ -26,10 +26,10 @@ def is_longer(clock: WallClock, time_to_train_s: Estimate) -> bool:
 
 
 def fact(clock: WallClock, time_to_train_s: Estimate, level: float, hint: str = "") -> Iterator[Fact]:
-    """The wall clock with its interval of that level and what it has beside training; nothing where it is not known."""
+    """The wall clock with its interval of that level and its other parts; nothing where it is not known."""
     if clock.total_s is None:
         return
-    total = numbers.shown(clock.total_s, numbers.TIME)
+    total = numbers.format_estimate(clock.total_s, numbers.TIME)
     around = {
         _of_program(clock).lower(): clock.compile_s.value,
         "weights to IPUs": clock.weights_s.value,
@@ -69,7 +69,7 @@ def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
     yield _row("Weights to IPUs", clock.weights_s, state)
     if clock.total_s is not None:
         yield _row("Time to train", p.time_to_train_s, _of_run(p))
-        yield from (_interrupted(report) for report in clock.failures)
+        yield from (_interruption_texts(report) for report in clock.failures)
     yield "Last checkpoint", numbers.time(clock.checkpoint_s, 2), "", "assumed", ""
     if clock.total_s is not None:
         yield _row("Wall clock", clock.total_s, "")
@@ -89,7 +89,7 @@ def _of_run(p: Prediction) -> str:
     return f"steps, {', '.join(counted)}" if counted else "steps only"
 
 
-def _interrupted(report: GoodputReport) -> tuple[str, ...]:
+def _interruption_texts(report: GoodputReport) -> tuple[str, ...]:
     lost_s = report.finish_s.mean - report.run.work_s
     basis = (
         f"goodput {numbers.percent(report.goodput.mean, 1)}, {numbers.short(report.failures.mean)} failures, "

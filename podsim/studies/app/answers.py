@@ -23,7 +23,7 @@ from podsim.studies import notebook
 from podsim.studies.app import html
 from podsim.studies.app.headline import headline, side_by_side
 from podsim.studies.app.pair import FILES, SIDES, TITLES, Pair
-from podsim.studies.app.query import OF_MACHINE, PRICED, Query
+from podsim.studies.app.query import OF_MACHINE, PRICED_BY, Query
 from podsim.studies.app.views import BY_NAME, View, question
 from podsim.studies.predict.report import step_bars
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from podsim.model.trace import Trace
 
-KEPT: Final = TABLES.add("answers of the app", Table[tuple[str, str], Displayable](24))
+ANSWERS: Final = TABLES.add("answers of the app", Table[tuple[str, str], Displayable](24))
 """The latest answers by verb and query: a page, a file and the JSON of an answer need it once."""
 STYLE: Final = re.compile(r"<style\b.*?</style>", re.DOTALL)
 STEP: Final = "Step time, part by part"
@@ -50,17 +50,17 @@ def query_of(view: View, text: str) -> Query | Pair:
 def answer_of(query: Query | Pair, on_progress: Callable[[int, int], None] | None = None) -> Displayable:
     """The answer of a question, kept for the next request about it."""
     key = ("diff" if isinstance(query, Pair) else query.verb), query.text
-    if key in KEPT:
-        return KEPT[key]
+    if key in ANSWERS:
+        return ANSWERS[key]
     if isinstance(query, Pair):
-        return KEPT.keep(key, _difference(query, on_progress))
+        return ANSWERS.keep(key, _difference(query, on_progress))
     callback = {"on_progress": on_progress} if "on_progress" in studies.arguments(query.verb) else {}
     own = {name: value for name, value in query.values.items() if name in studies.arguments(query.verb)}
     answer: Displayable = studies.load(query.verb)(**own, **callback)
     if query.money:
         machine = {name: own[name] for name in OF_MACHINE if name in own}
-        answer = studies.load(PRICED[query.verb])(answer, **machine, **query.money)
-    return KEPT.keep(key, answer)
+        answer = studies.load(PRICED_BY[query.verb])(answer, **machine, **query.money)
+    return ANSWERS.keep(key, answer)
 
 
 def _difference(pair: Pair, on_progress: Callable[[int, int], None] | None) -> Displayable:
@@ -90,18 +90,18 @@ def _sides(pair: Pair, on_progress: Callable[[int, int], None] | None) -> list[P
     return result
 
 
-def shown(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+def show(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """The answer as HTML: figures, intervals and the screen."""
     query = query_of(view, text)
     if isinstance(query, Pair):
         return {"html": _shown_sides(view, query, on_progress)}
     before = None
     if view.changes and query.values.get("changes"):
-        before = answer_of(_unchanged(query), on_progress)
+        before = answer_of(_without_changes(query), on_progress)
     answer = answer_of(query, on_progress)
     return {
         "html": html.answer(
-            headline(_priced(answer, query), before), plain(page.fragment(_screen(view, answer, query)))
+            headline(_with_prices(answer, query), before), plain(page.fragment(_screen(view, answer, query)))
         )
     }
 
@@ -125,12 +125,12 @@ def _shown_sides(view: View, pair: Pair, on_progress: Callable[[int, int], None]
     return html.answer(figures, html.sides(screens, plain(page.fragment(difference))))
 
 
-def _priced(answer: Displayable, query: Query) -> Displayable:
+def _with_prices(answer: Displayable, query: Query) -> Displayable:
     """A prediction with what its machine and the run cost at the usual terms, as --verbose adds it."""
-    if not isinstance(answer, Prediction) or not answer.timed or answer.money:
+    if not isinstance(answer, Prediction) or not answer.has_length or answer.money:
         return answer
     named = {name: query.values[name] for name in OF_MACHINE if name in query.values}
-    priced: Displayable = studies.load("priced")(answer, **named)
+    priced: Displayable = studies.load("price")(answer, **named)
     return priced
 
 
@@ -139,7 +139,7 @@ def plain(fragment: str) -> str:
     return STYLE.sub("", fragment)
 
 
-def _unchanged(query: Query) -> Query:
+def _without_changes(query: Query) -> Query:
     values = {name: value for name, value in query.values.items() if name != "changes"}
     return Query(verb=query.verb, values=values, texts={}, errors={})
 
@@ -153,7 +153,7 @@ def _screen(view: View, answer: Displayable, query: Query) -> Doc:
         return Doc((first, *others[:-1], (Heading(STEP), step_bars(answer)), *others[-1:]))
     if not view.long:
         return doc
-    charts = {chart: None for _, chart in figure.drawn(notebook.page(answer, query.values).blocks)}
+    charts = {chart: None for _, chart in figure.drawables(notebook.page(answer, query.values).blocks)}
     shown = {block for group in doc.groups for block in group}
     return Doc((first, *((chart,) for chart in charts if isinstance(chart, Chart) and chart not in shown), *others))
 
@@ -164,7 +164,7 @@ def details(view: View, text: str, on_progress: Callable[[int, int], None] | Non
     answer = answer_of(query, on_progress)
     record = ledger(answer)
     with inputs.of(record and record.copy()):
-        handout = evidence.recorded(notebook.page(answer, query.values))
+        handout = evidence.with_record(notebook.page(answer, query.values))
         notes = tuple(Note(text, "·") for text in handout.risks)
         return {"html": plain(page.fragment(Doc((notes, *handout.blocks.groups))))}
 
@@ -183,23 +183,23 @@ def spans(view: View, text: str, on_progress: Callable[[int, int], None] | None 
 def file(suffix: str) -> Callable[..., dict[str, Any]]:
     """A task that writes an answer as `-o` does, and gives the content in base64."""
 
-    def written(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    def save(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
         answer = answer_of(query_of(view, text), on_progress)
         with TemporaryDirectory() as folder:
             path = Path(folder, f"{view.name}{suffix}")
             answer.save(path)
             return {"base64": b64encode(bytes_of(path, "cannot-write", 8 * MOST_BYTES)).decode()}
 
-    return written
+    return save
 
 
 def warm(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Answer once, so that the next answer is quick."""
-    shown(view, text, on_progress)
+    show(view, text, on_progress)
     return {}
 
 
-TASKS: Final = {"answer": shown, "details": details, "json": document, "spans": spans, "warm": warm}
+TASKS: Final = {"answer": show, "details": details, "json": document, "spans": spans, "warm": warm}
 
 
 def run(task: str, view: str, text: str, on_progress: Callable[[int, int], None]) -> dict[str, Any]:

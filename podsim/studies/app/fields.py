@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from podsim.files import find
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind
 from podsim.scenario import LISTS
 from podsim.studies.app import views
 from podsim.studies.app.pair import SIDES, TITLES, Pair
-from podsim.studies.app.query import CHANGE, Query, offered
+from podsim.studies.app.query import CHANGE, Query, app_arguments
 from podsim.studies.call_record import FLAGS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ScenarioFields(NamedTuple):
     further: list[tuple[str, list[Field]]]
 
     @property
-    def opened(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a further field has an error, which must be seen."""
         return any(item.error for _, items in self.further for item in items)
 
@@ -103,34 +103,36 @@ def parts(view: View, query: Query | Pair) -> list[ScenarioFields]:
     if isinstance(query, Query):
         return [_part(view, query)]
     return [
-        _named(_part(view, side_query, title), f"{side}.")
+        _name_parts(_part(view, side_query, title), f"{side}.")
         for side, side_query, title in zip(SIDES, query.sides, TITLES, strict=True)
     ]
 
 
 def _part(view: View, query: Query, title: str = "") -> ScenarioFields:
-    return ScenarioFields(title, first(view, query), prices(view, query), changed(view, query), further(view, query))
+    return ScenarioFields(
+        title, first(view, query), prices(view, query), slider_fields(view, query), further(view, query)
+    )
 
 
-def _named(part: ScenarioFields, prefix: str) -> ScenarioFields:
-    def named(items: list[Field]) -> list[Field]:
+def _name_parts(part: ScenarioFields, prefix: str) -> ScenarioFields:
+    def with_names(items: list[Field]) -> list[Field]:
         return [item._replace(name=prefix + item.name) for item in items]
 
-    more = [(heading, named(items)) for heading, items in part.further]
-    return ScenarioFields(part.title, named(part.first), named(part.prices), named(part.changed), more)
+    more = [(heading, with_names(items)) for heading, items in part.further]
+    return ScenarioFields(part.title, with_names(part.first), with_names(part.prices), with_names(part.changed), more)
 
 
 def first(view: View, query: Query) -> list[Field]:
     """The fields on top of a view."""
-    return [_field(offered(view.verb)[name], query) for name in view.first]
+    return [_field(app_arguments(view.verb)[name], query) for name in view.first]
 
 
 def prices(view: View, query: Query) -> list[Field]:
     """The fields of prices that stand next to the question."""
-    return [_field(offered(view.verb)[name], query) for name in view.prices]
+    return [_field(app_arguments(view.verb)[name], query) for name in view.prices]
 
 
-def changed(view: View, query: Query) -> list[Field]:
+def slider_fields(view: View, query: Query) -> list[Field]:
     """A field for each number of link, chip and machine that has a slider."""
     given = dict(_change(text) for text in query.texts.get("changes", ()))
     if not view.changes:
@@ -144,16 +146,16 @@ def changed(view: View, query: Query) -> list[Field]:
             placeholder="unchanged",
             stops=views.FACTORS,
         )
-        for path, label in views.CHANGED.items()
+        for path, label in views.SLIDER_TITLES.items()
     ]
 
 
 def further(view: View, query: Query) -> list[tuple[str, list[Field]]]:
     """The other fields of a view under their headings."""
-    declared = offered(view.verb)
+    declared = app_arguments(view.verb)
     result = [(heading, [_field(declared[name], query) for name in names]) for heading, names in views.groups(view)]
     if view.changes:
-        others = [text for text in query.texts.get("changes", ()) if _change(text)[0] not in views.CHANGED]
+        others = [text for text in query.texts.get("changes", ()) if _change(text)[0] not in views.SLIDER_TITLES]
         field = _field(declared["changes"], query)._replace(label="Other changed numbers", value="\n".join(others))
         result.insert(0, ("Other numbers", [field]))
     return result
@@ -169,7 +171,7 @@ def _field(argument: Argument, query: Query) -> Field:
     texts = query.texts.get(name, ())
     form = _form(argument)
     value = "\n".join(texts)
-    if not value and argument.default not in (None, REQUIRED, ()):
+    if not value and argument.default not in (None, NO_DEFAULT, ()):
         value = str(argument.default).lower() if form == "switch" else str(argument.default)
     return Field(
         name=name,
@@ -181,7 +183,7 @@ def _field(argument: Argument, query: Query) -> Field:
         placeholder=_placeholder(argument),
         options=_options(argument, value) if form == "select" else (),
         stops=views.stops(name),
-        required=argument.default is REQUIRED,
+        required=argument.default is NO_DEFAULT,
     )
 
 
@@ -197,10 +199,10 @@ def _help(argument: Argument) -> str:
     """The help of an argument with labels in place of flags; that of names leaves files to the command line."""
     if argument.name in KINDS and "file" in argument.help:
         return ""
-    return FLAG.sub(lambda match: _called(match[1]), argument.help)
+    return FLAG.sub(lambda match: _flag_title(match[1]), argument.help)
 
 
-def _called(flag: str) -> str:
+def _flag_title(flag: str) -> str:
     name = flag.replace("-", "_")
     return LABELS.get(FLAGS_BACK.get(name, name), " ".join(ACRONYMS.get(word, word) for word in name.split("_")))
 
@@ -218,7 +220,7 @@ def _placeholder(argument: Argument) -> str:
         return f"such as {argument.example.strip(chr(34))}"
     if argument.kind in LISTS:
         return f"{argument.metavar}, a line each"
-    return "" if argument.default is REQUIRED else "default"
+    return "" if argument.default is NO_DEFAULT else "default"
 
 
 def _options(argument: Argument, value: str) -> tuple[tuple[str, str], ...]:
@@ -226,8 +228,8 @@ def _options(argument: Argument, value: str) -> tuple[tuple[str, str], ...]:
     names = find.names(KINDS[argument.name]) if argument.name in KINDS else argument.choices
     empty = (
         ()
-        if argument.default not in (None, REQUIRED)
-        else (("", "choose" if argument.default is REQUIRED else "default"),)
+        if argument.default not in (None, NO_DEFAULT)
+        else (("", "choose" if argument.default is NO_DEFAULT else "default"),)
     )
     other = () if value in ("", *names) else ((value, value),)
     return (*empty, *((name, name) for name in names), *other)
@@ -243,11 +245,13 @@ def at_fault(view: View, error: dict[str, Any]) -> str:
         if of_side and not start:
             name = at_fault(view, {**error, "message": rest})
             return f"{side}.{name}" if name else ""
-    declared = offered(view.verb)
+    declared = app_arguments(view.verb)
     by_code = {"bad-change": "changes", "bad-pod": "pod"}.get(error["code"], error["code"].partition("unknown-")[2])
     texts = [error["message"], *error["context"], error["hint"]]
     words = [word.replace("-", "_") for text in texts for word in FLAG.findall(text)]
     start = error["message"].partition(" ")[0].rstrip(":")
-    changed = [CHANGE + path for path in views.CHANGED if view.changes and any(path in text for text in texts[:-1])]
+    changed = [
+        CHANGE + path for path in views.SLIDER_TITLES if view.changes and any(path in text for text in texts[:-1])
+    ]
     names = [*changed, by_code, start, *(FLAGS_BACK.get(word, word) for word in words)]
     return next((name for name in names if name in declared or name in changed), "")

@@ -45,12 +45,12 @@ class Guard:
                 await self._app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_checked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await (self._refusal(scope) or self._app)(scope, receive, guarded)
+        await (self._refusal(scope) or self._app)(scope, receive, send_checked)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         """The response to a request that is refused; None for one of the app's own."""

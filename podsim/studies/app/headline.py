@@ -55,14 +55,14 @@ class AnswerFigures(NamedTuple):
 
 def headline(answer: object, before: object | None = None) -> AnswerFigures:
     """What an answer of any verb shows first; `before` is the answer without changes, to compare with."""
-    shown = _SHOWN.get(type(answer).__name__)
+    shown = _HEADLINES.get(type(answer).__name__)
     if isinstance(answer, Prediction | ComparatorPrediction):
         return _of_prediction(answer, before)
     return shown(answer) if shown else AnswerFigures(())
 
 
 def _estimate(label: str, estimate: Estimate, ladder: numbers.Ladder, level: float, remark: str = "") -> KeyFigure:
-    text = numbers.shown(estimate, ladder)
+    text = numbers.format_estimate(estimate, ladder)
     return KeyFigure(label, text.number, text.unit, f"{numbers.level(level)}: {text.interval}", remark)
 
 
@@ -98,7 +98,7 @@ def _costs(answer: Prediction | ComparatorPrediction) -> list[KeyFigure]:
     capital, run = money.owned.capital, money.run_usd
     price = numbers.money(capital.usd.value if capital else None, money.currency)
     return [
-        KeyFigure("Machine price", price, "", f"with {numbers.counted(money.owned.hosts, 'host')}"),
+        KeyFigure("Machine price", price, "", f"with {numbers.count_of(money.owned.hosts, 'host')}"),
         KeyFigure("Cost per run", numbers.money(run.value if run else None, money.currency), "", "at usual prices"),
     ]
 
@@ -111,7 +111,7 @@ def _step(answer: Prediction | ComparatorPrediction) -> list[KeyFigure]:
 
 
 def _pairs(before: Prediction, answer: Prediction, *, timed: bool) -> tuple[str, list[tuple[str, Estimate]]]:
-    name = "time_to_train_s" if timed and before.timed else "step_s"
+    name = "time_to_train_s" if timed and before.has_length else "step_s"
     first, second = getattr(before, name), getattr(answer, name)
     change = numbers.signed_percent(second.value / first.value - 1)
     what = "Time to train" if name == "time_to_train_s" else "Step time"
@@ -123,7 +123,7 @@ def _rows(pairs: Sequence[tuple[str, Estimate]], ladder: numbers.Ladder, marked:
     most = max((max(each.high, each.value) for _, each in pairs), default=0.0) or 1.0
     result = []
     for at, (label, each) in enumerate(pairs):
-        text = numbers.shown(each, ladder)
+        text = numbers.format_estimate(each, ladder)
         result.append(
             IntervalRow(
                 label,
@@ -171,11 +171,11 @@ def _near(candidates: Iterable[Candidate], chosen: Candidate) -> list[Candidate]
 
 
 def _of_scale(report: ScaleReport) -> AnswerFigures:
-    answered = report.answered
+    answered = report.predictions
     first, last = answered[0], answered[-1]
-    figures = [_time(f"On {each.ipus:,} IPUs", each) for each in (first, last) if each.timed]
+    figures = [_time(f"On {each.ipus:,} IPUs", each) for each in (first, last) if each.has_length]
     figures = figures or [_throughput(first), _throughput(last)]
-    if report.timed and first is not last:
+    if report.has_length and first is not last:
         gain = first.time_to_train_s.value / last.time_to_train_s.value
         figures.append(
             KeyFigure("Speed-up", f"{numbers.short(gain)}×", "", f"{numbers.times(last.ipus / first.ipus)} the IPUs")
@@ -203,7 +203,7 @@ def _of_explanation(explanation: Explanation) -> AnswerFigures:
     return _of_prediction(explanation.prediction, None)
 
 
-_SHOWN: dict[str, Any] = {
+_HEADLINES: dict[str, Any] = {
     "Plan": _of_plan,
     "ScaleReport": _of_scale,
     "Comparison": _of_comparison,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from podsim.caches.tables import TABLES, Table
-from podsim.report.escape import escaped
+from podsim.report.escape import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +41,10 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_escaped,
+        finalize=_escape,
     )
 
 
-def _escaped(value: object) -> object:
+def _escape(value: object) -> object:
     """What a template prints, without control characters; HTML is made of such texts already."""
-    return escaped(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return escape_text(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from podsim.errors import meant
+from podsim.errors import did_you_mean
 from podsim.files import find
 from podsim.files.inputs import Ledger
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind, short
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind, short
 from podsim.model.arguments import MONEY
 from podsim.scenario import LISTS, of_texts, texts_of
 from podsim.studies import arguments, notebook
@@ -25,7 +25,7 @@ CHANGE: Final = "changes:"
 """How the name of a form field of one change begins: "changes:chip.clock"."""
 NAMES: Final = ("machines", "against", "topologies", "to")
 """Lists of names that the command line takes as paths too."""
-PRICED: Final[Mapping[str, str]] = {"predict": "priced"}
+PRICED_BY: Final[Mapping[str, str]] = {"predict": "price"}
 """Verbs that are asked for an answer, with that which adds what it costs: one command line asks for both."""
 OF_MACHINE: Final[tuple[str, ...]] = ("topology", "chip", "changes")
 """What the second verb has to know of the question."""
@@ -46,7 +46,7 @@ class Query:
         """The query string of the values that are not at their default, in the order of the verb."""
         pairs = [
             (name, text)
-            for name, argument in declared(self.verb).items()
+            for name, argument in declared_arguments(self.verb).items()
             if name in self.values and self.values[name] != argument.default
             for text in texts_of(self.values[name])
         ]
@@ -56,7 +56,7 @@ class Query:
     def command(self) -> list[str]:
         """The words of the command line that asks the same."""
         names = {**FLAGS, **ARGUMENTS.get(self.verb, {})}
-        flags = {names.get(name, name): value for name, value in self._stated().items()}
+        flags = {names.get(name, name): value for name, value in self._given_flags().items()}
         return notebook.command(Ledger(verb=COMMANDS.get(self.verb, self.verb), flags=dict(sorted(flags.items()))))
 
     @property
@@ -67,51 +67,51 @@ class Query:
     @property
     def call(self) -> str:
         """The call in Python that asks the same."""
-        stated = self._stated()
+        stated = self._given_flags()
         ahead = [repr(stated.pop("workload"))] if "workload" in stated else []
         money = {name: stated.pop(name) for name in self.money}
-        text = f"podsim.{self.verb}({', '.join((*ahead, *_spelled(stated)))})"
+        text = f"podsim.{self.verb}({', '.join((*ahead, *_command_words(stated)))})"
         if not money:
             return text
         flags = {name: stated[name] for name in OF_MACHINE if name in stated} | money
-        return f"podsim.{PRICED[self.verb]}({', '.join((text, *_spelled(flags)))})"
+        return f"podsim.{PRICED_BY[self.verb]}({', '.join((text, *_command_words(flags)))})"
 
     @property
     def money(self) -> dict[str, Any]:
         """Terms of the verb that adds costs, as far as they are stated."""
-        return {name: value for name, value in self._stated().items() if name not in arguments(self.verb)}
+        return {name: value for name, value in self._given_flags().items() if name not in arguments(self.verb)}
 
-    def _stated(self) -> dict[str, Any]:
-        known = declared(self.verb)
+    def _given_flags(self) -> dict[str, Any]:
+        known = declared_arguments(self.verb)
         return {
             name: self.values[name] for name in known if self.values.get(name, None) not in (None, known[name].default)
         }
 
 
-def _spelled(flags: Mapping[str, Any]) -> list[str]:
+def _command_words(flags: Mapping[str, Any]) -> list[str]:
     return [f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in flags.items()]
 
 
-def declared(verb: str) -> dict[str, Argument]:
+def declared_arguments(verb: str) -> dict[str, Argument]:
     """The arguments of a verb, and of that which adds what its answer costs."""
-    return {**arguments(verb), **({argument.name: argument for argument in MONEY} if verb in PRICED else {})}
+    return {**arguments(verb), **({argument.name: argument for argument in MONEY} if verb in PRICED_BY else {})}
 
 
-def offered(verb: str) -> dict[str, Argument]:
+def app_arguments(verb: str) -> dict[str, Argument]:
     """The arguments of a verb that the app takes."""
-    return {name: argument for name, argument in declared(verb).items() if argument.kind not in NOT_ASKED}
+    return {name: argument for name, argument in declared_arguments(verb).items() if argument.kind not in NOT_ASKED}
 
 
 def read(verb: str, pairs: Iterable[tuple[str, str]]) -> Query:
     """The question of a form or a query string; empty fields are left out, lists take a line for each item."""
-    known = offered(verb)
+    known = app_arguments(verb)
     texts: dict[str, list[str]] = {}
     errors: dict[str, str] = {}
     for name, text in _by_argument(pairs):
         if name in known:
             texts.setdefault(name, []).extend(_items(known[name], text))
         elif text.strip():
-            errors[""] = _unknown(verb, name, known)
+            errors[""] = _unknown_argument(verb, name, known)
     values = {}
     for name, given in texts.items():
         if not given:
@@ -122,7 +122,7 @@ def read(verb: str, pairs: Iterable[tuple[str, str]]) -> Query:
         except ValueError as error:
             errors[name] = str(error)
     for name, argument in known.items():
-        if argument.default is REQUIRED and name not in values:
+        if argument.default is NO_DEFAULT and name not in values:
             errors.setdefault(name, "is missing")
     return Query(verb=verb, values=values, texts={name: tuple(given) for name, given in texts.items()}, errors=errors)
 
@@ -142,10 +142,10 @@ def _items(argument: Argument, text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _unknown(verb: str, name: str, known: Mapping[str, Argument]) -> str:
-    if name in declared(verb):
+def _unknown_argument(verb: str, name: str, known: Mapping[str, Argument]) -> str:
+    if name in declared_arguments(verb):
         return f"{short(name)} {NO_FILE}"
-    return f"{verb} has no argument {short(name)}{meant(name, known)}"
+    return f"{verb} has no argument {short(name)}{did_you_mean(name, known)}"
 
 
 def _refuse_paths(argument: Argument, texts: Iterable[str]) -> None:

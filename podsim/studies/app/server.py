@@ -205,7 +205,7 @@ def _question(view: views.View, query: Query | Pair) -> str:
 
 def _links(query: Query | Pair) -> dict[str, str]:
     """The address of each view for as much of the question as it takes."""
-    return {view.name: f"/{view.name}?{views.carried(view, query).text}" for view in views.VIEWS}
+    return {view.name: f"/{view.name}?{views.carry_over(view, query).text}" for view in views.VIEWS}
 
 
 async def _events(
@@ -222,18 +222,20 @@ async def _result(request: Request, view: views.View, task: str) -> dict[str, An
     query = _query(view, request)
     if query.errors:
         lines = [f"{name} {text}".strip() for name, text in query.errors.items()]
-        raise _failed(InputError(lines[0], code="bad-value", context=lines[1:]))
+        raise _http_error(InputError(lines[0], code="bad-value", context=lines[1:]))
     event = [event async for event in _events(request, view, task, query)][-1]
     if "error" in event:
         error = event["error"]
-        raise _failed(PodsimError(error["message"], code=error["code"], context=error["context"], hint=error["hint"]))
+        raise _http_error(
+            PodsimError(error["message"], code=error["code"], context=error["context"], hint=error["hint"])
+        )
     if "done" not in event:
         raise HTTPException(500, event.get("bug", "cancelled"))
     result: dict[str, Any] = event["done"]
     return result
 
 
-def _failed(error: PodsimError) -> HTTPException:
+def _http_error(error: PodsimError) -> HTTPException:
     return HTTPException(422, error_json.document(error), {"content-type": TYPES[".json"]})
 
 

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ EXTRA: Final = ("starlette", "uvicorn")
 ADDRESS: Final = "127.0.0.1"
 
 
-@checked
+@check_arguments
 def app(*, port: int | None = None, browser: bool = True, on_start: Callable[[str], object] | None = None) -> None:
     """Answer in a browser of this machine, until Ctrl-C: predict, plan, scale, compare, explain and trace.
 
@@ -38,13 +38,13 @@ def app(*, port: int | None = None, browser: bool = True, on_start: Callable[[st
     listener = _listener(port)
     address = f"http://{ADDRESS}:{listener.getsockname()[1]}/"
 
-    def started() -> None:
+    def announce() -> None:
         if on_start is not None:
             on_start(address)
         if browser:
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # one of a terminal ends with its page
 
-    import_module("podsim.studies.app.serve").run(listener, started)
+    import_module("podsim.studies.app.serve").run(listener, announce)
 
 
 def _listener(port: int | None) -> socket.socket:

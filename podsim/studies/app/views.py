@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from podsim.model import arguments as a
 from podsim.studies.app.pair import Pair, pair, read_pair
-from podsim.studies.app.query import Query, offered, read
+from podsim.studies.app.query import Query, app_arguments, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -156,7 +156,7 @@ STOPS: Final[Mapping[str, str]] = {
 """Values that the slider of an argument stops at; "" leaves it out. Any other value can be typed."""
 FACTORS: Final = ("0.25x", "0.5x", "0.75x", "0.9x", "", "1.1x", "1.25x", "1.5x", "1.75x", "2x", "3x", "4x")
 """Values that the slider of a changed number stops at."""
-CHANGED: Final = {
+SLIDER_TITLES: Final = {
     "chip.clock": "Chip clock",
     "chip.sram.per_tile": "SRAM per tile",
     "chip.exchange.receive": "On-chip exchange, bytes received per cycle",
@@ -177,7 +177,7 @@ def stops(name: str) -> tuple[str, ...]:
 
 def groups(view: View) -> list[tuple[str, list[str]]]:
     """The arguments of a view that do not come first, under their headings."""
-    rest = [name for name in offered(view.verb) if name not in (*view.first, *view.prices)]
+    rest = [name for name in app_arguments(view.verb) if name not in (*view.first, *view.prices)]
     if view.changes:
         rest = [name for name in rest if name != "changes"]
     result = [(heading, [name for name in rest if name in names]) for heading, names in HEADINGS]
@@ -191,9 +191,9 @@ def question(view: View, pairs: Iterable[tuple[str, str]]) -> Query | Pair:
     return read_pair(view.verb, pairs) if view.paired else read(view.verb, pairs)
 
 
-def carried(view: View, query: Query | Pair) -> Query | Pair:
+def carry_over(view: View, query: Query | Pair) -> Query | Pair:
     """The question of a view that takes over what it can of another, and the rest from its example."""
-    declared = offered(view.verb)
+    declared = app_arguments(view.verb)
     values = {name: value for name, value in query.values.items() if name in declared}
     example = question(view, parse_qsl(view.example))
     if isinstance(example, Pair):
@@ -217,7 +217,7 @@ def warm_up(*, long: bool) -> list[tuple[str, str]]:
     if long:
         return [(view.name, view.example) for view in VIEWS if view.long and view.name != "plan"]
     sizes = [("predict", f"workload=bert&pod={ipus}") for ipus in (64, 16, 32, 128, 256, 512)]
-    changes = [(path, factor) for factor in sorted(filter(None, FACTORS), key=_from_one) for path in CHANGED]
+    changes = [(path, factor) for factor in sorted(filter(None, FACTORS), key=_from_one) for path in SLIDER_TITLES]
     return sizes + [
         ("what-if", urlencode([("workload", "bert"), ("pod", "64"), ("changes", f"{path}={factor}")]))
         for path, factor in changes

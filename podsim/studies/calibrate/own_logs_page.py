@@ -13,7 +13,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.validation import STEP, TIME
 from podsim.report import numbers
 from podsim.report.doc import Block, Chart, ChartAxis, Column, Doc, DocSeries, DocTable, Heading, Note, Tone, label
-from podsim.report.handout import Handout, arranged
+from podsim.report.handout import Handout, arrange
 from podsim.studies.calibrate import own_logs_report, own_verdict
 
 TITLES: Final = {STEP: "Step time", TIME: "Time to train, for the samples of each run"}
@@ -21,12 +21,12 @@ LADDERS: Final[Mapping[str, numbers.Ladder]] = {STEP: numbers.STEP_TIME, TIME: n
 ASIDE: Final = 0.12
 """How far predictions before and after the fit stand beside the number of their run."""
 MOST_NUMBERS: Final = 20
-MISSED: Final = "missed its target"
+MISSED_TARGET: Final = "missed its target"
 
 
 def page(report: OwnLogsReport, _question: Mapping[str, Any] | None) -> Handout:
     """Verdict, charts and tables of runs, errors before and after, bounds, what to measure next; then the fit."""
-    runs = numbers.counted(report.runs, "run")
+    runs = numbers.count_of(report.runs, "run")
     machines = ", ".join(dict.fromkeys(f"{item.point.workload} on {item.point.topology}" for item in report.points))
     groups: list[tuple[Block, ...]] = [
         (Heading(f"Own calibration: {runs} of {machines}"), *_verdict(report)),
@@ -36,7 +36,7 @@ def page(report: OwnLogsReport, _question: Mapping[str, Any] | None) -> Handout:
         (Heading("Measure next"), Note(f"{label(own_verdict.measure_next(report))}.")),
     ]
     fit = own_logs_report.document(report, verbose=True).groups
-    return arranged(Doc(tuple(groups)), f"{label(own_logs_report.answer(report))}.", fit)
+    return arrange(Doc(tuple(groups)), f"{label(own_logs_report.answer(report))}.", fit)
 
 
 def _verdict(report: OwnLogsReport) -> Iterator[Note]:
@@ -121,13 +121,13 @@ def _row(item: RunPrediction, unit: numbers.Scale) -> tuple[str, ...]:
     return (
         item.point,
         item.run,
-        numbers.UNKNOWN if item.seed is None else str(item.seed),
+        numbers.NO_VALUE if item.seed is None else str(item.seed),
         unit.number(item.measured_s, 4),
         unit.number(item.shipped.value),
         fitted.number,
         fitted.interval,
         numbers.signed_percent(item.fitted.value / item.measured_s - 1),
-        inside if item.reached else f"{inside}, {MISSED}",
+        inside if item.reached else f"{inside}, {MISSED_TARGET}",
     )
 
 
@@ -160,8 +160,8 @@ def _bounds(report: OwnLogsReport) -> Block:
     rows = tuple(
         (
             item.name,
-            numbers.stated(item.value, item.unit),
-            f"{numbers.stated(item.least, item.unit)} – {numbers.stated(item.most, item.unit)}",
+            numbers.file_quantity(item.value, item.unit),
+            f"{numbers.file_quantity(item.least, item.unit)} – {numbers.file_quantity(item.most, item.unit)}",
             item.meaning,
         )
         for item in report.bounds

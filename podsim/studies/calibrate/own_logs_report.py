@@ -1,11 +1,15 @@
 """What own logs hold and what a fit made of them, as a document."""
 
+import math
+import shlex
 from collections.abc import Iterator
 
 from podsim.model.checks import verdict
 from podsim.model.mllog import Remark
 from podsim.model.own_logs import OwnLogsReport, OwnPoint
-from podsim.model.validation import STEP, TIME
+from podsim.model.quantity import Estimate
+from podsim.model.training import Division
+from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.studies.calibrate import own_verdict
@@ -13,13 +17,14 @@ from podsim.studies.calibrate import report as fit
 
 MOST_REMARKS = 20
 QUANTITIES = {STEP: "step", TIME: "time to train, own samples"}
+INTERVALS = {STEP: "step", TIME_PREDICTED_SAMPLES: "time to train"}
 
 
 def answer(report: OwnLogsReport) -> str:
     """The answer in one line: "PASS, 2 points of 10 runs, step time mean 4.1 % before, 0.9 % after"."""
     steps = [item for item in report.errors if item.quantity == STEP]
     before, after = (sum(abs(error) for error in column) / len(steps) for column in columns(report, STEP))
-    points, runs = numbers.counted(len(report.points), "point"), numbers.counted(report.runs, "run")
+    points, runs = numbers.count_of(len(report.points), "point"), numbers.count_of(report.runs, "run")
     errors = f"step time mean {numbers.percent(before, 1)} before, {numbers.percent(after, 1)} after"
     return f"{verdict(passed=not own_verdict.warnings(report))}, {points} of {runs}, {errors}"
 
@@ -33,12 +38,13 @@ def columns(report: OwnLogsReport, quantity: str) -> tuple[list[float], list[flo
 def document(report: OwnLogsReport, *, verbose: bool = False) -> Doc:
     """What was read, the points, how they err before and after the fit, and the fit."""
     make = "makes" if report.runs == 1 else "make"
-    made = f"{numbers.counted(report.runs, 'run')} {make} {numbers.counted(len(report.points), 'calibration point')}"
-    head = f"{numbers.counted(report.files, 'file')} read, {made}" if report.files else made
+    made = f"{numbers.count_of(report.runs, 'run')} {make} {numbers.count_of(len(report.points), 'calibration point')}"
+    head = f"{numbers.count_of(report.files, 'file')} read, {made}" if report.files else made
     beside = f"fitted beside {report.published} published points" if report.published else "fitted alone"
     groups: list[tuple[Block, ...]] = [
         (Heading(head), _points(report), *_notes(report)),
         (Heading(f"errors of these points, {beside}"), _errors(report), *_verdict(report)),
+        tuple(narrowing(report)),
         *fit.document(report.fit).groups,
     ]
     if report.points_path:
@@ -54,6 +60,65 @@ def _verdict(report: OwnLogsReport) -> Iterator[Note]:
     yield from (Note(text, "", Tone.WARNING) for text in warnings)
     if warnings:
         yield Note(own_verdict.measure_next(report), "Measure next", Tone.PLAIN)
+
+
+def narrowing(report: OwnLogsReport) -> Iterator[Block]:
+    """How much narrower the intervals of these configurations are with the fit, and what it does for others."""
+    if not report.intervals:
+        return
+    yield Heading("90 % intervals of these configurations, for a new run")
+    columns = (
+        Column("quantity"),
+        Column("point"),
+        Column("shipped", number=True),
+        Column("fitted", number=True),
+        Column("width", number=True),
+    )
+    rows = [
+        (
+            INTERVALS[quantity],
+            item.id,
+            _interval(item.before),
+            _interval(item.after),
+            f"× {numbers.with_decimals(_width(item.after) / _width(item.before), 2)}",
+        )
+        for quantity in INTERVALS
+        for item in report.intervals
+        if item.quantity == quantity
+    ]
+    yield DocTable(columns, tuple(rows))
+    yield Note(
+        "Only these configurations gain so much: published results of one machine share no error beyond the fitted "
+        "parameters, so runs of one workload, release and mapping tell little of another.",
+        "",
+        Tone.QUIET,
+    )
+    for item in report.points:
+        yield Note(f"{item.point.id} with its mapping", "Predict", hint=_command(item, report.path))
+
+
+def _command(item: OwnPoint, path: str) -> str:
+    """The command that predicts an own point as it was run."""
+    point, mapping = item.point, item.mapping
+    split = (
+        f"--preset {mapping.name}"
+        if item.published
+        else f"--sdk {point.sdk} --hosts {mapping.hosts} --replicas {mapping.replicas} --ipus-per-replica "
+        f"{mapping.ipus_per_replica} --micro-batch {mapping.micro_batch} --accumulation {mapping.accumulation}"
+    )
+    division = f" --division {point.division}" if point.division is Division.OPEN else ""
+    file = shlex.quote(path) if path else "FILE"
+    return f"podsim predict {point.workload} --topology {point.topology} {split}{division} --parameters {file}"
+
+
+def _interval(estimate: Estimate) -> str:
+    unit = numbers.scale([estimate.low, estimate.high], numbers.TIME)
+    spread = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
+    return f"{spread.low} – {spread.high} {spread.unit}"
+
+
+def _width(estimate: Estimate) -> float:
+    return math.log(estimate.high / estimate.low)
 
 
 def _points(report: OwnLogsReport) -> DocTable:
@@ -81,7 +146,7 @@ def _row(item: OwnPoint) -> tuple[str, ...]:
         numbers.significant(1e3 * point.step_s, 4),
         numbers.percent(point.step_spread, 2),
         numbers.count(point.samples_to_converge),
-        numbers.fixed(point.minutes, 2),
+        numbers.with_decimals(point.minutes, 2),
         numbers.time(point.startup_s),
         f"{point.evaluations:g}",
         f"{split}, {mapping.name}",
@@ -100,7 +165,7 @@ def _notes(report: OwnLogsReport) -> Iterator[Block]:
 def _remarks(remarks: tuple[Remark, ...], verbose: bool) -> Iterator[Block]:
     if not remarks:
         return
-    yield Heading(f"{numbers.counted(len(remarks), 'remark')} on the logs")
+    yield Heading(f"{numbers.count_of(len(remarks), 'remark')} on the logs")
     shown = remarks if verbose else remarks[:MOST_REMARKS]
     yield from (Note(remark.text, remark.where, Tone.PLAIN) for remark in shown)
     if len(shown) < len(remarks):

@@ -11,13 +11,13 @@ from podsim.report import numbers
 if TYPE_CHECKING:
     from podsim.model.own_logs import OwnLogsReport
 
-MISSED: Final = 0.05
+MISS_TOLERANCE: Final = 0.05
 """Error of a step time after the fit from which on it counts as missed."""
 WORSE: Final = 1.2
 """Times the held-out error of the shipped fit from which on that of the new fit counts as worse."""
 BARS: Final = (
-    f"step times within {numbers.percent(MISSED)}, {numbers.percent(LEAST_COVERAGE)} of runs inside their intervals, "
-    f"no parameter at a bound, held-out error at most {WORSE:g}× that of the shipped fit"
+    f"step times within {numbers.percent(MISS_TOLERANCE)}, {numbers.percent(LEAST_COVERAGE)} of runs inside their "
+    f"intervals, no parameter at a bound, held-out error at most {WORSE:g}× that of the shipped fit"
 )
 """What a fit has to meet, in words."""
 
@@ -28,7 +28,7 @@ def warnings(report: OwnLogsReport) -> tuple[str, ...]:
 
 
 def _missed_points(report: OwnLogsReport) -> Iterator[str]:
-    late = {item.id: item.after for item in report.errors if item.quantity == STEP and abs(item.after) > MISSED}
+    late = {item.id: item.after for item in report.errors if item.quantity == STEP and abs(item.after) > MISS_TOLERANCE}
     for name, error in late.items():
         yield (
             f"The fit still misses {name}: step time {numbers.signed_percent(error)}. Its predictions carry this "

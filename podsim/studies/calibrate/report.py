@@ -43,12 +43,12 @@ def _parameters(report: FitReport) -> DocTable:
     )
 
     def row(name: str, parameter: FittedParameter) -> tuple[str, ...]:
-        pull = f"{numbers.fixed(parameter.pull, 1)} σ"
+        pull = f"{numbers.with_decimals(parameter.pull, 1)} σ"
         return (
             name,
-            numbers.stated(parameter.value, parameter.unit),
+            numbers.file_quantity(parameter.value, parameter.unit),
             numbers.percent(parameter.error, 0 if parameter.error >= 0.1 else 1),
-            numbers.stated(parameter.prior, parameter.unit),
+            numbers.file_quantity(parameter.prior, parameter.unit),
             numbers.percent(parameter.prior_error),
             pull if pull.startswith("−") else f"+{pull}",
             parameter.meaning,
@@ -90,7 +90,7 @@ def _apart(report: FitReport) -> DocTable:
     )
 
     def percent(error: float | None) -> str:
-        return numbers.UNKNOWN if error is None else numbers.percent(error, 1)
+        return numbers.NO_VALUE if error is None else numbers.percent(error, 1)
 
     rows = tuple(
         (

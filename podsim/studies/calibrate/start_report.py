@@ -46,8 +46,8 @@ def document(fit: StartFit) -> Doc:
             (Heading(f"Compile times, fitted to {operator.rows} published rows"), Facts(facts)),
             (Heading("Errors of compile times, each family held out"), rows(fit)),
             (
-                Note(judged(fit, "family"), "By family"),
-                Note(judged(fit, "network"), "By network"),
+                Note(verdict(fit, "family"), "By family"),
+                Note(verdict(fit, "network"), "By network"),
                 Note(f"scatter (log) by what is counted: {forms}", "Form", Tone.QUIET),
             ),
             (*left, *written),
@@ -81,7 +81,7 @@ def rows(fit: StartFit) -> DocTable:
     return DocTable(columns, cells)
 
 
-def judged(fit: StartFit, group: str) -> str:
+def verdict(fit: StartFit, group: str) -> str:
     """Median errors and how many intervals hold, held out by family or by network."""
     rows = fit.by_family if group == "family" else fit.by_network
     inside = sum(row.inside for row in rows)

@@ -25,7 +25,7 @@ from podsim.files.write import (
 )
 from podsim.model.own_logs import OwnLogsReport
 from podsim.model.parameters import FREE
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.predict.study import Progress, of_ipus
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from podsim.model.validation import FitReport
 
 
-@checked
+@check_arguments
 def calibrate(
     *,
     hold_out: str = "machine",
@@ -65,7 +65,7 @@ def calibrate(
     return replace(report, path=target.name if path is None else str(path))
 
 
-@checked
+@check_arguments
 def calibrate_own(
     *,
     logs: str | Path | None = None,
@@ -79,7 +79,7 @@ def calibrate_own(
     points_out: str | Path | None = None,
     on_progress: Progress | None = None,
 ) -> OwnLogsReport:
-    """Fit to own logs or points, beside the published ones or `alone`; flags as those of `podsim calibrate --logs`.
+    """Fit to own logs or points, with the published ones or `alone`; flags as those of `podsim calibrate --logs`.
 
     Files are written where `out` and `points_out` say, after the fit. Raises InputError where no point can be made,
     Infeasible where the fit fails.
@@ -92,7 +92,7 @@ def calibrate_own(
     own = fit_data.ready([item.point for item in read.points])
     published = () if alone else fit_data.cases()
     shipped_parameters, bounds = catalog.parameters(), FREE
-    parameters, report, errors = own_logs_fit.fitted(own, published, shipped_parameters, bounds, on_progress)
+    parameters, report, errors = own_logs_fit.fit(own, published, shipped_parameters, bounds, on_progress)
     at_bounds = own_logs_fit.at_bounds(parameters, bounds)
     result = OwnLogsReport(
         files=read.files,
@@ -111,6 +111,7 @@ def calibrate_own(
         in_sample_before=own_logs_fit.mean_step_error([*published, *own], shipped_parameters),
         in_sample_after=report.in_sample.mean_abs,
         predictions=tuple(own_logs_fit.of_runs(read.points, own, shipped_parameters, parameters)),
+        intervals=tuple(own_logs_fit.intervals_of(own, shipped_parameters, parameters)),
     )
     texts = (parameters_text(parameters), points_text(case.point for case in own))
     write_all([(path, text) for path, text in zip(targets, texts, strict=True) if path is not None], result)
@@ -118,32 +119,32 @@ def calibrate_own(
     return replace(result, fit=replace(report, path=where), path=where, points_path=str(points_out or ""))
 
 
-@checked
+@check_arguments
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
     """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
     target = Path(path) if path is not None else noise_file.path()
     check_writable(target if write else None)
-    fit = noise_fit.fit(fit_data.cases(), blocks.shipped(), catalog.parameters())
+    fit = noise_fit.fit(fit_data.cases(), blocks.published_blocks(), catalog.parameters())
     if write:
         write_all([(target, noise_file.text(fit.noise))], fit)
     return replace(fit, path="" if not write else str(path or target.name))
 
 
-@checked
+@check_arguments
 def calibrate_frameworks(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> FrameworkFit:
     """Fit what frameworks add to a step to published rates, and write it: `podsim calibrate --frameworks`."""
     target = Path(path) if path is not None else framework_file.path()
     check_writable(target if write else None)
-    microbenchmarks = (*measured.published(), *applications.applications())
+    microbenchmarks = (*measured.published_results(), *applications.applications())
     report = fit_data.fit_frameworks(microbenchmarks, readings_file.readings().value, of_ipus, on_progress)
     if write:
         write_all([(target, frameworks_text(report.costs))], report)
     return replace(report, path="" if not write else str(path or target.name))
 
 
-@checked
+@check_arguments
 def calibrate_compile_times(*, write: bool = True, path: str | Path | None = None) -> StartFit:
     """Fit compile times to the published ones, each family held out, and write them: `--compile-times`."""
     target = Path(path) if path is not None else start_file.path()
@@ -154,7 +155,7 @@ def calibrate_compile_times(*, write: bool = True, path: str | Path | None = Non
     return replace(report, path="" if not write else str(path or target.name))
 
 
-@checked
+@check_arguments
 def calibrate_comparators(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> ComparatorReport:

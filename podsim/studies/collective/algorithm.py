@@ -13,7 +13,7 @@ from podsim.lowering.bound import out_bytes_per_s
 from podsim.lowering.collective_parts import TooManyError
 from podsim.model.collective import Algorithm, Collective, Pace, Rival
 from podsim.model.program import Block, StepProgram
-from podsim.physics.collectives import schedule, sent
+from podsim.physics.collectives import schedule, sent_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def alternatives(
 
     Folded whatever is to be run, so that `--fidelity full` runs what was chosen without.
     """
-    limited = _limited(case, context, group)
+    limited = _limit(case, context, group)
     rate = out_bytes_per_s(context, group) if group.size > FEW else 0.0
     rivals: dict[Algorithm, Rival] = {}
     for algorithm in Algorithm:
@@ -65,7 +65,7 @@ def alternatives(
     return rivals
 
 
-def _limited(case: CollectiveCase, context: CollectiveContext, group: Group) -> CollectiveContext:
+def _limit(case: CollectiveCase, context: CollectiveContext, group: Group) -> CollectiveContext:
     few = group.size <= FEW or case.collective is Collective.BROADCAST
     most = MESSAGES_OF_FEW if few else MESSAGES_OF_MANY
     return replace(context, folded=True, most_messages=most, most_crossings=CROSSINGS)
@@ -75,7 +75,7 @@ def _sent_bytes(case: CollectiveCase, algorithm: Algorithm, group: Group) -> flo
     """What the busiest member sends; 0 where that depends on the phases."""
     if algorithm not in lowering.FLAT:
         return 0.0
-    return sent(schedule(case.collective, algorithm, group.size)) * case.volume_bytes
+    return sent_share(schedule(case.collective, algorithm, group.size)) * case.volume_bytes
 
 
 def _lockstep_s(plan: CollectivePlan, chunks: int, engine: Engine) -> float:
@@ -90,7 +90,7 @@ def program(tasks: tuple[Task, ...]) -> StepProgram:
     return StepProgram(blocks=(Block("collective", tasks),), ipus=1, micro_batches=1, steady=())
 
 
-def chosen(
+def choose(
     case: CollectiveCase, context: CollectiveContext, group: Group, among: tuple[dict[Algorithm, Rival], Pace]
 ) -> tuple[CollectivePlan, tuple[Task, ...]]:
     """The plan and its tasks: of the algorithm asked for, else of the soonest that can be run.

@@ -11,7 +11,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.studies.collective.simulation import answer
 from podsim.topology.fault_text import parse
-from podsim.topology.faults import broken, ranges
+from podsim.topology.faults import apply_faults, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from podsim.studies.collective.simulation import CollectiveCase
 
 
-def compared(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
+def compare_with_faults(case: CollectiveCase, engine: tuple[Engine, str], texts: Sequence[str]) -> CollectiveReport:
     """The report on the network with these faults, which says what they cost.
 
     Raises InputError: a fault that is none, names nothing or contradicts another. Infeasible: members are cut off from
     each other, or lost.
     """
-    hurt = broken(case.network, parse(texts))
+    hurt = apply_faults(case.network, parse(texts))
     lost = sorted(hurt.damage.lost)
     if lost:
         raise Infeasible(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from podsim.files import catalog
 from podsim.files.changes import apply_to_parameters
 from podsim.resolve import topology as machine_of
-from podsim.scenario import MachineSpec, spelled
+from podsim.scenario import MachineSpec, change_texts
 from podsim.studies.collective.simulation import CollectiveArguments, CollectiveCase, resolved_case
 from podsim.topology import build
 
@@ -30,7 +30,7 @@ def collective(
     fidelity: str,
 ) -> CollectiveCase:
     """The collective that flags mean, on its network; `volume` is in bytes or a text with a unit."""
-    stated = spelled(changes)
+    stated = change_texts(changes)
     if topology is not None and pod is None:
         network = build.network(catalog.network(topology, stated).value)
     else:

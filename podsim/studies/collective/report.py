@@ -31,24 +31,28 @@ def answer(report: CollectiveReport) -> str:
 
 def _facts(report: CollectiveReport) -> Iterator[Fact]:
     def rate(value: float) -> tuple[str, str]:
-        return numbers.parted(numbers.rate(value, "B/s"))
+        return numbers.split_unit(numbers.rate(value, "B/s"))
 
-    yield Fact("time", *numbers.parted(numbers.time(report.time_s)), f"{_engine(report)}, {_how(report)}", strong=True)
+    yield Fact(
+        "time", *numbers.split_unit(numbers.time(report.time_s)), f"{_engine(report)}, {_how(report)}", strong=True
+    )
     if report.faults is not None:
         healthy, texts = numbers.time(report.faults.healthy_time_s), ", ".join(report.faults.texts)
         yield Fact(
             "without faults",
-            *numbers.parted(healthy),
+            *numbers.split_unit(healthy),
             f"by {report.faults.healthy_algorithm}",
             f"{numbers.longer(report.faults.slowdown)} with {texts}",
         )
     if report.training_time_s is not None:
-        yield Fact("in training", *numbers.parted(numbers.time(report.training_time_s)), "with fitted software costs")
+        yield Fact(
+            "in training", *numbers.split_unit(numbers.time(report.training_time_s)), "with fitted software costs"
+        )
     yield Fact("algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
     factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
     yield Fact("bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
     reached = f"{numbers.percent(report.reached)} of what is possible"
-    yield Fact("lower bound", *numbers.parted(numbers.time(report.lower_bound_s)), report.bound, reached)
+    yield Fact("lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, reached)
 
 
 def _engine(report: CollectiveReport) -> str:
@@ -56,7 +60,7 @@ def _engine(report: CollectiveReport) -> str:
 
 
 def _how(report: CollectiveReport) -> str:
-    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "message after message"
+    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "asynchronous"
     parts = f", {report.chunks:,} parts" if report.chunks > 1 else ""
     return f"{pace}{parts}{', nothing folded' if report.fidelity is Fidelity.FULL else ''}"
 
@@ -71,7 +75,7 @@ def _phases(report: CollectiveReport) -> DocTable:
         Column("steps", number=True, priority=2),
         Column(f"sends {sent.unit}", number=True, priority=3),
         Column(unit.unit, number=True),
-        Column("of it latency", number=True, priority=1),
+        Column("latency", number=True, priority=1),
     )
     rows = tuple(
         (
@@ -102,7 +106,7 @@ def _rivals(report: CollectiveReport, *, verbose: bool) -> DocTable:
     unit = numbers.scale([rival.time_s or 0.0 for rival in able], numbers.TIME)
     rows = [(rival.algorithm.value, unit.number(rival.time_s), "") for rival in able]
     if verbose:
-        rows += [(rival.algorithm.value, numbers.UNKNOWN, rival.why) for rival in unable]
+        rows += [(rival.algorithm.value, numbers.NO_VALUE, rival.why) for rival in unable]
     columns = (
         Column("other algorithms"),
         Column(unit.unit, number=True),

@@ -134,7 +134,7 @@ def _run(case: CollectiveCase, engine: Engine, engine_name: str, *, weighs: bool
     volumes = (case.volume_bytes,) * case.ipus_per_replica
     context = CollectiveContext(case.network, volumes, case.network.endpoints, case.folded)
     rivals = algorithm_choice.alternatives(case, context, group, engine) if weighs or case.algorithm is None else {}
-    plan, tasks = algorithm_choice.chosen(case, context, group, (rivals, pace))
+    plan, tasks = algorithm_choice.choose(case, context, group, (rivals, pace))
     program = algorithm_choice.program(tasks)
     program = program if weighs else drawing.apart(program)
     return _Ran(context, group, pace, rivals, plan, program, engine(program, plan.roads))
@@ -222,7 +222,7 @@ def _legs(plan: CollectivePlan) -> tuple[Leg, ...]:
             algorithm=phase.algorithm,
             members=phase.group.size,
             steps=phase.count,
-            volume_bytes=phase.sent * plan.context.volumes_bytes[0],
+            volume_bytes=phase.sent_share * plan.context.volumes_bytes[0],
             time_s=plan.leg_s(at),
             latency_s=plan.latency_s(at),
         )
@@ -252,8 +252,8 @@ def _links(plan: CollectivePlan, time_s: float) -> tuple[LoadedLink, ...]:
 def _notes(case: CollectiveCase, context: CollectiveContext, plan: CollectivePlan) -> Iterator[AnswerNote]:
     if plan.roads is not context.network:
         yield AnswerNote.of(NoteCode.ONE_RANK_FOR_ALL)
-    elif context.followed is not None and case.network.endpoints > (context.rack or 0):
-        yield AnswerNote.of(NoteCode.ONE_RACK_FOR_ALL, kinds=len(context.followed))
+    elif context.followed_racks is not None and case.network.endpoints > (context.rack or 0):
+        yield AnswerNote.of(NoteCode.ONE_RACK_FOR_ALL, kinds=len(context.followed_racks))
     if context.rack is not None:
         yield AnswerNote.of(NoteCode.LINKS_ALONE)
     if case.parameters is not None and case.collective in lowering.REDUCING:

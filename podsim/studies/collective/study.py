@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from podsim.resolve import engine_of
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.collective import broken_links as collective_faults
 from podsim.studies.collective import collective_case as collective_arguments
 from podsim.studies.collective import simulation as predicting
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.trace import Trace
 
 
-@checked
+@check_arguments
 def collective(
     collective: str,
     *,
@@ -49,10 +49,10 @@ def collective(
     )
     if not faults:
         return predicting.answer(case, engine_of(engine), engine)
-    return collective_faults.compared(case, (engine_of(engine), engine), faults)
+    return collective_faults.compare_with_faults(case, (engine_of(engine), engine), faults)
 
 
-@checked
+@check_arguments
 def trace_collective(
     collective: str,
     *,

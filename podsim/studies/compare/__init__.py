@@ -32,7 +32,7 @@ VERBS: Final = {
                 help="Two or more machines (podsim topology list), instead of --pod or --topology.",
                 rest=True,
             ),
-            *a.MAPPED,
+            *a.MAPPING_ARGUMENTS,
             *a.RUN,
             a.CHIPS,
             a.FAULTS._replace(

@@ -105,13 +105,13 @@ def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
     texts: list[str] = []
     for title, side in zip(titles, sides, strict=True):
         same = title == titles[0] or bool(side.scenario.faults)  # what is left of a machine has another title
-        name = side.remark or _sized(title, side) if same else _sized(title, side)
+        name = side.remark or _title_with_chips(title, side) if same else _title_with_chips(title, side)
         again = sum(text == name or text.startswith(f"{name} (") for text in texts)
         texts.append(f"{name} ({again + 1})" if again else name)
     return tuple(texts)
 
 
-def _sized(title: str, side: Variant) -> str:
+def _title_with_chips(title: str, side: Variant) -> str:
     """The title of a side, with its chips where its name says how many: "DGX A100, 64 chips"."""
     chips = (side.scenario.machine.topology or "").partition(":")[2]
     return f"{title}, {int(chips):,} chips" if chips.isdigit() else title

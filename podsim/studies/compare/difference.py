@@ -49,7 +49,7 @@ class Doubts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Simulated:
+class SimulatedScores:
     """An answer as simulated scores have it; without a `beat` its time only moves as a whole."""
 
     time_s: float
@@ -68,7 +68,7 @@ class Simulated:
         return intervals.inside_s(self.beat, done) / done.total_s
 
 
-def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> Simulated:
+def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> SimulatedScores:
     """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
     step_doubt = assemble.step_doubt(question, answer.mapping, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
@@ -76,7 +76,7 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> 
     parameters = question.machine.parameters
     called = run or answer.workload
     outside: Source = (Cause.OUTSIDE, f"{called} {question.machine.like} {answer.ipus}")
-    return Simulated(
+    return SimulatedScores(
         time_s=answer.time_to_train_s.value,
         doubts=Doubts(
             pace={
@@ -132,38 +132,36 @@ def _of_forms(result: uncertainty.StepDoubt) -> dict[Source, float]:
     return {(Cause.FORM, name): scale * moved for name, moved in result.forms.items()}
 
 
-def of_law(answer: ComparatorPrediction, runs: int) -> Simulated:
+def of_law(answer: ComparatorPrediction, runs: int) -> SimulatedScores:
     """What may move the answer of a scaling law: nothing that it shares with another chip but luck (Eq. 63)."""
     time = answer.time_to_train_s
     variance = (math.log(time.high / time.low) / (2 * NINETY)) ** 2
     sizes = {cause: math.sqrt(share * variance) for cause, share in time.causes.items()}
     own = f"{answer.workload} on {answer.chip}"
     luck = sizes.pop(Cause.SEEDS, 0.0)
-    return Simulated(
+    return SimulatedScores(
         time_s=time.value,
         doubts=Doubts(pace={(cause, own): size for cause, size in sizes.items()}, luck=luck * math.sqrt(runs)),
         runs=runs,
     )
 
 
-def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
+def scores_s(side: SimulatedScores, seed: int, stranger: str = "") -> list[float]:
     """Simulated scores under draws that depend only on their source, `seed` and who else is a `stranger` [s]."""
     doubts, count = side.doubts, DRAWS
 
-    def drawn(source: Source, each: int = 1) -> NDArray[np.float64]:
+    def draw(source: Source, each: int = 1) -> NDArray[np.float64]:
         name = zlib.crc32("|".join((*source, stranger)).encode())
         return np.random.default_rng(np.random.SeedSequence([seed, name])).standard_normal((count, each))
 
     def together(sizes: Mapping[Source, float]) -> NDArray[np.float64]:
         together = np.zeros(count)
         for source, size in sizes.items():
-            values = (
-                drawn(source, side.runs).sum(axis=1) / side.runs if source[0] is Cause.NOISE else drawn(source)[:, 0]
-            )
+            values = draw(source, side.runs).sum(axis=1) / side.runs if source[0] is Cause.NOISE else draw(source)[:, 0]
             together += size * values
         return together
 
-    luck = drawn(LUCK, side.runs) * doubts.luck
+    luck = draw(LUCK, side.runs) * doubts.luck
     slower, more, around = (together(sizes) for sizes in (doubts.pace, doubts.need, doubts.around))
     if side.beat is None:
         moved = side.time_s * np.exp(slower + luck.mean(axis=1))
@@ -173,16 +171,16 @@ def scores_s(side: Simulated, seed: int, stranger: str = "") -> list[float]:
         steps_s = intervals.inside_s(side.beat, done)
         return [float(time) for time in steps_s * np.exp(slower) + (done.total_s - steps_s) * np.exp(around)]
     draws = intervals.Draws(slower=slower.tolist(), more=more.tolist(), luck=luck.tolist(), around=around.tolist())
-    return intervals.timed(side.beat, side.mean_samples, draws)
+    return intervals.run_scores(side.beat, side.mean_samples, draws)
 
 
-def _sums_s(sides: Sequence[Simulated], seed: int, stranger: str = "") -> list[float]:
+def _sums_s(sides: Sequence[SimulatedScores], seed: int, stranger: str = "") -> list[float]:
     """Simulated scores of runs one after the other, under the same draws [s] (Eq. 77)."""
     return [sum_in_order(each) for each in zip(*(scores_s(side, seed, stranger) for side in sides), strict=True)]
 
 
 def ratio(
-    first: Sequence[Simulated], other: Sequence[Simulated], *, seed: int, level: float, shared: bool = True
+    first: Sequence[SimulatedScores], other: Sequence[SimulatedScores], *, seed: int, level: float, shared: bool = True
 ) -> Ratio:
     """Time to train over that of the first: of each simulated score under the same draws, or under strange ones."""
     before = _sums_s(first, seed)
@@ -195,7 +193,7 @@ def ratio(
     )
 
 
-def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause, float]:
+def causes(first: Sequence[SimulatedScores], other: Sequence[SimulatedScores]) -> dict[Cause, float]:
     """Shares of the variance of the log of the ratio by cause, to first order: what is shared cancels (Eq. 63)."""
     sizes = (_linear_sum(first), _linear_sum(other))
     table: dict[Cause, float] = {}
@@ -206,7 +204,7 @@ def causes(first: Sequence[Simulated], other: Sequence[Simulated]) -> dict[Cause
     return intervals.shares({cause: table[cause] for cause in Cause if cause in table})
 
 
-def _linear_sum(sides: Sequence[Simulated]) -> dict[Source, float]:
+def _linear_sum(sides: Sequence[SimulatedScores]) -> dict[Source, float]:
     """The same of runs one after the other: each by its share of their time."""
     whole_s, table = sum_in_order(side.time_s for side in sides), dict[Source, float]()
     for side in sides:
@@ -215,7 +213,7 @@ def _linear_sum(sides: Sequence[Simulated]) -> dict[Source, float]:
     return table
 
 
-def _linear(side: Simulated) -> dict[Source, float]:
+def _linear(side: SimulatedScores) -> dict[Source, float]:
     """How much the log of a score moves with each source, to first order."""
     inside, doubts = side.inside, side.doubts
     of_runs = math.sqrt(side.runs)

@@ -25,8 +25,8 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.handout import MOST_FIGURES, Handout, arranged, sentence
-from podsim.report.origins import Groups, Used, of_page
+from podsim.report.handout import MOST_FIGURES, Handout, arrange, sentence
+from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view, unknown_length_view
 from podsim.report.views.grades_view import CAUSES, short_grade
 from podsim.report.views.lengths_view import aim
@@ -36,10 +36,13 @@ from podsim.studies.predict.report import PARTS, chips
 from podsim.studies.predict.sequence_report import batches, splits
 
 Answer = Prediction | ComparatorPrediction
+Quantity = tuple[str, Callable[[Answer], str]]
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
 OF_RENT = ("Rent per run", "Break-even")
 OF_MONEY = ("Machine price", "Cost per run", "Total cost", *OF_RENT)
-OF_A_RUN = ("Time to train", "Samples to converge", *OF_MONEY, "Power", "Peak power")
+OF_COST = (*OF_MONEY, "Power", "Peak power")
+OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
+MANY = 4  # cases from which on each has a row, and the short screen no causes
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
 LONGEST_TITLE = 20  # a longer label stands below the cases, with its difference
 LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
@@ -58,13 +61,13 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def _timed(comparison: Comparison) -> bool:
+def _has_length(comparison: Comparison) -> bool:
     """Whether the length of the run is known; without one the time of a sample is compared."""
-    return all(not isinstance(case.answer, Prediction) or case.answer.timed for case in comparison.sides)
+    return all(not isinstance(case.answer, Prediction) or case.answer.has_length for case in comparison.sides)
 
 
 def _headline(p: Answer) -> str:
-    if isinstance(p, Prediction) and not p.timed:
+    if isinstance(p, Prediction) and not p.has_length:
         return f"{_estimate(p.throughput_samples_per_s, numbers.COUNT)} samples/s"
     return _estimate(p.time_to_train_s, numbers.TIME)
 
@@ -78,17 +81,17 @@ def page(comparison: Comparison, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all sides and of the workload come from, if that is known."""
     origins = _origins(comparison, question) if question is not None else ()
     doc = document(comparison, verbose=True)
-    shown = arranged(doc, _sentence(comparison), origins, details=[case.label for case in comparison.sides])
+    shown = arrange(doc, _sentence(comparison), origins, details=[case.label for case in comparison.sides])
     return replace(shown, figures=tuple(map(_figure, comparison.sides[:MOST_FIGURES])))
 
 
 def _figure(case: ComparisonCase) -> Fact:
     """The time of a case, or its throughput, for large type."""
     p = case.answer
-    if isinstance(p, Prediction) and not p.timed:
-        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    if isinstance(p, Prediction) and not p.has_length:
+        rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
         return Fact(case.label, rate.number, f"{rate.unit} samples/s".strip(), f"90 %: {rate.interval}")
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     capital = p.money.owned.capital if p.money else None
     price = numbers.money(capital.usd.value, p.money.currency) if p.money and capital else ""
     return Fact(case.label, time.number, time.unit, f"90 %: {time.interval}", price and f"machine {price}")
@@ -97,7 +100,7 @@ def _figure(case: ComparisonCase) -> Fact:
 def _sentence(comparison: Comparison) -> str:
     """By how much each case differs from the first, in words."""
     first = comparison.sides[0]
-    what = "Time to train" if _timed(comparison) else "Time of a sample"
+    what = "Time to train" if _has_length(comparison) else "Time of a sample"
     moves = ", ".join(f"{item.label} {_change(item.time)}" for item in comparison.differences)
     parts = [f"{what} against {first.label}: {moves}"] if moves else [f"{first.label}: {_headline(first.answer)}"]
     parts += [f"{side.label} does not fit: {side.message}" for side in comparison.infeasible]
@@ -106,7 +109,7 @@ def _sentence(comparison: Comparison) -> str:
 
 def _origins(comparison: Comparison, question: Mapping[str, Any]) -> Groups:
     machines = [
-        Used(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
+        MachineNames(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
         for case in comparison.sides
     ]
     paid = [case.answer.money.owned for case in comparison.sides if case.answer.money]
@@ -132,8 +135,8 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
             for case in comparison.sides
         ]
     assumed = {case.label: case.answer.assumptions for case in comparison.sides}
-    groups.append(tuple(caveats_view.of_several(assumed, verbose=verbose)))
-    groups.append((*_closing(comparison, verbose=verbose), *_footer(comparison)))
+    caveats = caveats_view.of_several(assumed, verbose=verbose)
+    groups.append((*caveats, *_closing(comparison, verbose=verbose), *_footer(comparison)))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -145,29 +148,31 @@ def _relative(comparison: Comparison) -> str:
 def _causes_in_full(comparison: Comparison) -> Iterator[tuple[Block, ...]]:
     """Every part of the run that moves, and the sources of uncertainty, for each difference."""
     first = comparison.sides[0].label
-    whole = "time to train" if _timed(comparison) else f"time of the samples of a step of {first}"
+    whole = "time to train" if _has_length(comparison) else f"time of the samples of a step of {first}"
     for difference in comparison.differences:
         heading = Heading(f"{label(whole)} of {difference.label} vs {first}, by part")
-        yield heading, *_reasons(difference, timed=_timed(comparison))
+        yield heading, *_reasons(difference, timed=_has_length(comparison))
     for difference in comparison.differences:
         yield tuple(_causes(difference))
 
 
 def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
-    """The parts of the run that move most, a line for each difference."""
-    if not comparison.differences:
+    """The parts of the run that move most, a line for each difference; of many cases `--verbose` has them."""
+    if not comparison.differences or len(comparison.sides) >= MANY:
         return
-    title, facts = "Largest changes" if _timed(comparison) else "Largest changes, for the same samples", []
+    title, facts = "Largest changes" if _has_length(comparison) else "Largest changes, for the same samples", []
     alone = len(comparison.differences) == 1
     most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
     for difference in comparison.differences:
-        rows, whole_s = _shown(difference)
+        rows, whole_s = _main_parts(difference)
         longest = sorted(rows, key=lambda row: -abs(row[1]))[:most]
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
         places = _decimals([whole_s / unit.factor])
-        parts = [f"{name} {_moved(seconds, unit, places)}" for name, seconds in longest]
+        parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
         what = "Total" if alone else f"{title}, total"
-        total = f"{what} {_moved(whole_s, unit, places)}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
+        total = (
+            f"{what} {_time_change(whole_s, unit, places)}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
+        )
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))
 
@@ -194,8 +199,8 @@ def _flags(comparison: Comparison) -> Iterator[Note]:
 
 
 def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
-    """A row a quantity, a column a case; several tables where the cases do not fit side by side."""
-    cases, timed = comparison.sides, _timed(comparison)
+    """A row a quantity, a column a case; of many cases a row a case, with speed in one table and costs in another."""
+    cases, timed = comparison.sides, _has_length(comparison)
     rows = (
         ("Time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
         ("Samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
@@ -219,10 +224,21 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         *(() if rented else OF_RENT),
     )
     kept = [(title, cell) for title, cell in rows if title not in left_out]
+    if len(cases) >= MANY:
+        groups = [[(title, cell) for title, cell in kept if (title in OF_COST) is costs] for costs in (False, True)]
+        return [_row_by_row(cases, group) for group in groups if group]
     titles = [case.label if len(case.label) <= LONGEST_TITLE else "Changed" for case in cases]
     columns = [(title, *(cell(case.answer) for _, cell in kept)) for title, case in zip(titles, cases, strict=True)]
     heads = ("", *(title for title, _ in kept))
     return [_side_by_side(heads, group) for group in _groups(heads, columns)]
+
+
+def _row_by_row(cases: Sequence[ComparisonCase], quantities: Sequence[Quantity]) -> DocTable:
+    """A row a case, a column a quantity."""
+    columns = (Column("", wraps=True), *(Column(title, number=True) for title, _ in quantities))
+    return DocTable(
+        columns, tuple((case.label, *(cell(case.answer) for _, cell in quantities)) for case in cases), stacks=True
+    )
 
 
 def _groups(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
@@ -247,7 +263,7 @@ def _side_by_side(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> Doc
 
 
 def _estimate(estimate: Estimate, ladder: numbers.Ladder) -> str:
-    return numbers.shown(estimate, ladder).text
+    return numbers.format_estimate(estimate, ladder).text
 
 
 def _of_ipus(p: Answer) -> bool:
@@ -255,23 +271,23 @@ def _of_ipus(p: Answer) -> bool:
 
 
 def _split(p: Answer) -> str:
-    return splits(p) if isinstance(p, Prediction) else numbers.UNKNOWN
+    return splits(p) if isinstance(p, Prediction) else numbers.NO_VALUE
 
 
 def _amount(p: Answer, of: Callable[..., float | None]) -> str:
-    return numbers.UNKNOWN if p.money is None else numbers.money(of(p.money), p.money.currency)
+    return numbers.NO_VALUE if p.money is None else numbers.money(of(p.money), p.money.currency)
 
 
 def _break_even(p: Answer) -> str:
     """Hours of use from which on owning is cheaper than renting."""
     hours = p.money.rent.break_even_hours if p.money and p.money.rent else None
-    return numbers.UNKNOWN if hours is None else f"{numbers.count(hours)} h"
+    return numbers.NO_VALUE if hours is None else f"{numbers.count(hours)} h"
 
 
 def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
     draw = p.money.owned.draw if p.money else None
     power_w = of(draw) if draw else None
-    return numbers.UNKNOWN if power_w is None else numbers.rate(power_w, "W")
+    return numbers.NO_VALUE if power_w is None else numbers.rate(power_w, "W")
 
 
 def _change(time: Ratio) -> str:
@@ -292,7 +308,7 @@ def _places(time: Ratio) -> int:
 def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
     """Ratios to the first case; `verbose` adds those that the table of the cases shows too."""
     titles = (
-        "Time to train" if _timed(comparison) else "Time per sample",
+        "Time to train" if _has_length(comparison) else "Time per sample",
         *(("Throughput", "Samples") if verbose else ()),
         "Performance per dollar",
         "Performance per watt",
@@ -342,17 +358,17 @@ def _basis_of_energy(draw: Draw) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    return numbers.UNKNOWN if ratio is None else f"{numbers.significant(ratio)}×"
+    return numbers.NO_VALUE if ratio is None else f"{numbers.significant(ratio)}×"
 
 
 def _per_dollar(ratio: Ratio | None) -> str:
     if ratio is None:
-        return numbers.UNKNOWN
+        return numbers.NO_VALUE
     return f"{_times(ratio.value)} ({numbers.significant(ratio.low)} – {numbers.significant(ratio.high)})"
 
 
 def _per_watt(ratio: PerWatt | None) -> str:
-    return numbers.UNKNOWN if ratio is None else f"{_times(ratio.value)} ({ratio.basis})"
+    return numbers.NO_VALUE if ratio is None else f"{_times(ratio.value)} ({ratio.basis})"
 
 
 def _uncertainty(comparison: Comparison) -> str:
@@ -364,7 +380,7 @@ def _uncertainty(comparison: Comparison) -> str:
     return f"common random numbers: ± {narrow} % on the first difference, ± {wide} % with independent ones"
 
 
-def _shown(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
+def _main_parts(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
     """Parts worth showing with seconds that they add, and the sum over all parts."""
     longest = max(sum(part.before_s for part in difference.parts), sum(part.after_s for part in difference.parts))
     kept = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
@@ -377,7 +393,7 @@ def _shown(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
 
 def _bars(difference: CaseDifference) -> Bars:
     """What parts add to the run (to the right of zero) or take from it (to the left), against the sum of all moves."""
-    rows, whole_s = _shown(difference)
+    rows, whole_s = _main_parts(difference)
     moved_s = sum(abs(seconds) for _, seconds in rows) or 1.0
     zero_s = max([-seconds for _, seconds in rows if seconds < 0], default=0.0)
     unit = numbers.scale([seconds for _, seconds in rows] or [whole_s], numbers.TIME)
@@ -388,7 +404,7 @@ def _bars(difference: CaseDifference) -> Bars:
                 label(name),
                 abs(seconds) / moved_s,
                 "longer" if seconds > 0 else "shorter",
-                _moved(seconds, unit, places),
+                _time_change(seconds, unit, places),
                 start=(zero_s + min(seconds, 0.0)) / moved_s,
                 falls=seconds < 0,
             )
@@ -403,14 +419,14 @@ def _decimals(sizes: Sequence[float]) -> int:
     return max(0, 2 - math.floor(math.log10(largest))) if largest else 0
 
 
-def _moved(seconds: float, unit: numbers.Scale, places: int) -> str:
+def _time_change(seconds: float, unit: numbers.Scale, places: int) -> str:
     """A signed time with its unit: "−0.58 min"."""
-    text = f"{numbers.fixed(seconds / unit.factor, places)} {unit.unit}"
+    text = f"{numbers.with_decimals(seconds / unit.factor, places)} {unit.unit}"
     return text if text.startswith("−") else f"+{text}"
 
 
 def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
-    rows, whole_s = _shown(difference)
+    rows, whole_s = _main_parts(difference)
     if not rows:
         yield Note("no part of the run changes by 0.1 %")
         return
@@ -418,7 +434,7 @@ def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
     of = ", at the mean samples to converge" if timed else ""
     unit = numbers.scale([whole_s, *(seconds for _, seconds in rows)], numbers.TIME)
     places = _decimals([seconds / unit.factor for _, seconds in rows])
-    yield Note(f"{_moved(whole_s, unit, places)}{of}", "Total")
+    yield Note(f"{_time_change(whole_s, unit, places)}{of}", "Total")
 
 
 def _causes(difference: CaseDifference) -> Iterator[Block]:
@@ -430,7 +446,7 @@ def _causes(difference: CaseDifference) -> Iterator[Block]:
 
 def _evidence(comparison: Comparison) -> Fact:
     """How far each answer stands from a measurement, once where all stand alike."""
-    timed = _timed(comparison)
+    timed = _has_length(comparison)
     cases: dict[str, list[str]] = {}
     for case in comparison.sides:
         p = case.answer
@@ -471,7 +487,7 @@ def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
 
 
 def _footer(comparison: Comparison) -> Iterator[Note]:
-    each = [case.answer.time_to_train_s if _timed(comparison) else case.answer.step_s for case in comparison.sides]
+    each = [case.answer.time_to_train_s if _has_length(comparison) else case.answer.step_s for case in comparison.sides]
     if any(map(numbers.is_coarse, each)):
         yield Note(
             "one case is more than 8× beyond calibration: expect the trend and a wide interval, not a point estimate",

@@ -92,7 +92,7 @@ class InfeasibleSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison(Displayable):
-    """The sides that fit, each after the first compared with it, and those that do not."""
+    """The cases that fit, each after the first compared with it, and those that do not."""
 
     workload: str
     workload_title: str
@@ -104,6 +104,6 @@ class Comparison(Displayable):
     infeasible: tuple[InfeasibleSide, ...] = ()
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether a side does not fit."""
         return bool(self.infeasible)

@@ -11,22 +11,22 @@ from podsim.errors import Infeasible
 from podsim.files import catalog
 from podsim.model.prediction import Prediction
 from podsim.planning import answering, comparator_runs, workload_sequence
-from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, one_rent, purse
+from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms, one_rent, ownership_terms
 from podsim.predicting import unknown_length
 from podsim.resolve import resolve
 from podsim.studies.argument_check import takes_scenario
 from podsim.studies.compare import cases
 from podsim.studies.compare import difference as comparing
 from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide
-from podsim.studies.predict.economics import on_machine, priced
+from podsim.studies.predict.economics import on_machine, price
 
 if TYPE_CHECKING:
     from podsim.model.comparator import ComparatorPrediction
     from podsim.scenario import Scenario
-    from podsim.studies.compare.difference import Simulated
+    from podsim.studies.compare.difference import SimulatedScores
     from podsim.studies.predict.study import Progress
 
-    SimulatedAnswer = tuple[Prediction | ComparatorPrediction, tuple[Simulated, ...]]
+    SimulatedAnswer = tuple[Prediction | ComparatorPrediction, tuple[SimulatedScores, ...]]
 
 
 @takes_scenario
@@ -47,7 +47,7 @@ def compare(
     Raises InputError where the question is malformed, Infeasible where no side fits.
     """
     variants = cases.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
-    terms = purse(**money)
+    terms = ownership_terms(**money)
     cases.check_chips(variants)
     infeasibles: list[SimulatedAnswer | Infeasible] = []
     for done, variant in enumerate(variants, start=1):
@@ -63,7 +63,7 @@ def compare(
             on_progress(done, len(variants))
     sizes = [_chips(answer[0]) for answer in infeasibles if not isinstance(answer, Infeasible)]
     one_rent(money.get("rent_per_hour"), sizes)
-    return _compared(infeasibles, variants)
+    return _compare(infeasibles, variants)
 
 
 def _chips(answer: Prediction | ComparatorPrediction) -> int:
@@ -75,7 +75,7 @@ def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
     cases.check_law(side)
     law = comparator_runs.answer(side.scenario)
     scored = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
-    return priced(law, known=terms), (comparing.of_law(law, max(3, scored)),)
+    return price(law, known=terms), (comparing.of_law(law, max(3, scored)),)
 
 
 def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -> SimulatedAnswer:
@@ -86,7 +86,7 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
     for workload in run.workloads:
         whole = resolve(replace(scenario, workload=workload), needs_length=False)
         prediction, case = answering.answer(whole)
-        answers.append(unknown_length.untimed(prediction, case.missing))
+        answers.append(unknown_length.without_length(prediction, case.missing))
         question = case.question
         if case.missing:  # times of as many samples are compared
             prediction, question = unknown_length.on_and_on(prediction), unknown_length.endless(question)
@@ -97,8 +97,8 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
     return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(simulated)
 
 
-def _compared(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence[cases.Variant]) -> Comparison:
-    """The sides that fit, compared with the first of them; Infeasible where there is none."""
+def _compare(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence[cases.Variant]) -> Comparison:
+    """The cases that fit, compared with the first of them; Infeasible where there is none."""
     pairs = list(zip(answers, variants, strict=True))
     result = [answer for answer in answers if not isinstance(answer, Infeasible)]
     meant = [side for infeasible, side in pairs if not isinstance(infeasible, Infeasible)]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import KEEP, Command, Verb
 
 COMMANDS: Final = (
@@ -21,8 +21,8 @@ VERBS: Final = {
     "diff": Verb(
         "study",
         (
-            a.file("old", "A saved answer.", default=REQUIRED),
-            a.file("new", "A later one of the same verb.", default=REQUIRED),
+            a.file("old", "A saved answer.", default=NO_DEFAULT),
+            a.file("new", "A later one of the same verb.", default=NO_DEFAULT),
         ),
     ),
 }

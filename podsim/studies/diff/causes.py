@@ -11,12 +11,12 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.studies.diff import headlines
 from podsim.studies.diff.question import MAPPING, ChangedInput, changed_inputs, differing, split
-from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
+from podsim.studies.diff.result import ChangedValue, Difference, Headline, InputChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from podsim.files.answer_files import Saved
+    from podsim.files.answer_files import SavedAnswer
 
     Ask = Callable[[str, Mapping[str, Any], Mapping[str, float]], tuple[Mapping[str, Any], Mapping[str, str]]]
     """The document of a verb under flags and fitted numbers, and the files that it read, by digest."""
@@ -25,21 +25,25 @@ NOT_FIGURES: Final = ("schema", "podsim", "inputs")
 SAME: Final = 1e-9
 
 
-def difference(old: Saved, new: Saved, ask: Ask) -> Difference:
-    """Two answers of one verb compared; InputError where they answer different questions."""
+def difference(
+    old: SavedAnswer, new: SavedAnswer, ask: Ask, again: Callable[[SavedAnswer, SavedAnswer], str] | None = None
+) -> Difference:
+    """Two answers of one verb compared; InputError where they answer different questions, with `again` as its hint."""
     if old.what != new.what:
         raise InputError(
-            f"{old.name} is a {old.what}, {new.name} a {new.what}: only answers of one verb can be compared",
+            f"{old.name} is of podsim {_verb(old)}, {new.name} of podsim {_verb(new)}: compare answers of one verb",
             code="different-answers",
+            hint=again(old, new) if again else "",
         )
-    moved = tuple(_moved(old.body, new.body, ""))
+    moved = tuple(_changed_leaves(old.body, new.body, ""))
     _refuse_kinds(moved, old, new)
-    before, after = (headlines.figures(item.what, item.body) for item in (old, new))
+    by_place = headlines.other_cases(new.what, old.body, new.body)
+    before, after = (headlines.figures(item.what, item.body, by_place=by_place) for item in (old, new))
     headline = headlines.headline(before, after)
     changed, notes = list(changed_inputs(old, new)), [*_notes(old, new)]
     causes = [InputChange(what=item.what, old=item.old, new=item.new, why=item.why) for item in changed]
     if headline and new.inputs and old.inputs and moved:
-        causes = _attributed(changed, Replay(old, new, ask, headline, changed), causes, notes)
+        causes = _attribute(changed, Replay(old, new, ask, headline, changed), causes, notes)
     return Difference(
         what=new.what,
         old_hash=str(old.inputs.get("hash", "")),
@@ -49,25 +53,30 @@ def difference(old: Saved, new: Saved, ask: Ask) -> Difference:
         causes=tuple(causes),
         remainder=_remainder(headline, causes),
         notes=tuple(notes),
-        chosen=(headlines.chosen(old.what, old.body), headlines.chosen(new.what, new.body)),
+        chosen=(headlines.recommendation(old.what, old.body), headlines.recommendation(new.what, new.body)),
     )
 
 
-def _moved(old: Any, new: Any, path: str) -> Iterator[Moved]:  # noqa: ANN401  (any JSON)
+def _verb(item: SavedAnswer) -> str:
+    """The verb that a saved answer names; else what it is."""
+    return str(item.inputs.get("verb", item.what))
+
+
+def _changed_leaves(old: Any, new: Any, path: str) -> Iterator[ChangedValue]:  # noqa: ANN401  (any JSON)
     """Leaves that differ, in the order of the documents."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             if path or key not in NOT_FIGURES:
-                yield from _moved(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+                yield from _changed_leaves(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif isinstance(old, list) and isinstance(new, list):
-        before, after = _named(old), _named(new)
+        before, after = _by_id(old), _by_id(new)
         for key in dict.fromkeys((*before, *after)):
-            yield from _moved(before.get(key), after.get(key), f"{path}[{key}]")
+            yield from _changed_leaves(before.get(key), after.get(key), f"{path}[{key}]")
     elif old != new:
-        yield Moved(path=path, old=old, new=new)
+        yield ChangedValue(path=path, old=old, new=new)
 
 
-def _refuse_kinds(moved: Sequence[Moved], old: Saved, new: Saved) -> None:
+def _refuse_kinds(moved: Sequence[ChangedValue], old: SavedAnswer, new: SavedAnswer) -> None:
     """Raise InputError where answers of one version have a number at a place and a text or a table there."""
     if old.schema != new.schema:
         return
@@ -92,14 +101,14 @@ def _kind(value: object) -> str:
     return kinds.get(type(value), "a number")
 
 
-def _named(items: Sequence[Any]) -> dict[str, Any]:
+def _by_id(items: Sequence[Any]) -> dict[str, Any]:
     """Members of a list by id where each has its own, else by place."""
     ids = [item.get("id") if isinstance(item, dict) else None for item in items]
     own = all(isinstance(id_, str) for id_ in ids) and len({*map(str, ids)}) == len(ids)
     return {str(id_) if own else str(place): item for place, (id_, item) in enumerate(zip(ids, items, strict=True))}
 
 
-def _notes(old: Saved, new: Saved) -> Iterator[AnswerNote]:
+def _notes(old: SavedAnswer, new: SavedAnswer) -> Iterator[AnswerNote]:
     if old.schema != new.schema:
         yield AnswerNote.of(NoteCode.SCHEMA_CHANGED, old=old.schema, new=new.schema)
     for item in (old, new):
@@ -111,7 +120,12 @@ class Replay:
     """The new answer asked for again, as it was or with one input reverted."""
 
     def __init__(
-        self, old: Saved, new: Saved, ask: Ask, headline: Sequence[Headline], changed: Sequence[ChangedInput]
+        self,
+        old: SavedAnswer,
+        new: SavedAnswer,
+        ask: Ask,
+        headline: Sequence[Headline],
+        changed: Sequence[ChangedInput],
     ) -> None:
         self._old, self._new, self._ask, self._headline = old, new, ask, headline
         self._flags, self._parameters = dict(new.part("flags")), dict(new.part("parameters"))
@@ -124,7 +138,7 @@ class Replay:
     def begin(self) -> AnswerNote | None:
         """Ask again as it was: why the new answer cannot be repeated here, None where it can."""
         body, files = self._ask(self._new.what, self._flags, self._parameters)
-        self._now, self._choice = self._values(body), headlines.chosen(self._new.what, body)
+        self._now, self._choice = self._values(body), headlines.recommendation(self._new.what, body)
         names = [name for name, *_ in differing(self._new.part("files"), files)]
         others = tuple(name for name in names if not name.startswith("parameters "))
         if others:
@@ -148,17 +162,18 @@ class Replay:
             else:
                 flags[name] = value
         body, _ = self._ask(self._new.what, flags, parameters)
-        choice = headlines.chosen(self._new.what, body)
+        choice = headlines.recommendation(self._new.what, body)
         why = f"without this change, the recommendation is {choice}" if choice != self._choice else ""
         return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), why
 
     def _values(self, body: Mapping[str, Any]) -> tuple[float, ...]:
         """The headline figures of an answer; NaN for one that it has not."""
-        values = headlines.figures(self._new.what, body)
+        by_place = headlines.other_cases(self._new.what, self._old.body, self._new.body)
+        values = headlines.figures(self._new.what, body, by_place=by_place)
         return tuple(values[item.name].value if item.name in values else math.nan for item in self._headline)
 
 
-def _attributed(
+def _attribute(
     changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[AnswerNote]
 ) -> list[InputChange]:
     """Causes with what each does on its own, where it can be reverted."""

@@ -22,15 +22,30 @@ class SavedFigure(NamedTuple):
     value: float
 
 
-def figures(what: str, body: Mapping[str, Any]) -> dict[str, SavedFigure]:
-    """The headline figures of a saved answer, by name; {} of verbs that have none."""
-    read = {"prediction": _run, "phases-prediction": _run, "plan": _plan, "serving_plan": _serving}
+def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> dict[str, SavedFigure]:
+    """The headline figures of a saved answer, by name, of cases `by_place` "case 2"; {} of verbs that have none."""
+    read = {
+        "prediction": _run,
+        "phases-prediction": _run,
+        "plan": _plan,
+        "serving_plan": _serving,
+        "inference": _inference,
+        "goodput": _goodput,
+    }
     rows = {"scale": ("machines", "topology"), "compare": ("sides", "label")}
     listed = _rows(body, *rows[what]) if what in rows else read[what](body) if what in read else iter(())
+    if by_place:
+        listed = (figure._replace(name=f"case {place}") for place, figure in enumerate(listed, 1))
     return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
 
 
-def chosen(what: str, body: Mapping[str, Any]) -> str:
+def other_cases(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether two comparisons have as many cases, of which some are others: those are compared by place."""
+    before, after = (figures(what, body) for body in (old, new))
+    return what == "compare" and len(before) == len(after) and before.keys() != after.keys()
+
+
+def recommendation(what: str, body: Mapping[str, Any]) -> str:
     """The machine that a plan recommends, and where none meets every demand the closest; "" of other answers."""
     if what not in ("plan", "serving_plan"):
         return ""
@@ -68,6 +83,17 @@ def _plan(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
     machine = _best(body)
     yield SavedFigure("time to train", "s", _number(machine, "time_to_train_s", "value"))
     yield SavedFigure("machine price", "USD", _number(machine, "capital_usd", "value"))
+
+
+def _inference(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
+    yield SavedFigure("max throughput", "requests/s", _number(body, "capacity_requests_per_s", "value"))
+    yield SavedFigure("unloaded latency", "s", _number(body, "service", "latency_s"))
+    yield SavedFigure("P99 latency", "s", _number(body, "delays", "p99_s"))
+
+
+def _goodput(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
+    yield SavedFigure("time to finish", "s", _number(body, "time_to_finish_s", "value"))
+    yield SavedFigure("useful work", "s", _number(body, "work_s"))
 
 
 def _rows(body: Mapping[str, Any], key: str, name: str) -> Iterator[SavedFigure]:

@@ -13,7 +13,7 @@ DIFFERENCE: Final = JsonDocument(
         "Difference": """
             compared=what identical old_hash new_hash moved headline chosen causes remainder interaction notes
         """,
-        "Moved": "figure=path old new change",
+        "ChangedValue": "figure=path old new change",
         "Headline": "figure=name unit old new change",
     },
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.files.spelling import canonical
 
 if TYPE_CHECKING:
-    from podsim.files.answer_files import Saved
+    from podsim.files.answer_files import SavedAnswer
 
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 TOGETHER: Final = (
@@ -41,7 +41,7 @@ class ChangedInput:
     why: str = ""
 
 
-def changed_inputs(old: Saved, new: Saved) -> Iterator[ChangedInput]:
+def changed_inputs(old: SavedAnswer, new: SavedAnswer) -> Iterator[ChangedInput]:
     """Every input that differs between two answers."""
     if (was := old.body.get("podsim")) != (now := new.body.get("podsim")):
         yield ChangedInput("podsim", str(was), str(now), why="another version cannot be run from here")
@@ -72,7 +72,7 @@ def _flags(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
         if len(several) > 1:
             names = [name for name in names if name not in several]
             reverted = {name: before.get(name) for name in several}
-            yield ChangedInput(what, _stated(before, several), _stated(after, several), flags=reverted)
+            yield ChangedInput(what, _flag_text(before, several), _flag_text(after, several), flags=reverted)
     for name in names:
         was, now = before.get(name), after.get(name)
         if name in EACH and all(_is_texts(item) for item in (was, now)):
@@ -111,14 +111,14 @@ def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[
             yield name, old.get(name), new.get(name)
 
 
-def split(item: Saved) -> list[Any]:
+def split(item: SavedAnswer) -> list[Any]:
     """Replicas, IPUs a replica, micro-batch and accumulation; [] where one of them is no whole number."""
     result = item.body.get("mapping")
     split = [result.get(name) for name in MAPPING] if isinstance(result, dict) else []
     return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []
 
 
-def _stated(flags: Mapping[str, Any], names: list[str]) -> str:
+def _flag_text(flags: Mapping[str, Any], names: list[str]) -> str:
     """Flags of a group as they were typed."""
     texts = [f"--{name.replace('_', '-')} {_text(flags[name])}" for name in names if flags.get(name) is not None]
     return " ".join(texts) or _text(None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
-from podsim.studies.diff.result import Difference, Headline, InputChange, Moved
+from podsim.studies.diff.result import ChangedValue, Difference, Headline, InputChange
 
 MOST_ROWS = 20
 LEAST_FACTOR = 5e-6
@@ -45,7 +45,10 @@ def document(difference: Difference, *, verbose: bool = False, charts: bool = Fa
         groups.append((Heading("inputs that changed"), *_causes(difference)))
     if difference.moved and (verbose or not difference.headline):
         groups.append(
-            (Heading(f"figures of the {difference.what} that changed"), *_moved(difference.moved, verbose=verbose))
+            (
+                Heading(f"figures of the {difference.what} that changed"),
+                *_change_blocks(difference.moved, verbose=verbose),
+            )
         )
     if difference.notes:
         groups.append(tuple(Note(str(note), "·") for note in difference.notes))
@@ -82,18 +85,23 @@ def _effect_bars(difference: Difference) -> Iterator[Block]:
     most = max(abs(value) for _, value in effects) or 1.0
     yield Heading(f"Effect of each input on {figure.name}, from {_amount(figure.old, figure)}")
     yield Bars(
-        tuple(Bar(what, abs(value) / most, "", _signed(value, figure), "", falls=value < 0) for what, value in effects)
+        tuple(
+            Bar(what, abs(value) / most, "", _change_text(value, figure), "", falls=value < 0)
+            for what, value in effects
+        )
     )
 
 
 def _amount(value: float, figure: Headline, figures: int = 3) -> str:
-    """A time in the unit in which the figure reads best, or money."""
+    """A time in the unit in which the figure reads best, money, or a number in the unit of the figure."""
     if figure.unit == "USD":
         return f"{'−' if value < 0 else ''}{numbers.money(abs(value), figures=figures)}"
+    if figure.unit != "s":
+        return f"{numbers.significant(value, figures)} {figure.unit}"
     return numbers.scale((figure.old, figure.new), numbers.TIME).text(value, figures)
 
 
-def _moved(moved: Sequence[Moved], *, verbose: bool) -> Iterator[Block]:
+def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[Block]:
     shown = [move for move in moved if verbose or not any(part in move.path for part in DETAILS)]
     rows = shown if verbose else shown[:MOST_ROWS]
     columns = (
@@ -104,7 +112,7 @@ def _moved(moved: Sequence[Moved], *, verbose: bool) -> Iterator[Block]:
     )
     yield DocTable(columns, tuple((row.path, _text(row.old), _text(row.new), _change(row)) for row in rows))
     if len(rows) < len(moved):
-        yield Note(f"and {_count(len(moved) - len(rows), 'more value')}: -v lists them", "", Tone.QUIET)
+        yield Note(f"and {_count(len(moved) - len(rows), 'more value')}", "", Tone.QUIET, hint="-v lists them")
 
 
 def _causes(difference: Difference) -> Iterator[Block]:
@@ -125,7 +133,7 @@ def _causes(difference: Difference) -> Iterator[Block]:
     ]
     if difference.remainder:
         values = zip(difference.interaction, difference.headline, strict=True)
-        cells = ("interaction", "", *(_signed(value, figure) for value, figure in values))
+        cells = ("interaction", "", *(_change_text(value, figure) for value, figure in values))
         rows.append((*cells, *[""] * (len(columns) - len(cells))))
     yield DocTable(columns, tuple(rows))
     if difference.remainder:
@@ -134,22 +142,22 @@ def _causes(difference: Difference) -> Iterator[Block]:
 
 def _value(text: str) -> str:
     """The value of an input, or that an answer has none."""
-    return "not given" if text == numbers.UNKNOWN else _text(text)
+    return "not given" if text == numbers.NO_VALUE else _text(text)
 
 
 def _effects(cause: InputChange, headline: Sequence[Headline]) -> tuple[str, ...]:
     """What an input adds to each headline figure, in its unit and as a share of what it is without."""
     pairs = zip(cause.effects, headline, strict=False)
-    effects = tuple(f"{_signed(figure.effect(factor), figure)} ({_percent(factor)})" for factor, figure in pairs)
-    return effects or (numbers.UNKNOWN,) * len(headline)
+    effects = tuple(f"{_change_text(figure.effect(factor), figure)} ({_percent(factor)})" for factor, figure in pairs)
+    return effects or (numbers.NO_VALUE,) * len(headline)
 
 
-def _signed(value: float, figure: Headline) -> str:
+def _change_text(value: float, figure: Headline) -> str:
     """A change of a figure in the unit of the figure; what would be rounding is 0."""
     if abs(value) < LEAST_FACTOR * abs(figure.new):
         return "0"
     text = _amount(value, figure)
-    return text if text.startswith(("−", numbers.UNKNOWN)) else f"+{text}"
+    return text if text.startswith(("−", numbers.NO_VALUE)) else f"+{text}"
 
 
 def _percent(factor: float) -> str:
@@ -161,14 +169,14 @@ def _moved_by(change: float) -> str:
     return numbers.signed_percent(change, 2 if abs(change) < 0.01 else 1)
 
 
-def _change(move: Moved) -> str:
+def _change(move: ChangedValue) -> str:
     return "" if move.change is None else _moved_by(move.change)
 
 
 def _text(value: object) -> str:
     if isinstance(value, float):
         return numbers.significant(value, 5)
-    text = numbers.UNKNOWN if value is None else str(value)
+    text = numbers.NO_VALUE if value is None else str(value)
     return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 
 

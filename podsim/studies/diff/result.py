@@ -8,7 +8,7 @@ from podsim.model.note import AnswerNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class ChangedValue:
     """One figure or text of two documents, by path; None where a document does not have it."""
 
     path: str
@@ -68,7 +68,7 @@ class Difference(Displayable):
     what: str
     old_hash: str
     new_hash: str
-    moved: tuple[Moved, ...]
+    moved: tuple[ChangedValue, ...]
     headline: tuple[Headline, ...]
     causes: tuple[InputChange, ...]
     remainder: tuple[float, ...]

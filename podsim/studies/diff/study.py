@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,10 +11,11 @@ import podsim
 from podsim.errors import InputError
 from podsim.files import answer_files, catalog, inputs
 from podsim.model.arguments import MONEY
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.diff.causes import difference
 
 if TYPE_CHECKING:
+    from podsim.files.answer_files import SavedAnswer
     from podsim.studies.diff.result import Difference
 
 VERBS: Final[Mapping[str, str]] = {
@@ -23,21 +25,39 @@ VERBS: Final[Mapping[str, str]] = {
     "serving_plan": "plan",
     "scale": "scale",
     "compare": "compare",
+    "inference": "infer",
+    "goodput": "goodput",
 }
 """Verbs that are asked again, by the word of the schema of their answers."""
 KEYWORDS: Final[Mapping[str, str]] = {"set": "changes", "fault": "faults"}
 
 
-@checked
+@check_arguments
 def diff(old: str | Path, new: str | Path) -> Difference:
     """What moved between two answers saved with `--json`, and which input did it.
 
     Raises InputError where one is no answer of podsim's, or they are of different verbs.
     """
     try:
-        return difference(answer_files.read(Path(old)), answer_files.read(Path(new)), _again)
+        return difference(answer_files.read(Path(old)), answer_files.read(Path(new)), _again, _of_same_verb)
     except RecursionError:
         raise InputError("the answers nest too deep", code="bad-saved-answer") from None
+
+
+def _of_same_verb(old: SavedAnswer, new: SavedAnswer) -> str:
+    """The command that answers the question of the later answer with the verb of the earlier; "" where none is known.
+
+    Flags that other verbs may not take are left to the reader.
+    """
+    verb, flags = VERBS.get(old.what, ""), new.part("flags")
+    workload = flags.get("workload")
+    machine = next((f" --{name} {flags[name]}" for name in ("pod", "topology") if name in flags), "")
+    if not verb or not isinstance(workload, str) or (verb in ("predict", "infer", "goodput") and not machine):
+        return f"podsim {verb} --help" if verb else "podsim diff --help"
+    if verb == "compare":
+        return "podsim compare --help"
+    machine = machine if verb in ("predict", "infer", "goodput") else ""
+    return f"podsim {verb} {shlex.quote(workload)}{machine} --json"
 
 
 def _again(
@@ -48,7 +68,7 @@ def _again(
         named = _keywords(what, flags)
         request = list(named.pop("changes", ()))
         own = {change.partition("=")[0] for change in request}
-        here = _fitted(named.get("parameters"))
+        here = _parameters_of(named.get("parameters"))
         # A number that is set is taken as certain, so only one that differs is.
         others = {name: value for name, value in parameters.items() if value != here.get(name)}
         changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
@@ -63,7 +83,7 @@ def _again(
         raise InputError(f"its flags are none of podsim {what}: {error}", code="bad-saved-answer") from None
 
 
-def _fitted(file: str | None) -> Mapping[str, float]:
+def _parameters_of(file: str | None) -> Mapping[str, float]:
     parameters = catalog.own_parameters(Path(file)) if file else catalog.parameters()
     return {name: item.value for name, item in parameters.fitted.items()}
 

@@ -16,10 +16,22 @@ COMMANDS: Final = (
 )
 VERBS: Final = {
     "explain": Verb(
-        "study", (a.WORKLOAD, *a.MAPPED, *a.RUN, a.FAULTS, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS)
+        "study",
+        (
+            a.WORKLOAD,
+            *a.MAPPING_ARGUMENTS,
+            *a.RUN,
+            a.FAULTS,
+            a.ENGINE,
+            a.SEED,
+            *a.CONFIGURATION,
+            *a.LENGTH,
+            a.ON_PROGRESS,
+        ),
     ),
     "explain_measurements": Verb(
-        "measurements", (a.WORKLOAD, *a.MAPPED, *a.RUN, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS)
+        "measurements",
+        (a.WORKLOAD, *a.MAPPING_ARGUMENTS, *a.RUN, a.ENGINE, a.SEED, *a.CONFIGURATION, *a.LENGTH, a.ON_PROGRESS),
     ),
-    "explain_operators": Verb("operators", (a.WORKLOAD, *a.MAPPED, *a.CONFIGURATION)),
+    "explain_operators": Verb("operators", (a.WORKLOAD, *a.MAPPING_ARGUMENTS, *a.CONFIGURATION)),
 }

@@ -10,7 +10,7 @@ from podsim.errors import PodsimError
 from podsim.files import catalog
 from podsim.lowering.layout import most_ipus
 from podsim.model.program import Part
-from podsim.model.training import ROUNDED, Schedule
+from podsim.model.training import ROUNDING_DOUBT, Schedule
 from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
@@ -19,7 +19,7 @@ from podsim.predicting.assemble import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Alternative
-from podsim.topology.machine_network import rebuilt, shared
+from podsim.topology.machine_network import rebuild, shared_fabric
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.predicting.assemble import TrainingCase
     from podsim.scenario import MachineSpec
-    from podsim.studies.explain.what_if import Answered
+    from podsim.studies.explain.what_if import AnsweredQuestion
 
-SEEN: Final = 0.005
+LEAST_SHOWN: Final = 0.005
 """Share of the time to train from which a part that grows or shrinks is named."""
 
 
@@ -57,14 +57,14 @@ class Around:
     `larger` is the question on the machine of twice the IPUs, `faults` what the faults cost in the answer.
     """
 
-    known: Answered
+    known: AnsweredQuestion
     what_if: WhatIf
     larger: TrainingCase | None
     faults: FaultReport | None = None
 
 
 def around(
-    known: Answered, what_if: WhatIf, spec: MachineSpec, *, changed: bool, faults: FaultReport | None = None
+    known: AnsweredQuestion, what_if: WhatIf, spec: MachineSpec, *, changed: bool, faults: FaultReport | None = None
 ) -> Around:
     """What alternatives are weighed against.
 
@@ -80,7 +80,7 @@ def _on_larger(question: TrainingCase, spec: MachineSpec) -> TrainingCase | None
     if topology is None:
         return None
     try:
-        fabric = with_faults.apply(shared(topology), question.faults)
+        fabric = with_faults.apply(shared_fabric(topology), question.faults)
     except PodsimError:
         return None
     return replace(question, machine=replace(question.machine, topology=topology), fabric=fabric)
@@ -108,7 +108,7 @@ def alternatives(around: Around) -> tuple[Alternative, ...]:
         *_faster_links(around),
         *_servers(around),
         *_larger(around),
-        *_repaired(around),
+        *_without_faults(around),
     ]
     return tuple(sorted(alternatives, key=lambda item: (item.change is None, item.change or 0.0, item.name)))
 
@@ -164,11 +164,11 @@ def _split(around: Around, words: str, split: _Split, question: TrainingCase | N
     if not memory.fits:
         full = f"does not fit: peak SRAM would be {100 * memory.fraction:.0f} %"
         return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=full)
-    return _timed(around, words, split.flags, case, mapping)
+    return _time_alternative(around, words, split.flags, case, mapping)
 
 
-def _timed(around: Around, words: str, flags: str, question: TrainingCase, mapping: Mapping) -> Alternative:
-    timeline, time_s = explaining.timed(around.known, question, mapping)
+def _time_alternative(around: Around, words: str, flags: str, question: TrainingCase, mapping: Mapping) -> Alternative:
+    timeline, time_s = explaining.time_mapping(around.known, question, mapping)
     change = around.known.change(time_s)
     need = assemble.samples(question, mapping.global_batch).mean
     beat = assemble.question_pace(question, mapping, timeline.step_s)
@@ -186,7 +186,7 @@ def _timed(around: Around, words: str, flags: str, question: TrainingCase, mappi
 def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
     """That another batch than the recipe's is no run of the length that was stated for it."""
     recipe = question.workload.benchmark.global_batch
-    if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDED:
+    if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDING_DOUBT:
         return ""
     return f"published batch {recipe:,}: another may need more samples"
 
@@ -206,16 +206,16 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
     }
     less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
     notes = []
-    if abs(new_steps / steps - 1) >= SEEN:
+    if abs(new_steps / steps - 1) >= LEAST_SHOWN:
         fewer = "fewer" if new_steps < steps else "more"
         notes.append(f"{100 * abs(new_steps / steps - 1):.0f} % {fewer} steps")
-    if abs(samples / before - 1) >= SEEN:
+    if abs(samples / before - 1) >= LEAST_SHOWN:
         notes.append(f"{'though ' if samples > before else ''}{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
-    if grown[less] <= -SEEN:
+    if grown[less] <= -LEAST_SHOWN:
         notes.append(f"{NAMES[less]} −{-100 * grown[less]:.1f} %")
-    if grown[more] >= SEEN:
+    if grown[more] >= LEAST_SHOWN:
         notes.append(f"{NAMES[more]} +{100 * grown[more]:.1f} %")
-    return ", ".join(notes) or f"no part of the run changes by {100 * SEEN:g} %"
+    return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
 
 
 def _configurations(around: Around) -> Iterator[Alternative]:
@@ -240,7 +240,7 @@ def _configuration(around: Around, words: str, flags: str, what_if: WhatIf) -> A
     if not memory.fits:
         full = f"does not fit: peak SRAM would be {100 * memory.fraction:.0f} %"
         return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)
-    return _timed(around, words, flags, known.question, mapping)
+    return _time_alternative(around, words, flags, known.question, mapping)
 
 
 def _faster_links(around: Around) -> Iterator[Alternative]:
@@ -254,12 +254,12 @@ def _faster_links(around: Around) -> Iterator[Alternative]:
         links = {**machine.topology.links, name: replace(link, bandwidth_bytes_per_s=rate)}
         case = _on(question, replace(machine.topology, links=links))
         flags = f'--set {name}.bandwidth="{rate / 1e9:g} GB/s"'
-        yield _timed(around, f"twice the {name} bandwidth", flags, case, around.known.mapping)
+        yield _time_alternative(around, f"twice the {name} bandwidth", flags, case, around.known.mapping)
 
 
 def _on(question: TrainingCase, topology: Topology) -> TrainingCase:
     return replace(
-        question, machine=replace(question.machine, topology=topology), fabric=rebuilt(question.fabric, topology)
+        question, machine=replace(question.machine, topology=topology), fabric=rebuild(question.fabric, topology)
     )
 
 
@@ -268,7 +268,7 @@ def _servers(around: Around) -> Iterator[Alternative]:
     hosts = 2 * question.machine.hosts
     if hosts <= question.machine.topology.hosts.most_servers:
         case = replace(question, machine=replace(question.machine, hosts=hosts))
-        yield _timed(around, "twice the hosts", f"--hosts {hosts}", case, around.known.mapping)
+        yield _time_alternative(around, "twice the hosts", f"--hosts {hosts}", case, around.known.mapping)
 
 
 def _larger(around: Around) -> Iterator[Alternative]:
@@ -283,7 +283,7 @@ def _larger(around: Around) -> Iterator[Alternative]:
         yield replace(alternative, flags=f"{flags} {split.flags}")
 
 
-def _repaired(around: Around) -> Iterator[Alternative]:
+def _without_faults(around: Around) -> Iterator[Alternative]:
     """The healthy machine, where the answer is of one with faults."""
     if around.faults is None:
         return

@@ -67,12 +67,12 @@ def _alternatives(whole: Prediction, phases: Sequence[Explanation]) -> Iterator[
     for key in dict.fromkeys((item.name, item.flags) for _, item in each):
         result = [(phase, item) for phase, item in each if (item.name, item.flags) == key]
         if len(result) == len(phases) and all(item.time_to_train_s is not None for _, item in result):
-            yield _moved(whole, result, key[0])
+            yield _for_whole_run(whole, result, key[0])
         else:
-            yield from (_moved(whole, [item], f"{item[0].workload}: {key[0]}") for item in result)
+            yield from (_for_whole_run(whole, [item], f"{item[0].workload}: {key[0]}") for item in result)
 
 
-def _moved(whole: Prediction, result: Sequence[tuple[Prediction, Alternative]], name: str) -> Alternative:
+def _for_whole_run(whole: Prediction, result: Sequence[tuple[Prediction, Alternative]], name: str) -> Alternative:
     """A choice of those phases, by what it does to the whole."""
     item, whole_s = result[0][1], whole.time_to_train_s.value
     if item.time_to_train_s is None:

@@ -16,7 +16,7 @@ from podsim.predicting import assemble
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Influence
 from podsim.topology.healthy_part import whole_machines
-from podsim.topology.machine_network import rebuilt
+from podsim.topology.machine_network import rebuild
 from podsim.units import parse, spell
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.quantity import Provenance
     from podsim.predicting.assemble import TrainingCase
-    from podsim.studies.explain.what_if import Answered
+    from podsim.studies.explain.what_if import AnsweredQuestion
 
 MORE: Final = 1.01
 NO_TIME: Final = ("economics.", "chip.power", "chip.activity_power.", "chip.sram.per_tile", "gateway.streaming_memory")
@@ -48,7 +48,7 @@ class Lever:
 
 
 def influences(
-    known: Answered,
+    known: AnsweredQuestion,
     prediction: Prediction,
     document: Document[Topology],
     on_progress: Progress | None = None,
@@ -60,7 +60,7 @@ def influences(
     Counts (tiles, links, machines) have no 1 %; without `timed` only steps count. Raises what
     the model raises.
     """
-    levers = [*_of_machine(known.question, document), *_fitted(known.question)]
+    levers = [*_of_machine(known.question, document), *_fit_levers(known.question)]
     influences = [_samples(known), _outside(known, prediction)] if timed else []
     for done, lever in enumerate(levers, start=1):
         influences.append(_influence(known, prediction, lever))
@@ -69,7 +69,7 @@ def influences(
     return tuple(sorted(influences, key=lambda item: (-abs(item.change), item.name)))
 
 
-def _influence(known: Answered, prediction: Prediction, lever: Lever) -> Influence:
+def _influence(known: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Influence:
     try:
         change = known.change(explaining.at_pace_s(known, lever.question(MORE)))
     except (PodsimError, ValueError):  # an efficiency of 1 cannot be more: as much less instead
@@ -86,7 +86,7 @@ def _influence(known: Answered, prediction: Prediction, lever: Lever) -> Influen
     )
 
 
-def _grade(known: Answered, prediction: Prediction, lever: Lever) -> Grade:
+def _grade(known: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Grade:
     """How far what the number does to the answer stands from a measurement."""
     if lever.kind is SourceKind.GIVEN:
         return Grade.GIVEN
@@ -132,13 +132,13 @@ def _setter(
         changed = whole if whole.machines == machines else whole_machines(whole, machines)
         # Links know nothing of the chip: what was found out about them holds for another one.
         same = replace(changed, chip=question.machine.chip) == question.machine.topology
-        fabric = question.fabric if same else rebuilt(question.fabric, changed)
+        fabric = question.fabric if same else rebuild(question.fabric, changed)
         return replace(question, machine=replace(question.machine, topology=changed), fabric=fabric)
 
     return ask
 
 
-def _fitted(question: TrainingCase) -> Iterator[Lever]:
+def _fit_levers(question: TrainingCase) -> Iterator[Lever]:
     """Numbers of the fit."""
     machine = question.machine
     parameters, own = machine.parameters, machine.parameters_file
@@ -157,7 +157,7 @@ def _fitted(question: TrainingCase) -> Iterator[Lever]:
         yield Lever(name, text, kind, "given with --set" if given else where, ask)
 
 
-def _samples(known: Answered) -> Influence:
+def _samples(known: AnsweredQuestion) -> Influence:
     """One percent more samples to converge."""
     question = known.question
     need = assemble.samples(question, known.mapping.global_batch)
@@ -176,7 +176,7 @@ def _samples(known: Answered) -> Influence:
     )
 
 
-def _outside(known: Answered, prediction: Prediction) -> Influence:
+def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
     """One percent more time before the steps, for checkpoints and after training."""
     question = known.question
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from podsim.calibration import own_residual
 from podsim.calibration.next_point import ConvergedRuns, NextPoint, with_point
 from podsim.errors import InputError, PodsimError
 from podsim.model.parameters import FREE, sensitivities
 from podsim.model.quantity import Cause
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
-from podsim.predicting import assemble, intervals, unknown_length
-from podsim.predicting.uncertainty import step_doubt
+from podsim.predicting import assemble, unknown_length
+from podsim.predicting.uncertainty import of_step
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, EngineSpec, RunLength, Scenario, WhatIfs
 from podsim.studies.argument_check import takes_scenario
 from podsim.studies.explain.measurements_result import Measurement, MeasurementRanking
 
 if TYPE_CHECKING:
-    from podsim.model.machine import Machine
+    from podsim.model.calibration import OwnConfiguration, ParameterSet
     from podsim.model.prediction import Prediction
+    from podsim.model.quantity import Estimate
     from podsim.resolve import Case
     from podsim.studies.predict.study import Progress
 
 RUNS: Final = 3
 """Runs of a measurement: as many as tell how much they differ."""
+LEAST: Final = 1e-9
+"""Share of a variance below which nothing of it is taken away but rounding."""
 SIZES: Final = (16, 64, 128, 256)
 """IPUs of pods that are sold; the machine of the question is among the candidates too."""
 
@@ -46,8 +50,8 @@ def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = N
             f"{scenario.workload} has several phases", code="bad-value", hint="ask for one: podsim workload list"
         )
     prediction, case = answer(resolve(scenario, needs_length=False), weighs=False)
-    prediction = unknown_length.untimed(prediction, case.missing)
-    estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s
+    prediction = unknown_length.without_length(prediction, case.missing)
+    estimate = prediction.time_to_train_s if prediction.has_length else prediction.step_s
     candidates = [*_candidates(scenario, prediction, case)]
     measurements: list[Measurement] = []
     for done, candidate in enumerate(candidates, start=1):
@@ -87,7 +91,7 @@ def _measurements(candidate: Scenario, prediction: Prediction, case: Case) -> It
     """What the interval would be after steps of a candidate, and after runs to the target; raises as a prediction."""
     known, other = answer(resolve(candidate, needs_length=False), weighs=False)
     yield _measurement(candidate, known, other, prediction, case)
-    if known.workload == prediction.workload and prediction.timed and case.question.samples is None:
+    if known.workload == prediction.workload and prediction.has_length and case.question.samples is None:
         question = other.question
         need = assemble.samples(question, known.mapping.global_batch)
         runs = ConvergedRuns(
@@ -116,24 +120,59 @@ def _measurement(
         runs=RUNS,
         slopes=_slopes(known, other),
         converged=converged,
+        configuration=_configuration(known, other, converged),
     )
-    after = with_point(case.question.machine.parameters, point, FREE)
-    shares = _taken(prediction, case, replace(case.question.machine, parameters=after))
-    left = math.sqrt(max(0.0, 1 - math.fsum(shares.values())))
-    estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s
-    flags = " ".join((known.workload, *_machine_flags(candidate)))
+    before = prediction.time_to_train_s if prediction.has_length else prediction.step_s
+    after = _estimate(prediction, case, with_point(case.question.machine.parameters, point, FREE))
+    left = _width(after) / _width(before)
     return Measurement(
         workload=known.workload,
         machine=machine.topology.title,
         ipus=known.ipus,
-        flags=flags,
+        flags=" ".join((known.workload, *_machine_flags(candidate))),
         step_s=known.step_s.value,
-        low_s=estimate.value * (estimate.low / estimate.value) ** left,
-        high_s=estimate.value * (estimate.high / estimate.value) ** left,
+        low_s=after.low,
+        high_s=after.high,
         narrower=1 - left,
-        causes={cause: share for cause, share in shares.items() if share > 0},
+        causes=_settled_shares(before.causes, after.causes),
         converges=converged is not None,
     )
+
+
+def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> Estimate:
+    """The answer with the interval that other parameters leave it, which do not move its value."""
+    mapping, step_s = prediction.mapping, prediction.step_s.value
+    forms = assemble.step_doubt(case.question, mapping, prediction.timeline).forms
+    question = replace(case.question, machine=replace(case.question.machine, parameters=parameters))
+    doubt = of_step(question, mapping, prediction.timeline, forms)
+    pace = assemble.question_pace(question, mapping, step_s)
+    need = assemble.samples(question, mapping.global_batch)
+    step, time, _ = assemble.time_estimates(question, mapping, step_s, pace, need, doubt)
+    return time if prediction.has_length else step
+
+
+def _settled_shares(before: Mapping[Cause, float], after: Mapping[Cause, float]) -> dict[Cause, float]:
+    """What is taken away of each cause, as a share of the variance before; runs scatter as much as before."""
+    shrunk = before[Cause.NOISE] / after[Cause.NOISE]
+    taken = {cause: share - shrunk * after.get(cause, 0.0) for cause, share in before.items()}
+    return {cause: share for cause, share in taken.items() if share > LEAST}
+
+
+def _width(estimate: Estimate) -> float:
+    return math.log(estimate.high / estimate.low)
+
+
+def _configuration(known: Prediction, case: Case, converged: ConvergedRuns | None) -> OwnConfiguration:
+    """What runs of a candidate would leave in doubt of its own configuration, where they measure what is predicted."""
+    question = case.question
+    spread = question.machine.parameters.run_spread
+    left = own_residual.remaining([spread / math.sqrt(RUNS)])
+    timed = own_residual.of_mapping(question, known.mapping, runs=RUNS, left=left, spread=spread)
+    if converged is None:
+        return timed
+    need = assemble.samples(question, known.mapping.global_batch)
+    error = own_residual.narrowed_doubt(need.doubt, need.seed_spread, RUNS)
+    return replace(timed, samples=need.mean, samples_error=error)
 
 
 def _machine_flags(scenario: Scenario) -> Iterator[str]:
@@ -148,33 +187,3 @@ def _slopes(known: Prediction, case: Case) -> dict[str, float]:
     machine = case.question.machine
     shares = {part: seconds / known.step_s.value for part, seconds in known.breakdown_s.items()}
     return sensitivities(machine.parameters.fitted, shares, machine.like)
-
-
-def _taken(prediction: Prediction, case: Case, machine: Machine) -> dict[Cause, float]:
-    """The share of the answer's variance that other parameters take away, by cause (Eq. 31)."""
-    slopes = _slopes(prediction, case)
-    before, after = (
-        step_doubt(each, prediction.workload, slopes, ipus=prediction.mapping.ipus).variances
-        for each in (case.question.machine, machine)
-    )
-    whole, inside = _whole(prediction, case)
-    shares = {cause: inside**2 * (before[cause] - after[cause]) / whole for cause in before}
-    if not prediction.timed:
-        return shares
-    questions = case.question, replace(case.question, machine=machine)
-    doubt, less = (assemble.samples(each, prediction.mapping.global_batch).doubt for each in questions)
-    outside, less_outside = (each.outside_error for each in questions)
-    shares[Cause.CONVERGENCE] = (doubt**2 - less**2) / whole
-    shares[Cause.OUTSIDE] = (1 - inside) ** 2 * (outside**2 - less_outside**2) / whole
-    return shares
-
-
-def _whole(prediction: Prediction, case: Case) -> tuple[float, float]:
-    """The variance of the log of the answer, and the share of it that steps take."""
-    estimate = prediction.time_to_train_s if prediction.timed else prediction.step_s
-    quantile = intervals.normal_quantile(case.question.interval)
-    variance = (math.log(estimate.high / estimate.low) / 2 / quantile) ** 2
-    if not prediction.timed:
-        return variance, 1.0
-    pace = assemble.question_pace(case.question, prediction.mapping, prediction.step_s.value)
-    return variance, intervals.inside_s(pace, prediction.run) / prediction.run.total_s

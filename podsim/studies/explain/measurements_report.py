@@ -34,7 +34,7 @@ def answer(ranking: MeasurementRanking) -> str:
     best = _best(ranking)
     if best is None:
         return "no measurement narrows this interval by 1 %"
-    return f"{ranking.runs} runs of {best.called}: interval {numbers.percent(best.narrower)} narrower"
+    return f"{ranking.runs} runs of {best.title}: interval {numbers.percent(best.narrower)} narrower"
 
 
 def _best(ranking: MeasurementRanking) -> Measurement | None:
@@ -42,15 +42,15 @@ def _best(ranking: MeasurementRanking) -> Measurement | None:
     return first if first is not None and first.narrower >= LEAST_SHOWN else None
 
 
-def _called(p: Prediction) -> str:
-    return "Time to train" if p.timed else "Step time"
+def _title(p: Prediction) -> str:
+    return "Time to train" if p.has_length else "Step time"
 
 
 def _facts(ranking: MeasurementRanking) -> Iterator[Fact]:
     p, best = ranking.prediction, _best(ranking)
-    time = numbers.shown(ranking.answer, _ladder(p))
+    time = numbers.format_estimate(ranking.answer, _ladder(p))
     level = numbers.level(p.interval)
-    yield Fact(_called(p), time.number, time.unit, f"{level}: {time.interval}; {grade(ranking.answer)}", strong=True)
+    yield Fact(_title(p), time.number, time.unit, f"{level}: {time.interval}; {grade(ranking.answer)}", strong=True)
     if best is None:
         yield Fact("Measure next", "", remark="nothing: no run narrows the interval by 1 %")
     else:
@@ -58,13 +58,13 @@ def _facts(ranking: MeasurementRanking) -> Iterator[Fact]:
         aim = " to the target" if best.converges else ""
         what = f"{ranking.runs} runs of {best.workload} on {best.machine}{aim}"
         yield Fact("Measure next", "", remark=f"{what}: {narrower}")
-    left = _left(ranking, best)
+    left = _remaining_causes(ranking, best)
     if left:
         yield Fact("Remaining uncertainty" if best else "Sources of uncertainty", "", remark=", ".join(left))
 
 
 def _ladder(p: Prediction) -> numbers.Ladder:
-    return numbers.TIME if p.timed else numbers.STEP_TIME
+    return numbers.TIME if p.has_length else numbers.STEP_TIME
 
 
 def _interval(ranking: MeasurementRanking, item: Measurement) -> str:
@@ -72,7 +72,7 @@ def _interval(ranking: MeasurementRanking, item: Measurement) -> str:
     return f"{numbers.spread(ranking.answer.value, item.low_s, item.high_s, unit).interval} {unit.unit}"
 
 
-def _left(ranking: MeasurementRanking, best: Measurement | None) -> list[str]:
+def _remaining_causes(ranking: MeasurementRanking, best: Measurement | None) -> list[str]:
     """What the interval is made of after the best measurement, as shares of its variance."""
     taken = best.causes if best else {}
     left = {cause: max(0.0, share - taken.get(cause, 0.0)) for cause, share in ranking.answer.causes.items()}
@@ -90,9 +90,7 @@ def _bars(ranking: MeasurementRanking) -> Bars:
     shown = [item for item in ranking.measurements if item.narrower > 0] or ranking.measurements[:1]
     return Bars(
         tuple(
-            Bar(
-                item.called, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item)
-            )
+            Bar(item.title, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item))
             for item in shown
         )
     )
@@ -113,11 +111,12 @@ def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
     )
     rows = tuple(
         (
-            item.called,
+            item.title,
             numbers.time(item.step_s),
             numbers.spread(ranking.answer.value, item.low_s, item.high_s, unit).interval,
             numbers.percent(item.narrower) if item.narrower >= 0.5 * LEAST_SHOWN else "none",
-            ", ".join(CAUSES[cause] for cause, share in item.causes.items() if share >= LEAST_SHOWN) or numbers.UNKNOWN,
+            ", ".join(CAUSES[cause] for cause, share in item.causes.items() if share >= LEAST_SHOWN)
+            or numbers.NO_VALUE,
         )
         for item in shown
     )

@@ -30,7 +30,7 @@ class Measurement:
     converges: bool = False
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         """What is to be run: "bert --pod 512, to the target" or "bert --pod 512, steps"."""
         return f"{self.flags}, {'to the target' if self.converges else 'steps'}"
 
@@ -50,4 +50,4 @@ class MeasurementRanking(Displayable):
     @property
     def quantity(self) -> str:
         """The name of `answer`."""
-        return "time_to_train_s" if self.prediction.timed else "step_s"
+        return "time_to_train_s" if self.prediction.has_length else "step_s"

@@ -10,7 +10,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
 from podsim.predicting.assemble import TrainingCase
-from podsim.predicting.convolutions import unmeasured
+from podsim.predicting.convolutions import unmeasured_notes
 from podsim.studies.explain.ranking_result import Bound, OperatorRanking, OperatorShare
 from podsim.tiles.supersteps import Cycles, sram_rates, total
 
@@ -59,7 +59,7 @@ def ranking(question: TrainingCase, micro_batch: int, plans: Plans) -> OperatorR
         micro_batch=micro_batch,
         stretch=stretch,
         total_s=whole * each_s,
-        evidence=unmeasured(question.workload, machine.chip),
+        evidence=unmeasured_notes(question.workload, machine.chip),
         operators=tuple(
             OperatorShare(
                 name=name,

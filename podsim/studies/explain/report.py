@@ -25,8 +25,8 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.handout import Handout, arranged
-from podsim.report.origins import Groups, Used, of_page
+from podsim.report.handout import Handout, arrange
+from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, unknown_length_view
 from podsim.report.views.grades_view import OF_MACHINE, in_words
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
@@ -58,22 +58,22 @@ LEAST_CHANGE: Final = 0.5e-3
 
 def answer(e: Explanation) -> str:
     """The answer in one line: "3.5 min, limited by …"."""
-    time = numbers.shown(_whole(e), _ladder(e))
-    return f"{time.text}{'' if e.prediction.timed else ' a step'}; {e.prediction.limited_by}"
+    time = numbers.format_estimate(_whole(e), _ladder(e))
+    return f"{time.text}{'' if e.prediction.has_length else ' a step'}; {e.prediction.limited_by}"
 
 
 def _whole(e: Explanation) -> Estimate:
     """What is explained: the time to train, or a step where no length of the run is stated [s]."""
-    return e.prediction.time_to_train_s if e.prediction.timed else e.prediction.step_s
+    return e.prediction.time_to_train_s if e.prediction.has_length else e.prediction.step_s
 
 
 def _ladder(e: Explanation) -> numbers.Ladder:
-    return numbers.TIME if e.prediction.timed else numbers.STEP_TIME
+    return numbers.TIME if e.prediction.has_length else numbers.STEP_TIME
 
 
-def _called(e: Explanation) -> str:
+def _title(e: Explanation) -> str:
     """What is explained, in words; a what-if with another batch has the time of as many samples."""
-    return "time to train" if e.prediction.timed else "step time"
+    return "time to train" if e.prediction.has_length else "step time"
 
 
 def _machine(p: Prediction) -> str:
@@ -84,14 +84,14 @@ def _machine(p: Prediction) -> str:
 def page(e: Explanation, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of the machine and of the workload come from, if that is known."""
     origins = _origins(e, question) if question is not None else ()
-    return arranged(document(e, verbose=True), _sentence(e), origins, details=("Sensitivity", "What would not help"))
+    return arrange(document(e, verbose=True), _sentence(e), origins, details=("Sensitivity", "What would not help"))
 
 
 def _sentence(e: Explanation) -> str:
     """The time, what limits it, and the change that would help most."""
-    time = numbers.shown(_whole(e), _ladder(e))
+    time = numbers.format_estimate(_whole(e), _ladder(e))
     level = numbers.level(e.prediction.interval)
-    takes = "Training takes" if e.prediction.timed else "A step takes"
+    takes = "Training takes" if e.prediction.has_length else "A step takes"
     best = next((item for item in e.alternatives if item.helps and item.change is not None), None)
     most = f"; {best.name} would help most ({_change(best.change or 0.0)})" if best else ""
     limit = e.prediction.limited_by.replace("; then", ", then")
@@ -100,7 +100,7 @@ def _sentence(e: Explanation) -> str:
 
 def _origins(e: Explanation, question: Mapping[str, Any]) -> Groups:
     name = e.prediction.topology
-    used = Used(
+    used = MachineNames(
         called=name,
         topology=question.get("topology") or name,
         chip=question.get("chip"),
@@ -119,7 +119,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         (Heading(f"{p.workload_title} on {_machine(p)}, explained"),),
         (_time(e),),
         tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
-        (Heading(f"{label(_called(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
+        (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-if without one part"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
@@ -137,14 +137,14 @@ def _coarse(e: Explanation) -> bool:
 
 def _time(e: Explanation) -> Facts:
     p = e.prediction
-    time = numbers.shown(_whole(e), _ladder(e))
+    time = numbers.format_estimate(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
     whole = _whole(e)
     interval = f"{level}: {time.interval}; {in_words(whole.grade, whole.beyond, OF_MACHINE)}"
     return Facts(
         (
-            Fact(label(_called(e)), time.number, time.unit, interval, strong=True),
-            *(() if p.timed else (_throughput(p), unknown_length_view.length(p))),
+            Fact(label(_title(e)), time.number, time.unit, interval, strong=True),
+            *(() if p.has_length else (_throughput(p), unknown_length_view.length(p))),
             Fact("Bottleneck", "", remark=label(p.limited_by)),
             *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
         )
@@ -152,7 +152,7 @@ def _time(e: Explanation) -> Facts:
 
 
 def _throughput(p: Prediction) -> Fact:
-    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
     return Fact(
         "Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{numbers.level(p.interval)}: {rate.interval}"
     )
@@ -167,7 +167,7 @@ def _mapping(p: Prediction, title: str) -> Fact:
     return Fact(title, "", remark=text)
 
 
-def _named(mechanism: str) -> tuple[str, str]:
+def _mechanism_name(mechanism: str) -> tuple[str, str]:
     if mechanism in tuple(Mechanism):
         return MECHANISMS[Mechanism(mechanism)]
     return PARTS[Part(mechanism)], ""
@@ -179,7 +179,7 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
     unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
-    parts = [(*_named(rise.mechanism), rise.added_s) for rise in e.waterfall]
+    parts = [(*_mechanism_name(rise.mechanism), rise.added_s) for rise in e.waterfall]
     if not verbose:
         small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s]
         if len(small) > 1:
@@ -227,7 +227,7 @@ def _change(change: float) -> str:
 
 def _value(text: str) -> str:
     """A value as its file states it; plain seconds in the unit in which they read best: "344 µs"."""
-    number, unit = numbers.parted(text)
+    number, unit = numbers.split_unit(text)
     return numbers.time(float(number)) if unit == "s" else numbers.with_micro(text)
 
 
@@ -236,7 +236,7 @@ def _elasticity(item: Influence) -> str:
 
 
 def _influences(e: Explanation) -> Iterator[Block]:
-    yield Heading(f"Sensitivity of the {_called(e)} (per +1 %)")
+    yield Heading(f"Sensitivity of the {_title(e)} (per +1 %)")
     columns = (
         Column("Parameter"),
         Column("Value", number=True, priority=3),
@@ -250,7 +250,7 @@ def _influences(e: Explanation) -> Iterator[Block]:
         for item in e.influences
     )
     yield DocTable(columns, rows)
-    yield Note("names with dots are --set paths; samples to converge are --samples", "", Tone.QUIET)
+    yield Note("", "", Tone.QUIET, hint="names with dots are --set paths; samples to converge are --samples")
 
 
 def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -311,7 +311,7 @@ def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) 
     ]
     rows = [(item.name, *took(item), item.why) for item in alternatives]
     if verbose:
-        columns.append(Column("Flags", wraps=True, priority=1))
+        columns.append(Column("Flags", wraps=True, priority=1, hint=True))
         rows = [(*row, item.flags) for row, item in zip(rows, alternatives, strict=True)]  # type: ignore[misc]
     return DocTable(tuple(columns), tuple(rows))
 
@@ -324,7 +324,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
             "",
             Tone.WARNING,
         )
-    if not e.prediction.timed:
+    if not e.prediction.has_length:
         yield Note("another batch: time of the same number of samples", "", Tone.QUIET)
     if verbose:
         yield Note(

@@ -89,4 +89,4 @@ class Explanation(Displayable):
     @property
     def explains(self) -> str:
         """What is explained where no length of the run is stated: "step"; "" for the time to train."""
-        return "" if self.prediction.timed else "step"
+        return "" if self.prediction.has_length else "step"

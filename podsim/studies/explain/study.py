@@ -41,13 +41,13 @@ def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanatio
     question, changes, missing = case.question, scenario.what_if.changes, case.missing
     if missing:  # a step is explained instead of a run
         prediction, question = unknown_length.of_step(prediction), unknown_length.endless(question)
-    known = explaining.answered(question, prediction)
+    known = explaining.answer_of(question, prediction)
     machine = topology(scenario.machine, changes)
     around = alternatives.around(
         known, what_if(scenario), scenario.machine, changed=bool(changes), faults=prediction.faults
     )
     explanation = Explanation(
-        prediction=unknown_length.untimed(prediction, missing),
+        prediction=unknown_length.without_length(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),
         without=tuple(explaining.without(known)),
         influences=influences.influences(known, prediction, machine, on_progress, timed=not missing),

@@ -21,7 +21,7 @@ from podsim.tiles.cost import cost
 
 if TYPE_CHECKING:
     from podsim.convergence.samples import Samples
-    from podsim.engines.base import Engine, Linked
+    from podsim.engines.base import Engine, LinkRates
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Prediction
     from podsim.model.program import StepTimeline
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredQuestion:
     """A question with the quick engine, the mapping of its answer, and the doubt, which what-ifs keep as it is.
 
     `step_s` and `time_s` are of the quick engine, so that what-ifs differ from them in what they change alone;
@@ -57,7 +57,7 @@ class Answered:
         return time_s / self.time_s * self.answer_s
 
 
-def answered(question: TrainingCase, prediction: Prediction) -> Answered:
+def answer_of(question: TrainingCase, prediction: Prediction) -> AnsweredQuestion:
     """What a prediction answered."""
     quick, mapping = question.by_formula, prediction.mapping
     doubt = assemble.step_doubt(question, mapping, prediction.timeline)
@@ -67,7 +67,7 @@ def answered(question: TrainingCase, prediction: Prediction) -> Answered:
     base_s = score_s(quick, doubt, beat, need)
     longer = replace(beat, step_s=2 * beat.step_s), replace(beat, evaluation_s=beat.evaluation_s + beat.step_s)
     slope = tuple((score_s(quick, doubt, pace, need) - base_s) / beat.step_s for pace in longer)
-    return Answered(
+    return AnsweredQuestion(
         question=quick,
         mapping=mapping,
         doubt=doubt,
@@ -86,7 +86,7 @@ def score_s(question: TrainingCase, doubt: StepDoubt, beat: RunPace, need: Sampl
     return intervals.scores(beat, need, doubt, question.seed, question.outside_error)[1]
 
 
-def at_pace_s(known: Answered, question: TrainingCase) -> float:
+def at_pace_s(known: AnsweredQuestion, question: TrainingCase) -> float:
     """Time to train of a question that changes nothing but the pace [s]: a score is linear in it (Eq. 29, 30)."""
     step_s = assemble.step(question, known.mapping).step_s
     evaluation_s = assemble.evaluation_s(question, known.mapping, step_s)
@@ -95,19 +95,19 @@ def at_pace_s(known: Answered, question: TrainingCase) -> float:
     return known.time_s + slower_s + of_evaluation_s * (evaluation_s - known.evaluation_s)
 
 
-def timed(known: Answered, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
+def time_mapping(known: AnsweredQuestion, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
     """A step of another question or mapping and its time to train [s], with the doubt and the draws of the answer."""
     timeline = assemble.step(question, mapping)
     beat = assemble.question_pace(question, mapping, timeline.step_s)
     return timeline, time_s(known, beat, assemble.samples(question, mapping.global_batch))
 
 
-def time_s(known: Answered, beat: RunPace, need: Samples) -> float:
+def time_s(known: AnsweredQuestion, beat: RunPace, need: Samples) -> float:
     """The mean score at another pace or of other samples [s]."""
     return score_s(known.question, known.doubt, beat, need)
 
 
-def _pace(known: Answered, question: TrainingCase, step_s: float) -> RunPace:
+def _pace(known: AnsweredQuestion, question: TrainingCase, step_s: float) -> RunPace:
     return assemble.question_pace(question, known.mapping, step_s)
 
 
@@ -116,7 +116,7 @@ STEPS_ALONE: Final = "steps only"
 
 # --- without it -----------------------------------------------------------------------------------------------------
 
-STRIPPED: dict[str, frozenset[Part]] = {
+FREE_PARTS: dict[str, frozenset[Part]] = {
     "free all-reduce": frozenset({Part.ALL_REDUCE, Part.COLLECTIVE_STEPS, Part.RACK_STEPS}),
     "free tensor-parallel all-reduce": frozenset({Part.TENSOR_PARALLEL}),
     "free on-chip exchange": frozenset({Part.EXCHANGE}),
@@ -130,26 +130,26 @@ STRIPPED: dict[str, frozenset[Part]] = {
 """Parts of a step that cost nothing in each row."""
 
 
-def without(known: Answered) -> Iterator[Without]:
+def without(known: AnsweredQuestion) -> Iterator[Without]:
     """Each mechanism that takes time in this answer taken away, and the run predicted again (Eq. 68)."""
     timeline = known.timeline
     if timeline.breakdown_s.get(Part.BUBBLE):
         yield _row(known, "no pipeline bubble", known.question, unfilled=True)
-    for name, parts in STRIPPED.items():
+    for name, parts in FREE_PARTS.items():
         if any(timeline.breakdown_s.get(part) for part in parts):
-            yield _row(known, name, stripped(known.question, parts))
+            yield _row(known, name, without_parts(known.question, parts))
     yield _steps_alone(known)
-    yield _row(known, "compute only", stripped(known.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True)
+    yield _row(known, "compute only", without_parts(known.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True)
 
 
-def _row(known: Answered, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
+def _row(known: AnsweredQuestion, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
     timeline = assemble.step(question, known.mapping)
     step_s = _unfilled_s(question, known.mapping, timeline) if unfilled else timeline.step_s
     taken_s = time_s(known, _pace(known, question, step_s), assemble.samples(question, known.mapping.global_batch))
     return Without(name=name, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
 
 
-def _steps_alone(known: Answered) -> Without:
+def _steps_alone(known: AnsweredQuestion) -> Without:
     """No start-up, evaluation or checkpoint."""
     beat = replace(_pace(known, known.question, known.timeline.step_s), overhead=NO_OVERHEAD, evaluation_s=0.0)
     taken_s = time_s(known, beat, assemble.samples(known.question, known.mapping.global_batch))
@@ -170,11 +170,11 @@ def _unfilled_s(question: TrainingCase, mapping: Mapping, timeline: StepTimeline
     return min(timeline.step_s, mapping.accumulation * timeline.period_s + after_s)
 
 
-def stripped(question: TrainingCase, parts: frozenset[Part]) -> TrainingCase:
+def without_parts(question: TrainingCase, parts: frozenset[Part]) -> TrainingCase:
     """The question with an engine to which those parts of every program cost nothing."""
     engine: Engine = question.engine
 
-    def run_less(program: StepProgram, fabric: Linked) -> StepTimeline:
+    def run_less(program: StepProgram, fabric: LinkRates) -> StepTimeline:
         return engine(_less(program, parts), fabric)
 
     return replace(question, engine=run_less)
@@ -223,14 +223,14 @@ IN_ORDER = (
 def waterfall(question: TrainingCase, prediction: Prediction) -> tuple[Rise, ...]:
     """From ideal arithmetic to the time to train, mechanism by mechanism; the last sum is the answer (Eq. 68)."""
     until_s, rises = 0.0, []
-    for mechanism, added_s in _added(question, prediction):
+    for mechanism, added_s in _additions(question, prediction):
         if clean(added_s, prediction.time_to_train_s.value):
             until_s += added_s
             rises.append(Rise(mechanism=mechanism, added_s=added_s, until_s=until_s))
     return tuple(rises)
 
 
-def _added(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
+def _additions(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
     steps = p.run.training_s / p.timeline.step_s
     for mechanism, seconds in _of_compute(question, p):
         yield mechanism, seconds * steps
@@ -245,7 +245,7 @@ def _added(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]
 def _of_compute(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, float]]:
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
     configuration = p.mapping.configuration
-    machine = computing(question.machine, configuration)
+    machine = computing(question.machine, question.workload, p.mapping)
     planned, factor = rates(machine, question.workload, configuration.memory_proportion), machine.program_factor
     useful_s, again_s, calls = 0.0, 0.0, 0
     for stage in p.mapping.stages:

@@ -24,7 +24,7 @@ VERBS: Final = {
         "study",
         (
             a.WORKLOAD,
-            *a.MAPPED,
+            *a.MAPPING_ARGUMENTS,
             a.SAMPLES,
             *a.LENGTH,
             a.FAULTS,

@@ -15,5 +15,6 @@ GOODPUT: Final = JsonDocument(
             assumptions faults?
         """,
         "CheckpointCost": "total_s load_s *",
+        "TriedInterval": "interval_s goodput lost",
     },
 )

@@ -1,6 +1,7 @@
 """A run that failures interrupt, as a document."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from podsim.model.goodput import GoodputReport, Quantiles, TriedInterval
 from podsim.report import numbers
@@ -39,6 +40,8 @@ LEAST_RELIEF = 0.01  # of the time, below which repairs are no bottleneck
 LEAST_POINTS = 3  # of a curve
 LEAST_PART = 0.1  # of a unit, below which a part of the time is shown as less than that
 
+OWN_RATES = 'set your own with --set failures.ipu.mtbf="5 y"'
+
 
 def answer(report: GoodputReport) -> str:
     """The answer in one line: "94.3 % goodput (93.1 – 95.2), 14.8 days"."""
@@ -49,11 +52,10 @@ def answer(report: GoodputReport) -> str:
 
 def sentence(report: GoodputReport) -> str:
     """How long the run takes with failures, and how much of that is useful work."""
-    finish = report.finish_s
-    unit = numbers.scale(finish.mean, numbers.TIME)
-    ends = f" (90 %: {unit.number(finish.p5)} – {unit.text(finish.p95)})" if finish.p5 < finish.p95 else ""
+    finish = numbers.format_estimate(report.time_to_finish_s, numbers.TIME)
+    ends = "" if finish.low == finish.high else f" (90 %: {finish.interval} {finish.unit})"
     share = _spread(report.goodput, numbers.Scale(0.01, "%")).text
-    takes = f"{report.workload_title} on {report.topology_title} ends after {unit.text(finish.mean)}{ends}"
+    takes = f"{report.workload_title} on {report.topology_title} ends after {finish.text}{ends}"
     return f"{takes} with failures; {share} of the time is useful work."
 
 
@@ -73,7 +75,7 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
     if verbose:
         groups += [
             (Heading("Failures by part"), _parts(report)),
-            (Heading("Checkpoint intervals, same failures"), _tried(report)) if report.tried else (),
+            (Heading("Checkpoint intervals, same failures"), _interval_table(report)) if report.tried else (),
             (Heading("Assumptions of the run"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
     else:
@@ -87,7 +89,7 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
 def _closing(report: GoodputReport, *, verbose: bool) -> Iterator[Fact]:
     work = report.predicted_work_s
     of_work = f"useful work: {grades_view.grade(work)}; " if work else ""
-    yield Fact("Evidence", "", remark=f"{of_work}{caveats_view.FAILURE_RATES}")
+    yield Fact("Evidence", "", remark=f"{of_work}{caveats_view.FAILURE_RATES}", hint=OWN_RATES)
     if not verbose:
         yield Fact("Next", "", remark="--verbose adds failures by part, checkpoint intervals and assumptions")
 
@@ -95,7 +97,7 @@ def _closing(report: GoodputReport, *, verbose: bool) -> Iterator[Fact]:
 def _facts(report: GoodputReport) -> Iterator[Fact]:
     run, cost = report.run, report.cost
     share = _spread(report.goodput, numbers.Scale(0.01, "%"))
-    finish = numbers.shown(report.time_to_finish_s, numbers.TIME)
+    finish = numbers.format_estimate(report.time_to_finish_s, numbers.TIME)
     yield Fact("Goodput", share.number, "%", _of_goodput(report, share), strong=True)
     yield Fact("Time to finish", finish.number, finish.unit, _ends(finish, _work(report)))
     yield from _relief(report)
@@ -105,23 +107,23 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
         why = "the run is too short to gain by one" if report.searched else "the interval given is the whole run"
         yield Fact("Checkpoints", "none", "", why)
     else:
-        yield Fact("Checkpoint interval", *numbers.parted(numbers.time(report.interval_s)), how)
+        yield Fact("Checkpoint interval", *numbers.split_unit(numbers.time(report.interval_s)), how)
     slowest = max(cost.way_s, key=lambda name: cost.way_s[name])
     state = f"{numbers.amount(cost.state_bytes, 2)}: {numbers.time(cost.start_s, 2)} start"
     yield Fact(
         "Checkpoint time",
-        *numbers.parted(numbers.time(cost.total_s, 2)),
+        *numbers.split_unit(numbers.time(cost.total_s, 2)),
         f"{state}, {numbers.time(cost.load_s, 2)} through {WAY[slowest]}",
     )
     yield Fact(
         "Mean time to failure",
-        *numbers.parted(numbers.time(1 / run.failures_per_s, 2)),
+        *numbers.split_unit(numbers.time(1 / run.failures_per_s, 2)),
         f"any part, {numbers.short(report.failures.mean, 3)} failures per run",
     )
     restart = f"{numbers.time(run.detect_s, 2)} detection, {numbers.time(report.init_s, 2)} start-up"
     yield Fact(
         "Restart time",
-        *numbers.parted(numbers.time(run.detect_s + run.restart_s, 2)),
+        *numbers.split_unit(numbers.time(run.detect_s + run.restart_s, 2)),
         f"{restart}, {numbers.time(cost.load_s, 2)} load",
     )
     if run.spares:
@@ -154,7 +156,7 @@ def _work(report: GoodputReport) -> str:
     """The useful work with its interval where it was predicted."""
     if (work := report.predicted_work_s) is None:
         return f"{numbers.time(report.run.work_s)} of useful work, given"
-    shown = numbers.shown(work, numbers.TIME)
+    shown = numbers.format_estimate(work, numbers.TIME)
     return f"{shown.text} of useful work ({shown.interval})"
 
 
@@ -164,7 +166,7 @@ def _relief(report: GoodputReport) -> Iterator[Fact]:
     if lost.repairs_s < LEAST_RELIEF * report.finish_s.mean:
         return
     if lost.repairs_s > lost.checkpoints_s + lost.lost_work_s + lost.restarts_s and not report.run.spares:
-        yield Fact("Bottleneck", "", remark="Repairs: add spare machines with --spares 4", strong=True)
+        yield Fact("Bottleneck", "", remark="Repairs: add spare machines", strong=True, hint="--spares 4")
 
 
 def _bars(report: GoodputReport) -> Bars:
@@ -190,9 +192,11 @@ def _bars(report: GoodputReport) -> Bars:
 def _part_of(seconds: float, unit: numbers.Scale) -> str:
     """A part of the time in the unit of the total, one decimal: "13.1 days", "< 0.1 days"."""
     value = seconds / unit.factor
+    if not value:
+        return f"0 {unit.unit}"
     if 0 < value < LEAST_PART:
-        return f"< {numbers.fixed(LEAST_PART, 1)} {unit.unit}"
-    return f"{numbers.fixed(value, 1)} {unit.unit}"
+        return f"< {numbers.with_decimals(LEAST_PART, 1)} {unit.unit}"
+    return f"{numbers.with_decimals(value, 1)} {unit.unit}"
 
 
 def _parts(report: GoodputReport) -> DocTable:
@@ -234,6 +238,10 @@ def _chart(report: GoodputReport) -> Iterator[Block]:
         points = ((item.interval_s / unit.factor, seconds(item) / lost.factor) for item in report.tried)
         return DocSeries(label, tuple(points))
 
+    work_s = report.run.work_s
+    whole = series("All but useful work", lambda item: work_s * (1 / item.goodput - 1))
+    ends = ((item.earliest_s - work_s, item.latest_s - work_s) for item in report.tried)
+    whole = replace(whole, band=tuple((low / lost.factor, high / lost.factor) for low, high in ends))
     title = f"Time lost by checkpoint interval, {lost.unit}"
     yield Heading(title)
     yield Chart(
@@ -241,7 +249,7 @@ def _chart(report: GoodputReport) -> Iterator[Block]:
         ChartAxis(f"Checkpoint interval, {unit.unit}", log=True),
         ChartAxis(lost.unit),
         (
-            series("All but useful work", lambda item: report.run.work_s * (1 / item.goodput - 1)),
+            whole,
             series("Checkpoints", lambda item: item.lost.checkpoints_s),
             series("Lost work", lambda item: item.lost.lost_work_s),
             series("Restarts", lambda item: item.lost.restarts_s),
@@ -249,9 +257,15 @@ def _chart(report: GoodputReport) -> Iterator[Block]:
         ),
         (ReferenceLine(report.interval_s / unit.factor, f"best: {numbers.time(report.interval_s)}", vertical=True),),
     )
+    yield Note(
+        "Band: 90 % of histories, at the mean of the useful work. All intervals have the same failures, so their order "
+        "is known better than each value; the parts are means.",
+        "",
+        Tone.QUIET,
+    )
 
 
-def _tried(report: GoodputReport) -> DocTable:
+def _interval_table(report: GoodputReport) -> DocTable:
     unit = numbers.scale(report.interval_s, numbers.TIME)
     columns = (Column(f"Checkpoint interval {unit.unit}", number=True), Column("Goodput", number=True))
     best = max(range(len(report.tried)), key=lambda at: report.tried[at].goodput)

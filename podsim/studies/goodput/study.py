@@ -36,7 +36,7 @@ def goodput(
     """
     rates = failures_file.failures(scenario.what_if.changes).value
     work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)
-    if work_s is not None and scenario.length.stated:
+    if work_s is not None and scenario.length.is_given:
         raise InputError(
             "--work and the samples or tokens of a run both say how long it is",
             code="conflicting-flags",

@@ -48,7 +48,7 @@ VERBS: Final = {
             a.choice(
                 "precision",
                 "8.16 16.16 16.32 32",
-                "Operands and partial sums, such as 16.16 or 8.16 [default: as trained].",
+                "Operands and partial sums: 16.16, 16.32 or 32, on a C600 8.16 too [default: as trained].",
                 metavar="NAME",
                 group=SERVING,
             ),

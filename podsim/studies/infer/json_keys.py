@@ -20,7 +20,7 @@ INFERENCE: Final = JsonDocument(
         """,
         "Generation": "+decoding tokens_per_s_with_prompts prefill=decoding.prefill token=decoding.token",
         "Decoding": "prompt generated tokens_per_s cache cache_bytes_per_token cache_bytes under_way",
-        "Swept": """
+        "SweptSize": """
             batch replicas ipus_per_replica refused capacity_per_s alone_s load_per_s memory streams_cache delays
         """,
     },

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podsim.model.chip import Precision
-from podsim.model.inference import InferenceReport, Place, Swept
+from podsim.model.inference import InferenceReport, Place, SweptSize
 from podsim.model.note_code import NoteCode
 from podsim.model.residue import clean
 from podsim.model.workload import Matmul
@@ -32,6 +33,9 @@ from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.summary_report import fullest
 
 FEWEST = 2  # batches that make a curve
+P99_WITHOUT_BAND = (
+    "P99 under load has no band: near the maximum throughput no queue settles at the slower end of the interval."
+)
 PARTLY_FILLED = 0.05  # by which replicas are busier than their requests alone would have them
 
 
@@ -73,9 +77,8 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
             (Heading("Peak SRAM"), _memory(report)),
             (Heading("Assumptions"), *(Note(str(note), "·") for note in report.assumptions)),
         ]
-    else:
-        groups.append((*_lowering(report), *caveats_view.notes(report.assumptions)))
-    groups.append((Facts(tuple(_closing(report, verbose=verbose))), *_footer(report, verbose=verbose)))
+    caveats = () if verbose else (*_lowering(report), *caveats_view.notes(report.assumptions))
+    groups.append((*caveats, Facts(tuple(_closing(report, verbose=verbose))), *_footer(report, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -99,7 +102,7 @@ def _lowering(report: InferenceReport) -> Iterator[Note]:
 
 
 def _is_swept(report: InferenceReport) -> bool:
-    """Whether the table of batch sizes has a row of the answer, with its latencies and its SRAM."""
+    """Whether the table of batch sizes has a row of the answer, with its load, its latencies and its SRAM."""
     return any(row.batch == report.service.batch and row.delays for row in report.swept)
 
 
@@ -109,6 +112,7 @@ def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     ends = f"{numbers.level(report.interval)}: {interval}"
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
+    ends += f"; a request is one {report.row}"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
     yield from _latency(report, in_table=in_table)
     parts, size = label(report.limited_by), report.mapping.ipus_per_replica
@@ -116,12 +120,11 @@ def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
     place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"
     yield Fact("Served on", "", remark=f"{served}, weights {place}, {arithmetic(report.precision)}")
-    yield Fact("Request", "", remark=f"one {report.row}")
     if not in_table:
         full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
-        yield Fact("Peak SRAM", numbers.fixed(report.memory.fraction * 100, 0), "%", full)
+        yield Fact("Peak SRAM", numbers.with_decimals(report.memory.fraction * 100, 0), "%", full)
     yield from _tokens(report)
-    yield from run_cost_view.served(report.cost)
+    yield from run_cost_view.service_facts(report.cost)
 
 
 def arithmetic(precision: Precision) -> str:
@@ -131,21 +134,27 @@ def arithmetic(precision: Precision) -> str:
 
 
 def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
+    service, delays = report.service, report.delays
+    unit = numbers.scale(delays.p99_s, numbers.TIME)
+    if not in_table:
+        every = f"one batch every {numbers.time(service.period_s)} per replica"
+        yield Fact("Unloaded latency", *numbers.split_unit(numbers.time(service.latency_s)), every)
+        yield _load(report)
+        queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
+        median = f"P50 {unit.text(delays.p50_s)}"
+        yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, f"{median}, {queued}")
+    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
+
+
+def _load(report: InferenceReport) -> Fact:
+    """The rate of requests, as a share of the most, and how full it makes batches and IPUs."""
     service, delays, load = report.service, report.delays, report.load
-    every = f"one batch every {numbers.time(service.period_s)} per replica"
-    yield Fact("Unloaded latency", *numbers.parted(numbers.time(service.latency_s)), every)
     share = delays.requests_per_s / service.capacity_per_s
     filled = f"{numbers.percent(share)} of maximum; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
         filled += f", IPUs {numbers.percent(delays.busy)} busy"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
-    yield Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
-    unit = numbers.scale(delays.p99_s, numbers.TIME)
-    queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
-    if not in_table:
-        yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, queued)
-        yield Fact("P50 latency", unit.number(delays.p50_s), unit.unit)
-    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
+    return Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
 
 
 def service_times(report: InferenceReport) -> str:
@@ -184,12 +193,12 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
     in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
     place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
     both = decoding.with_prompts(report.capacity_per_s.value)
-    yield Fact("First token", *numbers.parted(numbers.time(decoding.prefill.latency_s)), prompt)
-    yield Fact("Time per token", *numbers.parted(numbers.time(decoding.token.latency_s)), each)
+    yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
+    yield Fact("Time per token", *numbers.split_unit(numbers.time(decoding.token.latency_s)), each)
     yield Fact("Token rate", numbers.significant(both), "tokens/s", "all replicas, prefill included", strong=True)
     yield Fact("Decode only", numbers.significant(decoding.tokens_per_s), "tokens/s", in_flight)
     cache = f"per token and row, {numbers.amount(decoding.cache_bytes)} per replica {place}"
-    yield Fact("KV cache", *numbers.parted(numbers.amount(decoding.cache_bytes_per_token)), cache)
+    yield Fact("KV cache", *numbers.split_unit(numbers.amount(decoding.cache_bytes_per_token)), cache)
 
 
 def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
@@ -200,25 +209,39 @@ def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
     times = [seconds for row in answered for seconds in _times(row)]
     unit = numbers.scale(times, numbers.TIME)
     load = _common_load([row for row in answered if row.delays])
-    yield Heading(f"Batch sizes{f' at {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
-    yield _table(report, unit, with_load=not load)
-    for row in report.swept:
-        if row.refused:
-            yield Note(f"no answer for batch {row.batch:,}: {row.refused}", "·", Tone.WARNING)
+    clients = report.load.clients
+    load = f"at {load}" if load else ""
+    if clients is not None:
+        load = f"with {clients:,} client{'s' * (clients > 1)}"
+    yield Heading(f"Batch sizes{f' {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
+    yield _table(report, unit, with_load=not load or clients is not None)
+    yield from _failure_notes(report.swept)
     far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]
     if far:
         yield Note(f"KV cache in DDR for batch {', '.join(far)}: it does not fit in SRAM", "·")
     if verbose and len(answered) >= FEWEST:
-        yield _chart(answered)
+        yield _chart(report, answered)
+        yield Note(f"{_band(report)} {P99_WITHOUT_BAND}", "", Tone.QUIET)
 
 
-def _times(row: Swept) -> tuple[float, ...]:
+def _failure_notes(swept: Sequence[SweptSize]) -> Iterator[Note]:
+    """Why batches have no answer, once for those that lack it for the same reason."""
+    reasons: dict[str, list[SweptSize]] = {}
+    for row in swept:
+        if row.refused:
+            reasons.setdefault(row.refused, []).append(row)
+    for reason, rows in reasons.items():
+        batches = ", ".join(f"{row.batch:,}" for row in rows)
+        yield Note(f"no answer for batch {batches}: {reason}", "·", Tone.WARNING)
+
+
+def _times(row: SweptSize) -> tuple[float, ...]:
     """Every latency of a row of the table [s]."""
     delays = row.delays
     return (row.alone_s, *((delays.mean_s, delays.p50_s, delays.p99_s) if delays else ()))
 
 
-def _common_load(rows: Sequence[Swept]) -> str:
+def _common_load(rows: Sequence[SweptSize]) -> str:
     """The load that all batch sizes have: a rate, or a share of what each can do; "" for clients, who adapt to it."""
     stated = [row.load_per_s for row in rows if row.load_per_s is not None]
     if not rows or len(stated) < len(rows):
@@ -255,14 +278,14 @@ def _unlike(report: InferenceReport) -> bool:
     return len({(row.replicas, row.ipus_per_replica) for row in report.swept if row.replicas}) > 1
 
 
-def _cells(row: Swept, unit: numbers.Scale, *, split: bool, with_load: bool) -> tuple[str, ...]:
+def _cells(row: SweptSize, unit: numbers.Scale, *, split: bool, with_load: bool) -> tuple[str, ...]:
     if not row.capacity_per_s:
         return f"{row.batch:,}", *([""] * split), "none", *([""] * (7 + with_load))
     on = (f"{row.replicas:,} × {row.ipus_per_replica}",) if split else ()
     able = f"{row.batch:,}", *on, numbers.significant(row.capacity_per_s), unit.number(row.alone_s)
     text, delays = numbers.percent(row.memory), row.delays
     if delays is None:
-        return *able, *([numbers.UNKNOWN] * (5 + with_load)), text
+        return *able, *([numbers.NO_VALUE] * (5 + with_load)), text
     return (
         *able,
         *((numbers.significant(delays.requests_per_s),) if with_load else ()),
@@ -275,9 +298,23 @@ def _cells(row: Swept, unit: numbers.Scale, *, split: bool, with_load: bool) -> 
     )
 
 
-def _chart(rows: list[Swept]) -> Chart:
+def _band(report: InferenceReport) -> str:
+    """What the band of the unloaded latency is; why there is none where times are not the expected ones."""
+    if report.slower == 1.0:
+        return f"Band: {numbers.level(report.interval)} interval of the unloaded latency."
+    return f"Latencies are {service_times(report)}, which leaves no interval to draw."
+
+
+def _chart(report: InferenceReport, rows: list[SweptSize]) -> Chart:
     unit = numbers.scale([row.delays.p99_s if row.delays else row.alone_s for row in rows], numbers.TIME)
-    alone = DocSeries("Unloaded", tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows))
+    alone = DocSeries(
+        "Unloaded",
+        tuple((row.capacity_per_s, row.alone_s / unit.factor) for row in rows),
+        names=tuple(f"batch {row.batch:,}" for row in rows),
+    )
+    if report.slower == 1.0:
+        ends = ((row.alone_s / row.slowest, row.alone_s * row.slowest) for row in rows)
+        alone = replace(alone, band=tuple((low / unit.factor, high / unit.factor) for low, high in ends))
     loaded = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
     series = (alone, DocSeries("P99 under load", loaded)) if len(loaded) >= FEWEST else (alone,)
     return Chart(
@@ -307,17 +344,21 @@ def _memory(report: InferenceReport) -> Bars:
 
 def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     """The grade, and what was never measured."""
+    framework, grade = report.mapping.configuration.framework, report.capacity_per_s.grade
+    if not verbose:
+        excluded = [
+            *([] if framework else ["host framework time"]),
+            *(["attention copies"] if _attends(report) else []),
+        ]
+        overhead = f"; {framework} overhead as in training" if framework else ""
+        left_out = f"; {', '.join(excluded)} excluded" if excluded else ""
+        return f"{grade}: calibrated on training{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used; "
-    framework = report.mapping.configuration.framework
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):
-        copies = (
-            ", in the one published profile longer than its products (docs/explanation/model.md, Eq. 90)"
-            if verbose
-            else ""
-        )
+        copies = ", in the one published profile longer than its products (docs/explanation/model.md, Eq. 90)"
         text += f"; copies that rearrange attention operands are not included{copies}"
-    return f"{report.capacity_per_s.grade}: {text}"
+    return f"{grade}: {text}"
 
 
 def _attends(report: InferenceReport) -> bool:

@@ -44,7 +44,7 @@ def report(
 ) -> InferenceReport:
     """What the machine answers; Infeasible where the batch does not fit or the rate is above what it can do."""
     planning.check(constraints, case)
-    choice, load = _served(case, constraints, batches, context)
+    choice, load = _choose_size(case, constraints, batches, context)
     machine, workload = case.machine, case.workload
     return InferenceReport(
         workload=workload.name,
@@ -66,9 +66,9 @@ def report(
         delays=predicting.delays(choice.service, load),
         memory=choice.memory,
         decoding=choice.decoding,
-        swept=planning.sweep(case, constraints, batches, on_progress),
+        swept=planning.sweep(case, constraints, batches, context.interval, on_progress),
         limited_by=predicting.limited_by(choice.service),
-        assumptions=(*_assumed(case, constraints, choice, load), *context.notes),
+        assumptions=(*_assumption_notes(case, constraints, choice, load), *context.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         interval=context.interval,
         confidence=constraints.confidence,
@@ -76,19 +76,19 @@ def report(
     )
 
 
-def _served(
+def _choose_size(
     case: ServingCase, constraints: ServingConstraints, batches: tuple[int, ...], context: AnswerContext
 ) -> tuple[ServingChoice, Load]:
     """The batch size of the question; where its capacity is below the rate, the smallest of `batches` that meets it."""
     ipus = case.machine.topology.ipus
     choice = planning.find(case, constraints, constraints.batch)
     try:
-        return choice, offered_load.offered(constraints.load, choice.service, ipus)
+        return choice, offered_load.check_load(constraints.load, choice.service, ipus)
     except Infeasible as no:
         for size in sorted(size for size in batches if size != constraints.batch):
             try:
                 other = planning.find(case, replace(constraints, batch=size), size)
-                return other, offered_load.offered(constraints.load, other.service, ipus)
+                return other, offered_load.check_load(constraints.load, other.service, ipus)
             except Infeasible:
                 continue
         flags = [*_larger_pod(choice, constraints, ipus, context), *_larger_size(case, constraints), no.hint]
@@ -116,7 +116,7 @@ def _larger_size(case: ServingCase, constraints: ServingConstraints) -> Iterator
             return
 
 
-def _assumed(
+def _assumption_notes(
     case: ServingCase, constraints: ServingConstraints, choice: ServingChoice, load: Load
 ) -> Iterator[AnswerNote]:
     """What no flag said, and what is not known."""

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.model.framework import NAMES
-from podsim.model.inference import EXPECTED, Load, Place
-from podsim.model.requirement import OF_TOKENS, SERVED, read
+from podsim.model.inference import QUANTILE_OF_MEDIAN, Load, Place
+from podsim.model.requirement import OF_TOKENS, SERVING_QUANTITIES, read
 from podsim.model.sizes import sizes
-from podsim.planning.ownership import OwnershipKeywords, purse
-from podsim.planning.serving_case import activity, prompted, serving_case
+from podsim.planning.ownership import OwnershipKeywords, ownership_terms
+from podsim.planning.serving_case import activity, serving_case, with_prompt
 from podsim.planning.serving_mapping import ServingConstraints
 from podsim.planning.serving_rate import QueuedService
 from podsim.predicting import convolutions
-from podsim.predicting.serving import answered
-from podsim.resolve import assumed, target
+from podsim.predicting.serving import simulate_requests
+from podsim.resolve import assumption_notes, target
 from podsim.studies import arguments
 from podsim.studies.argument_check import takes_scenario
 from podsim.studies.infer import service_load as inference
 from podsim.studies.predict import gate
-from podsim.studies.predict.economics import owned
+from podsim.studies.predict.economics import machine_ownership
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -53,38 +53,44 @@ def infer(
     **money: Unpack[OwnershipKeywords],
 ) -> InferenceReport:
     """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
-    engine, terms, requirements = scenario.engine.engine, purse(**money), _requirements(require, generate)
+    engine, terms, requirements = scenario.engine.engine, ownership_terms(**money), _requirements(require, generate)
     load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
     constraints = replace(
         _constraints(scenario, load, (generate, prompt), cache, batch, weights),
-        confidence=EXPECTED if confidence is None else confidence,
+        confidence=QUANTILE_OF_MEDIAN if confidence is None else confidence,
     )
     result = target(scenario)
-    case, prompts = prompted(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
-    evidence = convolutions.unmeasured(result.workload, result.machine.chip)
+    case, prompts = with_prompt(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
+    evidence = convolutions.unmeasured_notes(result.workload, result.machine.chip)
     notes = [note for note in result.workload.notes if note.caveat]
-    assumptions = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
+    assumptions = (
+        *prompts,
+        *notes,
+        *result.machine.topology.notes,
+        *evidence,
+        *assumption_notes(scenario, result.machine),
+    )
     by_pod = scenario.machine.pod is not None
     context = inference.AnswerContext(engine=engine, interval=scenario.interval, notes=assumptions, by_pod=by_pod)
     report = inference.report(case, constraints, _sizes(batches), context, on_progress)
     drawn_for = activity(case, report.mapping, report.service, report.decoding)
     topology, hosts = result.machine.topology, result.machine.hosts
-    ownership, caveats = owned(topology, hosts, scenario.what_if.changes, terms, drawn_for)
+    ownership, caveats = machine_ownership(topology, hosts, scenario.what_if.changes, terms, drawn_for)
     cost = terms.service(ownership, report.delays.requests_per_s, report.capacity_per_s, generate)
-    checks = tuple(_checked(each, report) for each in requirements)
+    checks = tuple(_check(each, report) for each in requirements)
     return replace(report, cost=cost, assumptions=(*report.assumptions, *caveats), requirements=checks)
 
 
 def _requirements(require: Sequence[str], generate: int) -> tuple[Requirement, ...]:
     """The requirements of texts; MissingParameter where one is about tokens and none are generated."""
-    requirements = read(require, SERVED)
+    requirements = read(require, SERVING_QUANTITIES)
     for each in requirements:
         if each.quantity in OF_TOKENS and not generate:
             raise MissingParameter(f"{each.quantity} is about tokens that are generated", hint="--generate 128")
     return requirements
 
 
-def _checked(each: Requirement, answer: InferenceReport) -> RequirementCheck:
+def _check(each: Requirement, answer: InferenceReport) -> RequirementCheck:
     """A requirement of the rate by its interval, of a latency by the requests that were simulated."""
     if each.quantity == "rate":
         return gate.of_estimate(each, answer.capacity_per_s, answer.interval)
@@ -103,7 +109,7 @@ def _checked(each: Requirement, answer: InferenceReport) -> RequirementCheck:
 def _first_token_s(answer: InferenceReport) -> float:
     """P99 of the time to the first token at the load of the answer, as `podsim plan --ttft` has it [s]."""
     queued = QueuedService.of(answer.service, answer.decoding, answer.load.variation)
-    _, first_s = queued.latencies_s(answered(answer.service, answer.load))
+    _, first_s = queued.latencies_s(simulate_requests(answer.service, answer.load))
     assert first_s is not None, "tokens are generated"
     return first_s
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import LOOK_UP, Command, Verb
 
 COMMANDS: Final = (
@@ -24,10 +24,10 @@ VERBS: Final = {
     "list_topologies": Verb("study", ()),
     "list_workloads": Verb("study", ()),
     "show_chip": Verb(
-        "study", (a.word("name", "A name (podsim chip list) or a file.", a.NAME_OR_FILE, default=REQUIRED),)
+        "study", (a.word("name", "A name (podsim chip list) or a file.", a.NAME_OR_FILE, default=NO_DEFAULT),)
     ),
     "show_topology": Verb(
-        "study", (a.word("name", "A name (podsim topology list) or a file.", a.NAME_OR_FILE, default=REQUIRED),)
+        "study", (a.word("name", "A name (podsim topology list) or a file.", a.NAME_OR_FILE, default=NO_DEFAULT),)
     ),
     "show_workload": Verb(
         "study",
@@ -36,17 +36,17 @@ VERBS: Final = {
                 "name",
                 "A name (podsim workload list) or a file: TOML, a config.json, ONNX.",
                 a.NAME_OR_FILE,
-                default=REQUIRED,
+                default=NO_DEFAULT,
             ),
             a.CHANGES,
         ),
     ),
-    "check": Verb("study", (a.file("file", "A file of any kind that podsim reads.", default=REQUIRED),)),
+    "check": Verb("study", (a.file("file", "A file of any kind that podsim reads.", default=NO_DEFAULT),)),
     "config": Verb("study", ()),
     "import_model": Verb(
         "models",
         (
-            a.file("file", "A config.json of transformers or an ONNX file.", default=REQUIRED),
+            a.file("file", "A config.json of transformers or an ONNX file.", default=NO_DEFAULT),
             a.count("sequence", "Sequence length of a config.json, in tokens [default: its maximum]."),
             a.texts("shape", "Sizes of an input of an ONNX file, repeatable: image=1,3,224,224.", "INPUT=SIZES"),
         ),

@@ -53,15 +53,15 @@ def document(chip: Chip, provenance: Mapping[str, Provenance], *, verbose: bool 
 
 
 def _facts(chip: Chip) -> Iterator[Fact]:
-    clock = numbers.parted(numbers.rate(chip.clock_hz, "Hz", 4))
+    clock = numbers.split_unit(numbers.rate(chip.clock_hz, "Hz", 4))
     yield Fact("tiles", f"{chip.tiles:,}", "", f"{chip.worker_threads} worker threads each")
     yield Fact("clock", *clock)
     for precision in chip.amp.flop_per_cycle:
-        peak = numbers.parted(numbers.rate(chip.peak_flop_per_s(precision), "FLOP/s"))
+        peak = numbers.split_unit(numbers.rate(chip.peak_flop_per_s(precision), "FLOP/s"))
         each = f"{chip.amp.flop_per_cycle[precision]:g} FLOP per cycle per tile"
         yield Fact(f"peak {precision}", *peak, each, PRECISIONS[precision])
-    sram = numbers.parted(numbers.amount(chip.sram_bytes))
-    yield Fact("SRAM", *sram, f"{numbers.fixed(chip.sram.bytes_per_tile / 1024, 0)} KiB per tile")
+    sram = numbers.split_unit(numbers.amount(chip.sram_bytes))
+    yield Fact("SRAM", *sram, f"{numbers.with_decimals(chip.sram.bytes_per_tile / 1024, 0)} KiB per tile")
     yield _bandwidth("SRAM bandwidth", chip.sram_bytes_per_s, stated=chip.sram.bandwidth_bytes_per_s is not None)
     yield _bandwidth("exchange", chip.exchange_bytes_per_s, stated=chip.exchange.bandwidth_bytes_per_s is not None)
     start, on_chip = chip.exchange.start_cycles, chip.sync.on_chip_cycles
@@ -99,7 +99,7 @@ def _roofline(chip: Chip) -> Iterator[Block]:
 
 
 def _bandwidth(label: str, value: float, *, stated: bool) -> Fact:
-    number, unit = numbers.parted(numbers.rate(value, "B/s"))
+    number, unit = numbers.split_unit(numbers.rate(value, "B/s"))
     return Fact(label, number, unit, "as stated" if stated else "bytes per cycle × tiles × clock")
 
 

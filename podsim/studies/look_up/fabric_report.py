@@ -98,7 +98,7 @@ def _facts(fabric: GenericFabric, diameter_hops: int) -> Iterator[Fact]:
     yield Fact("diameter", str(diameter_hops), "", f"link{'' if diameter_hops == 1 else 's'} between the farthest")
     for override in fabric.overrides:
         rate, latency_s = override.bandwidth_bytes_per_s, override.latency_s
-        notes = numbers.parted(numbers.rate(rate, "B/s")) if rate is not None else ("", "")
+        notes = numbers.split_unit(numbers.rate(rate, "B/s")) if rate is not None else ("", "")
         yield Fact(override.name, *notes, f"latency {numbers.time(latency_s)}" if latency_s is not None else "")
 
 

@@ -21,7 +21,7 @@ TOPOLOGIES: Final = JsonDocument(
         "Topology": "name title chip=chip.name ipus machines racks",
         "GenericFabric": "name title ranks=endpoints levels",
         "GenericLevel": "name shape holds=members",
-        "Placed": "name=machine.name title=machine.title chip=chip.value.name chips=machine.chips",
+        "MachineWithChip": "name=machine.name title=machine.title chip=chip.value.name chips=machine.chips",
     },
 )
 WORKLOADS: Final = JsonDocument(

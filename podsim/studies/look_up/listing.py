@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from podsim.model.checks import PASSED
+from podsim.model.checks import SUCCESS
 from podsim.model.chip import Chip, Precision
 from podsim.model.comparator import ComparatorChip, ComparatorMachine
 from podsim.model.fabric import GenericFabric, Topology
@@ -27,9 +27,9 @@ def chips(chips: Sequence[Chip]) -> Doc:
         (
             chip.name,
             f"{chip.tiles:,}",
-            numbers.fixed(chip.clock_hz / 1e9, 3),
+            numbers.with_decimals(chip.clock_hz / 1e9, 3),
             _fp16_peak(chip),
-            numbers.fixed(chip.sram_bytes / 1e6, 0),
+            numbers.with_decimals(chip.sram_bytes / 1e6, 0),
             chip.title,
         )
         for chip in chips
@@ -39,7 +39,7 @@ def chips(chips: Sequence[Chip]) -> Doc:
 
 def _fp16_peak(chip: Chip) -> str:
     known = [precision for precision in (Precision.FP16_16, Precision.FP16_32) if precision in chip.amp.flop_per_cycle]
-    return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.UNKNOWN
+    return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.NO_VALUE
 
 
 def topologies(
@@ -136,13 +136,13 @@ def check(
 ) -> Doc:
     """What a file is, how many values it carries and of what kind."""
     article = "an" if what[:1] in "aeiou" else "a"
-    facts = [Fact("file", path, "", f"{PASSED}: {article} {what} file, no fault found")]
+    facts = [Fact("file", path, "", f"{SUCCESS}: {article} {what} file, no fault found")]
     if name:
         facts.append(Fact("name", name))
     if entries is not None:
         facts.append(Fact("entries", f"{entries:,}"))
     if provenance:
         facts.append(Fact("holds", origins.by_kind(provenance.values())))
-    assumed = list(origins.assumed("values", provenance))[1:]
+    assumed = list(origins.provenance_blocks("values", provenance))[1:]
     notes = tuple(Note(warning, "!", Tone.WARNING) for warning in warnings)
     return Doc(tuple(group for group in ((Facts(tuple(facts)),), tuple(assumed), notes) if group))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from podsim.errors import InputError
 from podsim.files import catalog, changes, import_options, imports
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 
-@checked
+@check_arguments
 def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str] = ()) -> str:
     """The workload file that says what a config.json or an ONNX file says.
 

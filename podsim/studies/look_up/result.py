@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from podsim.files.read import Document
     from podsim.model.fabric import GenericFabric, Topology
-    from podsim.model.run_cost import Owned
+    from podsim.model.run_cost import MachineOwnership
     from podsim.topology.edges import NamedLink
 
 
@@ -21,7 +21,7 @@ class MeasuredTopology:
     file: Document[Topology]
     bisection_bytes_per_s: Mapping[str, float]
     diameter_hops: int
-    money: Owned
+    money: MachineOwnership
     links: tuple[NamedLink, ...] | None = None
 
 

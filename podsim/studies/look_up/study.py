@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from podsim.files import catalog, comparator_machines, settings
 from podsim.model.displayable import ByName, Listing
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from podsim.files.catalog import Checked
-    from podsim.files.comparator_machines import Placed
+    from podsim.files.catalog import CheckedFile
+    from podsim.files.comparator_machines import MachineWithChip
     from podsim.files.read import Document
     from podsim.files.settings import Files
     from podsim.model.chip import Chip
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
 
 
-@checked
+@check_arguments
 def list_chips() -> tuple[Chip, ...]:
     """The chips that have a name; InputError where a file has faults."""
     return Listing(catalog.chip(name).value for name in catalog.names("chips"))
 
 
-@checked
+@check_arguments
 def show_chip(name: str) -> Document[Chip]:
     """A chip by name or file, with the source of each number; InputError where there is none or its file has faults."""
     return catalog.chip(name)
 
 
-@checked
-def list_topologies() -> Mapping[str, Topology | GenericFabric | Placed]:
+@check_arguments
+def list_topologies() -> Mapping[str, Topology | GenericFabric | MachineWithChip]:
     """Machines, generic fabrics and machines without IPUs that have a file, by the name that finds each.
 
     Raises InputError where a file has faults.
@@ -48,24 +48,24 @@ def list_topologies() -> Mapping[str, Topology | GenericFabric | Placed]:
     )
 
 
-@checked
-def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | Placed:
+@check_arguments
+def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | MachineWithChip:
     """A machine or a generic fabric by name or file, with the source of each number; or a machine without IPUs.
 
     Raises InputError where there is none, or its file has faults.
     """
-    if name not in catalog.names("topologies") and comparator_machines.known(name):
+    if name not in catalog.names("topologies") and comparator_machines.is_comparator(name):
         return comparator_machines.machine(name)
     return catalog.network(name)
 
 
-@checked
+@check_arguments
 def list_workloads() -> tuple[Workload, ...]:
     """The workloads that have a name; InputError where a file has faults."""
     return Listing(catalog.workload(name).value for name in catalog.names("workloads"))
 
 
-@checked
+@check_arguments
 def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ()) -> Document[Workload]:
     """A workload by name or file, with the source of each number; `changes` begin with "workload." or "import.".
 
@@ -74,13 +74,13 @@ def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ())
     return catalog.workload(name, changes)
 
 
-@checked
-def check(file: str | Path) -> Checked:
+@check_arguments
+def check(file: str | Path) -> CheckedFile:
     """What a file of any kind is and says; InputError with all its faults and their lines."""
     return catalog.describe(Path(file))
 
 
-@checked
+@check_arguments
 def config() -> Files:
     """The settings files that are read, the nearest first, and those that are not, with the reason."""
     return settings.files()

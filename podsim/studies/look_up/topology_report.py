@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from podsim.model.fabric import Level, Shape, Topology
 from podsim.model.quantity import Provenance
-from podsim.model.run_cost import Owned
+from podsim.model.run_cost import MachineOwnership
 from podsim.report import numbers
 from podsim.report.doc import (
     Block,
@@ -44,7 +44,7 @@ def document(
     *,
     bisection_bytes_per_s: Mapping[str, float],
     diameter_hops: int,
-    money: Owned,
+    money: MachineOwnership,
     verbose: bool = False,
     charts: bool = False,
 ) -> Doc:
@@ -62,7 +62,7 @@ def document(
                 Tone.QUIET,
             ),
         ),
-        (Facts((*_facts(topology, diameter_hops), *costs.owned(money))), *costs.bases(money)),
+        (Facts((*_facts(topology, diameter_hops), *costs.ownership_facts(money))), *costs.bases(money)),
         tuple(Note(str(note), "·") for note in topology.notes),
     ]
     if charts:
@@ -71,7 +71,7 @@ def document(
         groups.append(tuple(origins.table(provenance, verbose=True)))
     else:
         summary = f"{origins.by_kind(provenance.values())} · -v lists them"
-        groups.append((*list(origins.assumed("values", provenance))[1:], Note(summary, "", Tone.QUIET)))
+        groups.append((*list(origins.provenance_blocks("values", provenance))[1:], Note(summary, "", Tone.QUIET)))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -179,12 +179,12 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
     if gateway.streaming_bytes:
         yield Fact(
             "streaming memory",
-            *numbers.parted(numbers.amount(gateway.streaming_bytes)),
+            *numbers.split_unit(numbers.amount(gateway.streaming_bytes)),
             "per machine",
             f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
         )
-    yield Fact("PCIe", *numbers.parted(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
-    yield Fact("host link", *numbers.parted(numbers.rate(gateway.host_bytes_per_s, "B/s")), "per machine")
+    yield Fact("PCIe", *numbers.split_unit(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
+    yield Fact("host link", *numbers.split_unit(numbers.rate(gateway.host_bytes_per_s, "B/s")), "per machine")
     yield Fact(
         "hosts",
         str(hosts.servers),

@@ -38,9 +38,9 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
 
 def _facts(workload: Workload) -> Iterator[Fact]:
     benchmark = workload.benchmark
-    flop = numbers.parted(numbers.rate(workload.training_flop_per_row(), "FLOP"))
-    forward = numbers.parted(numbers.rate(workload.forward_flop_per_row(), "FLOP"))
-    yield Fact("parameters", *numbers.parted(numbers.count(workload.parameters)))
+    flop = numbers.split_unit(numbers.rate(workload.training_flop_per_row(), "FLOP"))
+    forward = numbers.split_unit(numbers.rate(workload.forward_flop_per_row(), "FLOP"))
+    yield Fact("parameters", *numbers.split_unit(numbers.count(workload.parameters)))
     yield Fact("forward", *forward, f"each {workload.row}", "products and convolutions")
     yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
     packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
@@ -51,20 +51,20 @@ def _facts(workload: Workload) -> Iterator[Fact]:
         f"a sample is one {workload.sample}",
         packed if workload.packing != 1 else "",
     )
-    yield Fact("input", *numbers.parted(numbers.amount(workload.row_bytes)), "a row, from the host")
+    yield Fact("input", *numbers.split_unit(numbers.amount(workload.row_bytes)), "a row, from the host")
     if workload.minimum:
         place = ", ".join(filter(None, (workload.minimum.source, workload.minimum.locator)))
         yield Fact("minimum", f"{workload.minimum.ipus:,}", "IPUs", "as its source states", place)
     yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
     if benchmark.style is EvaluationStyle.FIXED:
-        yield Fact("run", *numbers.parted(benchmark.target), "a stated length, no target", _recipe(benchmark))
+        yield Fact("run", *numbers.split_unit(benchmark.target), "a stated length, no target", _recipe(benchmark))
         return
     if benchmark.style is EvaluationStyle.POINTS:
-        batch = numbers.parted(numbers.count(critical_batch(workload.curve)))
+        batch = numbers.split_unit(numbers.count(critical_batch(workload.curve)))
         yield Fact("run", benchmark.target, "", "evaluations not stated")
         yield Fact("critical batch", *batch, "samples: above, more is spent than saved")
         return
-    yield Fact("target", *numbers.parted(benchmark.target), f"{benchmark.runs_scored} runs scored")
+    yield Fact("target", *numbers.split_unit(benchmark.target), f"{benchmark.runs_scored} runs scored")
     yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
 
 
@@ -180,7 +180,7 @@ def _configurations(workload: Workload) -> DocTable:
             configuration.name,
             ", ".join(configuration.chips),
             ", ".join(map(str, configuration.ipus_per_replica)),
-            str(len(configuration.layout)) if configuration.layout else numbers.UNKNOWN,
+            str(len(configuration.layout)) if configuration.layout else numbers.NO_VALUE,
             configuration.schedule.value,
             configuration.recompute.value,
             configuration.state.value,

@@ -25,11 +25,11 @@ STATE: Final = "optimizerStateTensorLocationSettings.location"
 def settings(workload: Workload, mapping: Mapping) -> tuple[FrameworkSetting, ...]:
     """Everything to set, the split first."""
     if mapping.schedule is Schedule.PHASED:
-        return tuple(_phased(mapping))
+        return tuple(_layerwise_settings(mapping))
     return (*_split(mapping), *_stages(workload, mapping), *_storage(workload, mapping), *_tiles(mapping))
 
 
-def _phased(mapping: Mapping) -> Iterator[FrameworkSetting]:
+def _layerwise_settings(mapping: Mapping) -> Iterator[FrameworkSetting]:
     """A layer at a time on all IPUs of a replica, everything else in streaming memory: only popxl has it."""
     configuration, replicas, each = mapping.configuration, mapping.replicas, mapping.ipus_per_replica
     columns, rows = configuration.tensor_shards, each // configuration.tensor_shards

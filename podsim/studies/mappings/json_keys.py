@@ -9,15 +9,15 @@ MAPPINGS: Final = JsonDocument(
     "mappings",
     {
         "Mappings": """
-            workload topology chip ipus sdk by timed legal distinct rejected nearest mappings=ranked assumptions
+            workload topology chip ipus sdk by timed legal distinct rejected nearest mappings=ranking assumptions
             calibration
         """,
         "RankedMapping": "rank +advised",
-        "Advised": """
+        "AdvisedMapping": """
             mapping tensor_shards=mapping.configuration.tensor_shards
             state_sharded=mapping.configuration.state_sharded *
         """,
-        **predict.MAPPED,
+        **predict.MAPPING_KEYS,
     },
     {"Stage.units": predict.units},
     rows="mappings",

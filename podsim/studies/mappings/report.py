@@ -19,7 +19,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import caveats_view
-from podsim.studies.mappings.result import Advised, Mappings, Rank
+from podsim.studies.mappings.result import AdvisedMapping, Mappings, Rank
 
 WORDS = {Rank.TIME: "fastest time to train", Rank.THROUGHPUT: "highest throughput"}
 
@@ -53,7 +53,7 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
             (Heading(f"Settings for mapping {rank}: {split(advice.mapping)}"), settings(advice))
             for rank, advice in enumerate(advices, 1)
         ),
-        (*_rejected(mappings), *caveats_view.notes(mappings.assumptions, verbose=verbose)),
+        (*_rejection_blocks(mappings), *caveats_view.notes(mappings.assumptions, verbose=verbose)),
         (Heading("Assumptions"), *(Note(str(note), "·") for note in mappings.assumptions)) if verbose else (),
         tuple(_last(mappings, verbose=verbose)),
     ]
@@ -91,7 +91,7 @@ def table(mappings: Mappings) -> DocTable:
                 f"{row.mapping.micro_batch:,}",
                 f"{row.mapping.accumulation:,}",
                 f"{row.mapping.global_batch:,}",
-                *(_streamed(row) if any(phased) else (str(row.mapping.recompute), str(row.mapping.state))),
+                *(_streaming_cells(row) if any(phased) else (str(row.mapping.recompute), str(row.mapping.state))),
                 numbers.percent(row.memory),
                 *(() if any(phased) else (numbers.percent(row.bubble, 1),)),
                 numbers.significant(row.throughput_samples_per_s),
@@ -105,19 +105,19 @@ def table(mappings: Mappings) -> DocTable:
     )
 
 
-def in_phases(advice: Advised) -> bool:
+def in_phases(advice: AdvisedMapping) -> bool:
     """Whether its weights are streamed, a layer at a time."""
     return advice.mapping.schedule is Schedule.PHASED
 
 
-def _streamed(advice: Advised) -> tuple[str, str, str]:
+def _streaming_cells(advice: AdvisedMapping) -> tuple[str, str, str]:
     """What differs among mappings whose weights are streamed."""
     shared = advice.mapping.configuration.state_sharded and advice.mapping.replicas > 1
     over = f"{advice.mapping.replicas:,} replicas" if shared else "–"
     return f"{advice.mapping.configuration.tensor_shards}", over, numbers.percent(advice.streaming)
 
 
-def settings(advice: Advised) -> DocTable:
+def settings(advice: AdvisedMapping) -> DocTable:
     """What a user sets on the real machine."""
     what = (Column("Setting", wraps=True), Column("Value", wraps=True))
     if in_phases(advice):
@@ -134,8 +134,10 @@ def settings(advice: Advised) -> DocTable:
 def _charts(mappings: Mappings) -> Iterator[Block]:
     rate = numbers.rates([row.throughput_samples_per_s for row in mappings.advised], "samples/s")
     kinds = dict.fromkeys(map(_kind, mappings.advised))
+    title = f"Throughput against peak SRAM, {rate.unit}"
+    yield Heading(title)
     yield Chart(
-        f"Throughput against peak SRAM, {rate.unit}",
+        title,
         ChartAxis("Peak SRAM, %"),
         ChartAxis(rate.unit),
         tuple(
@@ -147,13 +149,20 @@ def _charts(mappings: Mappings) -> Iterator[Block]:
                     if _kind(row) == kind
                 ),
                 joined=False,
+                band=tuple(
+                    (row.throughput_low_samples_per_s / rate.factor, row.throughput_high_samples_per_s / rate.factor)
+                    for row in mappings.advised
+                    if _kind(row) == kind
+                ),
+                names=tuple(f"{rank}" for rank, row in enumerate(mappings.advised, 1) if _kind(row) == kind),
             )
             for kind in kinds
         ),
     )
+    yield Note("Numbers are ranks in the table; bars are intervals of the throughput.", "", Tone.QUIET)
 
 
-def _kind(advice: Advised) -> str:
+def _kind(advice: AdvisedMapping) -> str:
     """How it is stored, in words."""
     if not in_phases(advice):
         return f"recompute {advice.mapping.recompute}, state {advice.mapping.state}"
@@ -162,7 +171,7 @@ def _kind(advice: Advised) -> str:
     return f"{configuration.tensor_shards} tensor shards, {sharded} over replicas"
 
 
-def _rejected(mappings: Mappings) -> Iterator[Block]:
+def _rejection_blocks(mappings: Mappings) -> Iterator[Block]:
     if not mappings.rejected:
         return
     counts = ", ".join(f"{count:,} {why}" for why, count in mappings.rejected.items())
@@ -204,14 +213,15 @@ def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
     else:
         yield _words()
     untimed = "" if mappings.timed else " · no time to train: run length not specified"
-    more = "" if verbose else " · -v has the settings of every row"
-    yield Note(f"SDK {mappings.sdk} · {mappings.calibration}{untimed}{more} · {NOT_MLPERF}", "", Tone.QUIET)
+    more = "" if verbose else "-v has the settings of every row"
+    yield Note(f"SDK {mappings.sdk} · {mappings.calibration}{untimed} · {NOT_MLPERF}", "", Tone.QUIET, hint=more)
 
 
 def _words() -> Note:
     return Note(
-        "PopTorch: methods of Options; state is a TensorLocationSettings for setOptimizerLocation; layers are those of "
-        "podsim workload show -v; the available-memory proportion is the same on every IPU",
+        "PopTorch: methods of Options; state is a TensorLocationSettings for setOptimizerLocation; the "
+        "available-memory proportion is the same on every IPU",
         "",
         Tone.QUIET,
+        hint="podsim workload show -v lists the layers",
     )

@@ -28,15 +28,18 @@ class FrameworkSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advised:
+class AdvisedMapping:
     """One legal mapping that fits, `preset` its published name.
 
-    `memory` is the peak share of SRAM over the IPUs of a replica, `streaming` the share of its streaming memory.
+    `memory` is the peak share of SRAM over the IPUs of a replica, `streaming` the share of its streaming memory. The
+    ends of the interval of the throughput are those that `podsim predict` answers for the mapping.
     """
 
     mapping: Mapping
     step_s: float
     throughput_samples_per_s: float
+    throughput_low_samples_per_s: float
+    throughput_high_samples_per_s: float
     time_to_train_s: float | None  # none where nobody says how long a run is
     bubble: float
     memory: float
@@ -51,7 +54,7 @@ class RankedMapping:
     """A mapping at its place in the ranking, from 1."""
 
     rank: int
-    advised: Advised
+    advised: AdvisedMapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +84,11 @@ class Mappings(Displayable):
     distinct: int  # splits and storages among the legal ones, each at its best batch
     rejected: MappingType[str, int]
     nearest: NotQuite | None
-    advised: tuple[Advised, ...]
+    advised: tuple[AdvisedMapping, ...]
     assumptions: tuple[AnswerNote, ...]
     calibration: str
 
     @property
-    def ranked(self) -> tuple[RankedMapping, ...]:
+    def ranking(self) -> tuple[RankedMapping, ...]:
         """The mappings with their places."""
         return tuple(RankedMapping(rank=rank, advised=each) for rank, each in enumerate(self.advised, 1))

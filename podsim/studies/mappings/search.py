@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible
 from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.planning import choose, shorter_rows
-from podsim.planning.configuration import TENSOR_SHARDS, MappingBuilder, may_stream, searched, streamed, what_if
+from podsim.planning.configuration import (
+    TENSOR_SHARDS,
+    MappingBuilder,
+    may_stream,
+    search_configurations,
+    stream,
+    what_if,
+)
 from podsim.planning.mapping_search import Search
-from podsim.predicting import intervals
+from podsim.predicting import assemble, intervals
 from podsim.studies.mappings.framework_settings import settings
-from podsim.studies.mappings.result import Advised, Mappings, NotQuite, Rank
+from podsim.studies.mappings.result import AdvisedMapping, Mappings, NotQuite, Rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import Considered, MemoryFit
+    from podsim.model.prediction import ConsideredMapping, MemoryFit
     from podsim.model.training import SoftwareConfiguration
     from podsim.predicting.assemble import TrainingCase
     from podsim.resolve import Case
@@ -49,8 +56,8 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
     if not best:
         no = min(searches, key=_missed_by).no()
-        raise shorter_rows.advised(no, case) if isinstance(no, Infeasible) else no
-    settled = [(best, best.search.settled(best.mapping, best.memory)) for best in best]
+        raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
+    settled = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
     rejected = sum((search.rejected for search in searches), Counter[str]())
     return Mappings(
@@ -67,7 +74,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         timed=timed,
         rejected=dict(sorted(rejected.items())),
         nearest=_nearest(searches),
-        advised=tuple(_advised(question, best, item, timed) for best, item in settled[:most]),
+        advised=tuple(_advice(question, best, item, timed) for best, item in settled[:most]),
         assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )
@@ -81,13 +88,13 @@ def _evaluations(
     on_progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
-    schedules = {configuration.schedule for configuration in searched(question.workload)}
+    schedules = {configuration.schedule for configuration in search_configurations(question.workload)}
     first = _resident(question, usual, constraints) if schedules != {Schedule.PHASED} else []
-    first += _phased(question, usual, constraints) if Schedule.PHASED in schedules else []
+    first += _layerwise_searches(question, usual, constraints) if Schedule.PHASED in schedules else []
     waves = [first]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
-        waves.append(_phased(question, usual, constraints))
+        waves.append(_layerwise_searches(question, usual, constraints))
     made: list[Search] = []
     best: list[_Best] = []
     for wave in waves:
@@ -111,12 +118,12 @@ def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constr
     ]
 
 
-def _phased(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
+def _layerwise_searches(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
-    own = [each.tensor_shards for each in searched(question.workload) if each.schedule is Schedule.PHASED]
+    own = [each.tensor_shards for each in search_configurations(question.workload) if each.schedule is Schedule.PHASED]
     shared = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
     return [
-        Search(question, usual.otherwise(streamed(usual.what_if, shards, sharded=flag)), constraints)
+        Search(question, usual.otherwise(stream(usual.what_if, shards, sharded=flag)), constraints)
         for shards, flag in shared
     ]
 
@@ -138,16 +145,16 @@ def _best(search: Search, by: Rank) -> list[_Best]:
 
 
 def _missed_by(search: Search) -> float:
-    return search.nearest[0].needed if search.nearest else float("inf")
+    return search.nearest[0].needed_share if search.nearest else float("inf")
 
 
-def _order(item: Considered, by: Rank, packing: float) -> tuple[float, float, float]:
+def _order(item: ConsideredMapping, by: Rank, packing: float) -> tuple[float, float, float]:
     """Best first; what takes no less is put behind what holds less."""
     value = item.time_to_train_s if by is Rank.TIME else -_rate(item, packing)
     return value, item.memory, item.mapping.ipus_per_replica
 
 
-def _rate(item: Considered, packing: float) -> float:
+def _rate(item: ConsideredMapping, packing: float) -> float:
     """Samples a second."""
     return item.mapping.global_batch * packing / item.step_s
 
@@ -156,19 +163,23 @@ def _nearest(searches: list[Search]) -> NotQuite | None:
     missed = [search.nearest for search in searches if search.nearest]
     if not missed:
         return None
-    memory, mapping = min(missed, key=lambda item: item[0].needed)
+    memory, mapping = min(missed, key=lambda item: item[0].needed_share)
     category, _ = max(memory.fullest.by_category.items(), key=lambda item: item[1])
     return NotQuite(
         mapping=mapping, memory=memory.fraction, streaming=memory.streaming_fraction, largest=category.replace("_", " ")
     )
 
 
-def _advised(question: TrainingCase, best: _Best, item: Considered, timed: bool) -> Advised:
+def _advice(question: TrainingCase, best: _Best, item: ConsideredMapping, timed: bool) -> AdvisedMapping:
     workload = question.workload
-    return Advised(
+    step_s, _ = assemble.estimates(question.by_formula, item.mapping)
+    rate = _rate(item, workload.packing)
+    return AdvisedMapping(
         mapping=item.mapping,
         step_s=item.step_s,
-        throughput_samples_per_s=_rate(item, workload.packing),
+        throughput_samples_per_s=rate,
+        throughput_low_samples_per_s=rate * step_s.value / step_s.high,
+        throughput_high_samples_per_s=rate * step_s.value / step_s.low,
         time_to_train_s=item.time_to_train_s if timed else None,
         bubble=item.bubble,
         memory=item.memory,

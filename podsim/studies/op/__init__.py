@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -19,7 +19,7 @@ VERBS: Final = {
     "op": Verb(
         "study",
         (
-            a.word("operator", "An operator: podsim op --help.", default=REQUIRED),
+            a.word("operator", "An operator: podsim op --help.", default=NO_DEFAULT),
             a.CHIP._replace(default="gc200", help="A name (podsim chip list) or a file [default: gc200]."),
             a.choice(
                 "precision",

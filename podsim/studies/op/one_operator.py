@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from podsim.caches.cache import shelf
 from podsim.engines.des import tile_simulation as tile_engine
-from podsim.errors import Infeasible, InputError, meant
-from podsim.files.file_faults import unknown
+from podsim.errors import Infeasible, InputError, did_you_mean
+from podsim.files.file_faults import unknown_choice
 from podsim.model.chip import Chip, Precision
 from podsim.model.chip_timeline import IoTiles
 from podsim.model.sums import sum_in_order
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 TIMES_SRAM: Final = 16
 """Operands this often as large as the SRAM are not planned; published products stay below twice."""
-Given = int | str | Sequence[str] | None
+FlagValue = int | str | Sequence[str] | None
 
 
-def operator_instance(operator: str, sizes: Mapping[str, Given]) -> OperatorInstance:
+def operator_instance(operator: str, sizes: Mapping[str, FlagValue]) -> OperatorInstance:
     """The question, complete; InputError with everything that is wrong with it."""
     if operator not in KINDS:
         raise InputError(
-            f"operator {unknown(operator, tuple(KINDS))}", code="unknown-operator", hint="podsim op --help"
+            f"operator {unknown_choice(operator, tuple(KINDS))}", code="unknown-operator", hint="podsim op --help"
         )
     kind = KINDS[operator]
     given = {name.removesuffix("_"): value for name, value in sizes.items() if value not in (None, ())}
@@ -53,12 +53,12 @@ def operator_instance(operator: str, sizes: Mapping[str, Given]) -> OperatorInst
     return OperatorInstance(operator, table)
 
 
-def _strangers(operator: str, kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
+def _strangers(operator: str, kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
     known = (*kind.counts, *kind.choices, *(("operation",) if kind.chain else ()))
-    return [f"{_flag(name)} is no size of {operator}{meant(name, known)}" for name in given if name not in known]
+    return [f"{_flag(name)} is no size of {operator}{did_you_mean(name, known)}" for name in given if name not in known]
 
 
-def _count_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
+def _count_faults(kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
     faults = []
     for name, default in kind.counts.items():
         value = given.get(name, default)
@@ -67,20 +67,22 @@ def _count_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[s
     return faults
 
 
-def _choice_faults(kind: OperatorSignature, given: Mapping[str, Given]) -> list[str]:
+def _choice_faults(kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
     faults = [
-        f"{_flag(name)}: {unknown(str(given[name]), words)}"
+        f"{_flag(name)}: {unknown_choice(str(given[name]), words)}"
         for name, words in kind.choices.items()
         if name in given and given[name] not in words
     ]
     if kind.chain:
         faults += [
-            f"--operation: {unknown(word, tuple(OPERATIONS))}" for word in _chain(given) if word not in OPERATIONS
+            f"--operation: {unknown_choice(word, tuple(OPERATIONS))}"
+            for word in _chain(given)
+            if word not in OPERATIONS
         ]
     return faults
 
 
-def _chain(given: Mapping[str, Given]) -> list[str]:
+def _chain(given: Mapping[str, FlagValue]) -> list[str]:
     """Operations one after the other, as several texts or one with commas."""
     value = given.get("operation") or "add"
     parts = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else [str(value)]
@@ -142,9 +144,9 @@ def report(
     with what would fit, where no split does.
     """
     width = Precision(precision)
-    free = replace(chip, tiles=chip.tiles - tile_engine.checked(io, chip).tiles) if io else chip
+    free = replace(chip, tiles=chip.tiles - tile_engine.check_io(io, chip).tiles) if io else chip
     plan = shelf((free, width)).remember(
-        (question, available_memory), TilePlan, lambda: _planned(question, free, width, available_memory)
+        (question, available_memory), TilePlan, lambda: _plan(question, free, width, available_memory)
     )
     if unfolded:
         tracing.refuse_many(tile_engine.spans_of(plan, chip), question.operator)
@@ -179,7 +181,7 @@ def _cost(step: Superstep, chip: Chip) -> SuperstepCost:
     )
 
 
-def _planned(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
+def _plan(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
     kind = KINDS[question.operator]
     try:
         _refuse_absurd(kind.elements(question) * ELEMENT_BYTES[precision], chip)
@@ -210,7 +212,7 @@ def _what_would(
         return f"--available-memory {tenths / 10:g} fits"
     smaller = [
         item
-        for item in _halved(question, kind)
+        for item in _smaller(question, kind)
         if kind.elements(item) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
         and not _odd(item.operator, item.sizes)  # a hint must work as it is printed
     ]
@@ -228,7 +230,7 @@ def _first(options: Sequence[T], fits: Callable[[T], bool]) -> T | None:
     return options[bisect_left(options, True, hi=len(options) - 1, key=fits)]
 
 
-def _halved(question: OperatorInstance, kind: OperatorSignature) -> Iterator[OperatorInstance]:
+def _smaller(question: OperatorInstance, kind: OperatorSignature) -> Iterator[OperatorInstance]:
     """The same operator ever smaller: the largest of the sizes that scale is halved."""
     sizes = {name: question.count(name) for name in kind.scales}
     while max(sizes.values()) > 1:

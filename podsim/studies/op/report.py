@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from podsim.model.prediction import AGREE
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
-from podsim.predicting.convolutions import MEASURED, UNMEASURED
+from podsim.predicting.convolutions import MEASURED_CHIPS, UNMEASURED_NOTE
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.studies.op.result import OperatorReport
@@ -58,30 +58,32 @@ def _size(value: int | str) -> str:
 def _facts(report: OperatorReport) -> Iterator[Fact]:
     plan, chip = report.plan, report.chip
     cycles = f"{numbers.count(round(report.cycles))} cycles at {numbers.rate(chip.clock_hz, 'Hz', 4)}"
-    yield Fact("time", *numbers.parted(numbers.time(report.time_s)), cycles, f"bound by {report.bound}", strong=True)
+    yield Fact(
+        "time", *numbers.split_unit(numbers.time(report.time_s)), cycles, f"bound by {report.bound}", strong=True
+    )
     if plan.flop:
         share = report.amp_share
         of_peak = "" if share is None else f"{numbers.percent(share, 1)} of the AMP's peak"
-        rate = numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s"))
+        rate = numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s"))
         yield Fact("arithmetic", *rate, numbers.rate(plan.flop, "FLOP"), of_peak)
     yield Fact("plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
     if report.operator == "conv" and not chip.library.counts_copies:
         yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
-    if report.operator == "conv" and chip.name not in MEASURED:
-        yield Fact("evidence", "", "", str(UNMEASURED))
+    if report.operator == "conv" and chip.name not in MEASURED_CHIPS:
+        yield Fact("evidence", "", "", str(UNMEASURED_NOTE))
     if report.io is not None:
-        size = numbers.parted(numbers.amount(report.io.volume_bytes))
+        size = numbers.split_unit(numbers.amount(report.io.volume_bytes))
         arrives = f"at {numbers.rate(report.io.bytes_per_s, 'B/s')} into {report.io.tiles:,} IO tiles"
         yield Fact("stream", *size, arrives)
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
     yield Fact("idle", idle, "%", "of all cycles of all tiles")
     moved = report.exchange_bytes
     each = f"{numbers.amount(moved / max(1, plan.tiles_used))} per tile in use"
-    received = (*numbers.parted(numbers.amount(moved)), "received", each)
+    received = (*numbers.split_unit(numbers.amount(moved)), "received", each)
     yield Fact("exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
     percent = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
     limit = f"temporary data may take {numbers.percent(report.available_memory)}" if report.limited else ""
-    yield Fact("peak SRAM", *numbers.parted(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
+    yield Fact("peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
     if plan.layout_out:
         yield Fact("layout", "", "", f"output: {plan.layout_out}", f"input: {plan.layout_in or 'any'}")
 
@@ -107,7 +109,12 @@ def split_text(splits: Mapping[str, int]) -> str:
 def _in_cycles(report: OperatorReport, parts: Mapping[str, float]) -> Bars:
     return Bars(
         tuple(
-            Bar(name, cycles / report.cycles, numbers.percent(cycles / report.cycles, 1), numbers.fixed(cycles, 0))
+            Bar(
+                name,
+                cycles / report.cycles,
+                numbers.percent(cycles / report.cycles, 1),
+                numbers.with_decimals(cycles, 0),
+            )
             for name, cycles in sorted(parts.items(), key=lambda item: (-item[1], item[0]))
             if cycles
         )
@@ -147,7 +154,7 @@ def _supersteps(report: OperatorReport) -> Iterator[Block]:
             cost.step.phase,
             f"{cost.step.repeat:,}",
             *(
-                numbers.fixed(part, 0)
+                numbers.with_decimals(part, 0)
                 for part in (cost.cycles, cost.compute_cycles, cost.exchange_cycles, cost.sync_cycles)
             ),
             numbers.amount(cost.exchange_bytes),
@@ -200,7 +207,7 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
     rows = tuple(
         (
             split_text(rival.splits) or "no split",
-            numbers.fixed(rival.cycles, 0),
+            numbers.with_decimals(rival.cycles, 0),
             numbers.signed_percent(rival.cycles / report.cycles - 1 if report.cycles else None),
             unit.number(rival.sram_bytes_per_tile),
             rival.why,

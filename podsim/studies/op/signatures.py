@@ -142,7 +142,7 @@ def _of_heads(question: OperatorInstance) -> int:
 
 
 def _attention(question: OperatorInstance, chip: Chip, precision: Precision, available_memory: float) -> TilePlan:
-    method = attention.fused if question.choice("method") == "fused" else attention.separate
+    method = attention.plan_fused if question.choice("method") == "fused" else attention.separate
     return method(_heads(question), precision, chip, available_memory=available_memory)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from podsim.errors import InputError
 from podsim.files import chips
 from podsim.model.chip_timeline import IoTiles
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.op import one_operator as operators
 from podsim.units import parse
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.studies.op.result import OperatorReport
 
 
-@checked
+@check_arguments
 def op(
     operator: str,
     *,
@@ -41,7 +41,7 @@ def op(
     if {"pass", "pass_"} <= set(sizes):
         raise InputError("pass and pass_ say the same", code="conflicting-flags", hint='pass_="backward"')
     request = operators.operator_instance(operator, sizes)
-    target = operators.counting(request, chips.changed(chip, changes).value, count_copies)
+    target = operators.counting(request, chips.chip_with(chip, changes).value, count_copies)
     return operators.report(
         request,
         target,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 SERVING: Final = (
@@ -60,7 +60,7 @@ VERBS: Final = {
             a.file(
                 "workloads",
                 "Size one machine for the jobs of a month, instead of one workload: examples/mix.toml.",
-                default=REQUIRED,
+                default=NO_DEFAULT,
             ),
             *a.SEARCH,
             a.PLAN_SEED,

@@ -20,7 +20,7 @@ from podsim.predicting import assemble, intervals, job_wall_clock
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
 from podsim.studies.plan.inventory_use import purchase
-from podsim.studies.plan.result import Candidate, Deadline, Demand, Excluded, Miss
+from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Miss
 from podsim.studies.predict.economics import tokens
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trained:
+class TrainingChoice:
     """What is trained on a machine: the question of one workload, the mapping taken and why."""
 
     question: assemble.TrainingCase
@@ -66,7 +66,7 @@ class Trained:
     choice: Choice
     notes: tuple[AnswerNote, ...]
 
-    def predicted(self) -> Prediction:
+    def predict(self) -> Prediction:
         """The prediction of that mapping."""
         return assemble.predict(self.question, self.mapping, self.choice, self.notes)
 
@@ -76,19 +76,21 @@ class CandidateEvaluation:
     """One machine as a candidate, with what is trained on it one after the other; nothing for one without IPUs."""
 
     candidate: Candidate
-    parts: tuple[Trained, ...] = ()
+    parts: tuple[TrainingChoice, ...] = ()
     notes: tuple[AnswerNote, ...] = ()
     worth: str = ""
     target: str = ""
     stated_length: bool = False
     activity: StepActivity | None = None
     stretch: float = 1.0  # quantile of the time with failures, over that without
-    starts_s: tuple[float, ...] = (0.0,)  # what the time judged has beside training, each as likely as the others
+    starts_s: tuple[float, ...] = (
+        0.0,
+    )  # what the time judged includes in addition to training, each as likely as the others
 
     def started_s(self, ordered: Sequence[float], confidence: float) -> float:
         """Quantile at that confidence of the time judged, from times to train without failures [s]."""
         stretched = [self.stretch * time_s for time_s in ordered]
-        return intervals.quantile(deadline.started(stretched, self.starts_s), confidence)
+        return intervals.quantile(deadline.with_starts(stretched, self.starts_s), confidence)
 
 
 @dataclass
@@ -99,7 +101,7 @@ class CandidateEvaluator:
     run: workload_sequence.WorkloadSequence
     legal: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    excluded: list[Excluded] = field(default_factory=list)
+    excluded: list[ExcludedMachine] = field(default_factory=list)
 
     def all(self, machines: tuple[str, ...], on_progress: Progress | None = None) -> list[CandidateEvaluation]:
         """Every machine with every number of hosts that makes a difference, in the order of the names."""
@@ -108,18 +110,18 @@ class CandidateEvaluator:
             try:
                 evaluations += self.machine(name)
             except (Infeasible, MissingParameter) as no:
-                self.excluded.append(Excluded(topology=name, reason=no.message))
+                self.excluded.append(ExcludedMachine(topology=name, reason=no.message))
             except InputError as no:
                 if no.code not in OUT:
                     raise
-                self.excluded.append(Excluded(topology=name, reason=no.message))
+                self.excluded.append(ExcludedMachine(topology=name, reason=no.message))
             if on_progress:
                 on_progress(done, len(machines))
         return evaluations
 
     def machine(self, name: str) -> Iterator[CandidateEvaluation]:
         """The candidates of one machine; errors of `podsim predict` pass."""
-        if comparator_machines.meant(name):
+        if comparator_machines.names_comparator(name):
             return iter((self._comparator(name),))
         return self._ipus(name)
 
@@ -158,18 +160,18 @@ class CandidateEvaluator:
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts["slower than another mapping of their machine"] += choice.legal - 1
-            parts.append(Trained(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
+            parts.append(TrainingChoice(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
         return _evaluation(self.run, tuple(parts), self.request)
 
     def _comparator(self, text: str) -> CandidateEvaluation:
-        request, (name, chips) = self.request, comparator_machines.counted(text, "--machines ")
+        request, (name, chips) = self.request, comparator_machines.name_and_count(text, "--machines ")
         if request.demand.deadline is Deadline.WALL_CLOCK:
             raise InputError(
                 "how long a job takes to start on it is not known: --against compares its time to train",
                 code="no-ipus",
             )
         placed, count = comparator_machines.machine(name), f"--machines {name}:"
-        answer = competitors.predicted(
+        answer = competitors.predict(
             placed, comparator_machines.count(placed, chips, count), one_model(request), request.scenario
         )
         spent = request.terms.run(answer.time_to_train_s, request.terms.comparator(placed.machine, answer.chips))
@@ -201,7 +203,7 @@ def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand
         chance=intervals.chance(time, within) if within is not None and is_judged else None,
         engine="law",
     )
-    return _judged(_paid(candidate, spent), demand)
+    return _with_misses(_with_cost(candidate, spent), demand)
 
 
 def other_hosts(machine: Machine) -> list[int]:
@@ -216,7 +218,7 @@ def _on_hosts(case: Case, hosts: int) -> Case:
     return replace(case, question=replace(case.question, machine=machine))
 
 
-def _steps_s(parts: Sequence[Trained]) -> list[float]:
+def _steps_s(parts: Sequence[TrainingChoice]) -> list[float]:
     """A step of each [s]."""
     return [assemble.step(part.question, part.mapping).step_s for part in parts]
 
@@ -243,10 +245,10 @@ def settle(
 
 
 def _evaluation(
-    run: workload_sequence.WorkloadSequence, parts: tuple[Trained, ...], request: PlanRequest
+    run: workload_sequence.WorkloadSequence, parts: tuple[TrainingChoice, ...], request: PlanRequest
 ) -> CandidateEvaluation:
     """The sum of the predictions as a candidate, with what its scores say of the time demanded."""
-    each = [part.predicted() for part in parts]
+    each = [part.predict() for part in parts]
     prediction, first = run.whole(each), parts[0].question
     topology, time = first.machine.topology, prediction.time_to_train_s
     within, confidence = request.demand.within_s, request.demand.confidence
@@ -254,14 +256,14 @@ def _evaluation(
     healthy = ordered = together(alone)
     clocks = _clocks(parts, each, [None] * len(parts), request.demand)
     starts = deadline.starts_s(clocks) if clocks else [0.0]
-    times = deadline.started(ordered, starts)
+    times = deadline.with_starts(ordered, starts)
     reports: list[GoodputReport | None] = []
     if within is not None and intervals.quantile(times, confidence) <= within:  # failures make no machine quicker
-        reports = [deadline.interrupted(part.question, item) for part, item in zip(parts, each, strict=True)]
+        reports = [deadline.goodput_of(part.question, item) for part, item in zip(parts, each, strict=True)]
     if any(reports):
         pairs = zip(alone, reports, strict=True)
-        ordered = together([deadline.stretched(own, report) for own, report in pairs])
-        clocks, times = _clocks(parts, each, reports, request.demand), deadline.started(ordered, starts)
+        ordered = together([deadline.with_failures(own, report) for own, report in pairs])
+        clocks, times = _clocks(parts, each, reports, request.demand), deadline.with_starts(ordered, starts)
     candidate = Candidate(
         topology=topology.name,
         title=topology.title,
@@ -282,7 +284,7 @@ def _evaluation(
     owned, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
     spent = request.terms.run(time, owned, tokens(prediction), prediction.pace)
     return CandidateEvaluation(
-        candidate=_judged(replace(_paid(candidate, spent), reuse=reuse), request.demand),
+        candidate=_with_misses(replace(_with_cost(candidate, spent), reuse=reuse), request.demand),
         parts=parts,
         notes=(*prediction.assumptions, AnswerNote.of(NoteCode.FAILURES_IN_TIME))
         if any(reports)
@@ -297,7 +299,7 @@ def _evaluation(
 
 
 def _clocks(
-    parts: Sequence[Trained], each: Sequence[Prediction], reports: Sequence[GoodputReport | None], demand: Demand
+    parts: Sequence[TrainingChoice], each: Sequence[Prediction], reports: Sequence[GoodputReport | None], demand: Demand
 ) -> list[WallClock]:
     """The wall clock of each part with what is simulated of its failures, where the deadline is of it."""
     if demand.deadline is not Deadline.WALL_CLOCK:
@@ -310,7 +312,7 @@ def _clocks(
 
 def cached_start(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEvaluation:
     """The same where each program is loaded from a cache, without failures in its wall clock."""
-    predictions = [part.predicted() for part in evaluation.parts]
+    predictions = [part.predict() for part in evaluation.parts]
     clocks = _clocks(
         evaluation.parts, predictions, [None] * len(predictions), replace(demand, program=ProgramStart.CACHED)
     )
@@ -326,7 +328,7 @@ def with_wall_clock(evaluation: CandidateEvaluation, demand: Demand) -> Candidat
     """The same with the wall clock of its job as `podsim predict` has it, if it is not there; a law has none."""
     if evaluation.candidate.wall_clock is not None or not evaluation.parts:
         return evaluation
-    predictions = [part.predicted() for part in evaluation.parts]
+    predictions = [part.predict() for part in evaluation.parts]
     clocks = [
         deadline.clock(item, part.question, demand.program)
         for part, item in zip(evaluation.parts, predictions, strict=True)
@@ -340,7 +342,7 @@ def together(each: Sequence[Sequence[float]]) -> list[float]:
     return [sum_in_order(ranked) for ranked in zip(*each, strict=True)]
 
 
-def _paid(candidate: Candidate, spent: Money) -> Candidate:
+def _with_cost(candidate: Candidate, spent: Money) -> Candidate:
     """The candidate with what it costs and draws, as far as anybody says."""
     owned, drawn = spent.owned.capital, spent.owned.draw
     return replace(
@@ -358,7 +360,7 @@ def _paid(candidate: Candidate, spent: Money) -> Candidate:
     )
 
 
-def _judged(candidate: Candidate, demand: Demand) -> Candidate:
+def _with_misses(candidate: Candidate, demand: Demand) -> Candidate:
     """The candidate with the demands it misses."""
     figures = {"time": candidate.sure_s, "budget": candidate.most_capital_usd, "power": candidate.most_power_w}
     return replace(candidate, misses=misses(demand, figures))

@@ -23,7 +23,7 @@ from podsim.studies.plan.candidates import (
     with_wall_clock,
 )
 from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
-from podsim.studies.plan.competitor_sizes import compared
+from podsim.studies.plan.competitor_sizes import compare_sizes
 from podsim.studies.plan.neighbours import neighbours
 from podsim.studies.plan.remedies import remedies
 from podsim.studies.plan.result import Candidate, Demand, Plan
@@ -31,7 +31,7 @@ from podsim.studies.plan.result import Candidate, Demand, Plan
 if TYPE_CHECKING:
     from podsim.files.changes import Changes
     from podsim.model.currency import Currency
-    from podsim.planning.workload_sequence import Named
+    from podsim.planning.workload_sequence import NamedRun
     from podsim.scenario import Scenario
 
 SIZES = (4, 16, 64, 128, 256, 512, 1024)
@@ -40,7 +40,7 @@ CHIPS = ("gc200", "bow")
 NEAR = 0.25  # share by which a demand is missed at most by what counts as near
 MOST_NEAR = 3
 MOST_SETTLED = 8
-HELPED = 2  # near misses whose remedies are computed
+HELPED_BY = 2  # near misses whose remedies are computed
 
 
 def usual_machines() -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def usual_machines() -> tuple[str, ...]:
     return tuple(catalog.pod_name(ipus, chip) for chip in CHIPS for ipus in SIZES)
 
 
-def named(machines: str | Sequence[str] | None) -> tuple[str, ...]:
+def machine_names(machines: str | Sequence[str] | None) -> tuple[str, ...]:
     """The machines to weigh, "pod64,dgx-a100" or one by one; InputError where none is left or one stands twice."""
     if machines is None:
         return usual_machines()
@@ -80,7 +80,7 @@ def by_formula(scenario: Scenario) -> Scenario:
 
 
 def plan(
-    run: Named,
+    run: NamedRun,
     request: PlanRequest,
     machines: Sequence[str],
     on_progress: Progress | None = None,
@@ -101,7 +101,7 @@ def plan(
         why = [f"{exclusion.topology}: {exclusion.reason}" for exclusion in scale.excluded]
         hint = shorter_rows.usual(run.models[0], request.scenario.workload)
         raise Infeasible(f"no machine named trains {run.name}", context=why, hint=hint)
-    settled, most = _settled(evaluation, scale)
+    settled, most = _settle(evaluation, scale)
     settled = _with_wall_clock(settled, request.demand)
     candidates, objective = [item.candidate for item in settled], request.demand.objective
     frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
@@ -110,9 +110,9 @@ def plan(
     closest = None if chosen else min(candidates, key=shortfall)
     missed = {id(candidate) for candidate in (closest, *near)}
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
-    evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED]
+    evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
     first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
-    others, unknown = compared(against, request, first.candidate, worth)
+    others, unknown = compare_sizes(against, request, first.candidate, worth)
     return Plan(
         workload=run.name,
         workload_title=run.title,
@@ -136,7 +136,7 @@ def plan(
         currency=request.terms.currency,
         against=others,
         unranked=chosen is not None and not math.isfinite(worth(chosen, objective)),
-        inventory=request.own.owned if request.own else (),
+        inventory=request.own.owned_machines if request.own else (),
         explain=request.explain,
         neighbours=neighbours(candidates, frontier, first.candidate, objective) if request.explain else (),
         named=tuple(name for name in machines if name not in {exclusion.topology for exclusion in scale.excluded}),
@@ -168,7 +168,7 @@ def _late(candidate: Candidate) -> float:
     return max((miss.over for miss in candidate.misses if miss.demand == "time"), default=0.0)
 
 
-def _settled(
+def _settle(
     evaluation: list[CandidateEvaluation], scale: CandidateEvaluator
 ) -> tuple[list[CandidateEvaluation], tuple[int, float]]:
     """The best few, and whoever is near, timed by event simulation; how many, and the largest change of a step."""
@@ -231,7 +231,9 @@ def _contradiction(
     if never:
         words = {"time": "time limit", "budget": "budget", "power": "power limit"}
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
-        even = f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged})" if faster else ""
+        even = (
+            f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged_time})" if faster else ""
+        )
         return f"No candidate meets the {' or the '.join(words[name] for name in never)}{even}."
     if len(demands) < 2:
         return ""

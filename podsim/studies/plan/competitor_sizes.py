@@ -10,7 +10,7 @@ from podsim.errors import Infeasible, InputError, MissingParameter
 from podsim.model.sums import sum_in_order
 from podsim.planning import competitors
 from podsim.studies.plan.candidates import PlanRequest, by_law, one_model
-from podsim.studies.plan.result import Candidate, CompetitorSizes, Excluded, Objective
+from podsim.studies.plan.result import Candidate, CompetitorSizes, ExcludedMachine, Objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Worth = Callable[[Candidate, Objective], float]
 
 
-def compared(
+def compare_sizes(
     names: Sequence[str], request: PlanRequest, beside: Candidate, worth: Worth
-) -> tuple[tuple[CompetitorSizes, ...], tuple[Excluded, ...]]:
+) -> tuple[tuple[CompetitorSizes, ...], tuple[ExcludedMachine, ...]]:
     """Each competitor of a plan, and those of which nothing is published with the reason.
 
     `beside` is the machine of the plan that they are compared with, `worth` what its objective has least of.
@@ -30,7 +30,7 @@ def compared(
         try:
             answers = competitors.answers(name, one_model(request), request.scenario, request.terms)
         except (Infeasible, MissingParameter, InputError) as no:
-            excluded.append(Excluded(topology=name, reason=no.message))
+            excluded.append(ExcludedMachine(topology=name, reason=no.message))
             continue
         sizes = []
         for answer in answers:

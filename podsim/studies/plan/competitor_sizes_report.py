@@ -28,9 +28,6 @@ def notes(plan: Plan) -> Iterator[Note]:
     texts = [best_published(item.published[name]) for name, item in zip(names, plan.against, strict=True)]
     known = [f"{name} {text}" for name, text in zip(names, texts, strict=True) if text]
     parts = [f"published: {', '.join(known)}"] if known else []
-    without = [item.machine for item in plan.against if item.nearest.capital_usd is None]
-    if without:
-        parts.append(f"no price known of {', '.join(without)}: compared on time")
     if plan.demand.deadline is Deadline.WALL_CLOCK:
         parts.append("start-up and compile times of these machines not known: compared on time to train alone")
     yield Note("; ".join(parts), "Against", Tone.QUIET)
@@ -38,7 +35,7 @@ def notes(plan: Plan) -> Iterator[Note]:
     better = cheaper(plan.against, plan.chosen, objective, worth) if plan.chosen else []
     if plan.chosen and better:
         cheap = ", ".join(candidate.topology for candidate in better)
-        limits = "meets every demand with" if plan.demand.limited else "has"
+        limits = "meets every demand with" if plan.demand.is_limited else "has"
         if plan.demand.deadline is Deadline.WALL_CLOCK:
             limits = "meets every demand, start-up and compile not counted, with"
         yield Note(f"{cheap} {limits} {BETTER[objective]} than {plan.chosen.title}.", "", Tone.WARNING)

@@ -1,4 +1,4 @@
-"""What a deadline has beside training: failures of long runs, and the start of a job where the wall clock is judged."""
+"""What a deadline includes in addition to training: failures, and the start of a job under a wall clock."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOADS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Quantiles of compile times and of the way of weights that stand for all of them, each as likely as the others."""
 
 
-def interrupted(question: TrainingCase, prediction: Prediction) -> GoodputReport | None:
+def goodput_of(question: TrainingCase, prediction: Prediction) -> GoodputReport | None:
     """The run with failures, as `podsim goodput` has it; None for one too short to see any.
 
     Raises Infeasible where failures leave hardly any progress.
@@ -32,7 +32,7 @@ def interrupted(question: TrainingCase, prediction: Prediction) -> GoodputReport
     return run_with_failures.where_likely(prediction, question, failures_file.failures().value)
 
 
-def stretched(scores: Sequence[float], report: GoodputReport | None) -> list[float]:
+def with_failures(scores: Sequence[float], report: GoodputReport | None) -> list[float]:
     """Ascending times of runs [s] with what failures add to each, three quantiles of it for every run (Eq. 103).
 
     Each run counts as often as every other, so that of runs with and without failures the same quantiles are taken.
@@ -81,6 +81,6 @@ def starts_s(clocks: Sequence[WallClock]) -> list[float]:
     return sorted(fixed_s + program + load for program in programs for load in weights)
 
 
-def started(scores: Sequence[float], starts: Sequence[float]) -> list[float]:
+def with_starts(scores: Sequence[float], starts: Sequence[float]) -> list[float]:
     """Ascending wall clocks [s]: every time of a run with every time around it, as they are independent (Eq. 106)."""
     return sorted(score + around for score in scores for around in starts)

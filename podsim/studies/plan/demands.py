@@ -46,7 +46,7 @@ def usual_objective(limits: Demand) -> Objective:
     """What is least where no flag says: what is not limited (docs/decisions/032-objectives.md)."""
     if limits.within_s is not None:
         return Objective.CAPITAL
-    return Objective.TIME if limits.limited else Objective.PRICE_PERFORMANCE
+    return Objective.TIME if limits.is_limited else Objective.PRICE_PERFORMANCE
 
 
 def usd(budget: str | float | None, currency: Currency) -> float | None:

@@ -20,7 +20,7 @@ def notes(inventory: Sequence[OwnedMachines], reuse: Reuse | None, currency: Cur
         yield Note(f"{parts(reuse)}{joined}: nothing to buy.", "Owned")
     else:
         whole = "" if reuse.new_usd is None else f" ({numbers.money(reuse.new_usd, currency)} if all were new)"
-        yield Note(f"{bought(reuse)}; reuses {parts(reuse)}{whole}.", "Buy")
+        yield Note(f"{purchase_text(reuse)}; reuses {parts(reuse)}{whole}.", "Buy")
 
 
 def parts(reuse: Reuse) -> str:
@@ -34,7 +34,7 @@ def parts(reuse: Reuse) -> str:
     return ", ".join(texts)
 
 
-def bought(reuse: Reuse) -> str:
+def purchase_text(reuse: Reuse) -> str:
     """What is bought: "2 × IPU-POD64 with 2 hosts"."""
     racks = f"{reuse.bought_count:,} × {reuse.bought_title}" if reuse.bought_count else ""
     hosts = f"{reuse.bought_hosts:,} host{'s' * (reuse.bought_hosts != 1)}" if reuse.bought_hosts else ""
@@ -50,7 +50,7 @@ def remark(reuse: Reuse | None) -> str:
         return f"extends {names}" if reuse.extended else f"in part owned {names}"
     count = sum(part.count for part in reuse.machines)
     joined = f"owned, {count:,} joined" if reuse.extended else "owned"
-    return joined if reuse.free else f"{joined}, with {bought(reuse)} more"
+    return joined if reuse.free else f"{joined}, with {purchase_text(reuse)} more"
 
 
 def label(machines: OwnedMachines) -> str:

@@ -17,10 +17,10 @@ from podsim.studies.plan.inventory_result import OwnedMachines, Reuse, ReusedMac
 if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
     from podsim.model.fabric import Topology
-    from podsim.model.run_cost import Owned
+    from podsim.model.run_cost import MachineOwnership
     from podsim.planning.ownership import OwnershipTerms
 
-OWNED: Final = "already owned"
+ALREADY_OWNED: Final = "already owned"
 """Whose price it is where nothing is bought."""
 
 
@@ -33,7 +33,7 @@ class StockItem:
     owned: OwnedMachines
     stated_hosts: bool
 
-    def reused(self, count: int, hosts: int) -> ReusedMachines:
+    def reuse(self, count: int, hosts: int) -> ReusedMachines:
         """So many of them, with so many servers in all."""
         return ReusedMachines(machines=self.owned, count=count, hosts=hosts)
 
@@ -46,12 +46,14 @@ class Stock:
 
     def names(self, machines: Sequence[str]) -> tuple[str, ...]:
         """Names of owned machines that are not among those named, in whatever name."""
-        known = {catalog.topology(name).value.name for name in machines if not comparator_machines.meant(name)}
+        known = {
+            catalog.topology(name).value.name for name in machines if not comparator_machines.names_comparator(name)
+        }
         named = {item.topology.name: item.name for item in self.items if item.topology.name not in known}
         return tuple(named.values())
 
     @property
-    def owned(self) -> tuple[OwnedMachines, ...]:
+    def owned_machines(self) -> tuple[OwnedMachines, ...]:
         """The machines, as answers have them."""
         return tuple(item.owned for item in self.items)
 
@@ -65,19 +67,23 @@ class Stock:
         joined = (AnswerNote.of(NoteCode.OWNED_JOINED),) if reuse and reuse.extended else ()
         return (AnswerNote.of(NoteCode.OWNED_SUNK), *usual, *joined)
 
-    def purchase(self, topology: Topology, new: Owned, terms: OwnershipTerms) -> tuple[Owned, Reuse | None]:
+    def purchase(
+        self, topology: Topology, new: MachineOwnership, terms: OwnershipTerms
+    ) -> tuple[MachineOwnership, Reuse | None]:
         """What a machine, `new` where all is bought, costs to whoever owns the stock, and what of it is there already.
 
         It is the least of an owned machine that holds it, of owned racks with what is bought beside them, and of the
         whole bought new (Eq. 59). So another owned machine never makes it dearer.
         """
-        options = [*self._whole(topology, new, terms), *self._extended(topology, new, terms)]
+        options = [*self._whole(topology, new, terms), *self._extend(topology, new, terms)]
         capital, reuse = min(options, key=lambda option: _value(option[0]), default=(None, None))
         if reuse is None or _value(new.capital) < _value(capital):
             return new, None
         return replace(new, capital=capital), reuse
 
-    def fleet(self, topology: Topology, new: Owned, number: int, terms: OwnershipTerms) -> tuple[Owned, Reuse | None]:
+    def fleet(
+        self, topology: Topology, new: MachineOwnership, number: int, terms: OwnershipTerms
+    ) -> tuple[MachineOwnership, Reuse | None]:
         """The mean price of so many like machines side by side, and what of them is there already.
 
         Owned machines of that kind and partitions of larger ones come first, with the servers of all of them; the rest
@@ -90,7 +96,7 @@ class Stock:
             count = min(item.owned.count, -(-missed // each))
             if count:
                 missed = max(0, missed - count * each)
-                machines.append(item.reused(count, min(count * item.owned.hosts, count * each * new.hosts)))
+                machines.append(item.reuse(count, min(count * item.owned.hosts, count * each * new.hosts)))
         if not machines:
             return new, None
         reuse = Reuse(
@@ -105,21 +111,23 @@ class Stock:
             return new, None
         return replace(new, capital=capital), reuse
 
-    def _whole(self, topology: Topology, new: Owned, terms: OwnershipTerms) -> Iterator[tuple[Capital | None, Reuse]]:
+    def _whole(
+        self, topology: Topology, new: MachineOwnership, terms: OwnershipTerms
+    ) -> Iterator[tuple[Capital | None, Reuse]]:
         """A candidate that is an owned machine, or a partition of one; servers that it lacks are bought."""
         for item in self.items:
             if not _holds(item, topology):
                 continue
             servers = min(new.hosts, item.owned.hosts)
             reuse = Reuse(
-                machines=(item.reused(1, servers),),
+                machines=(item.reuse(1, servers),),
                 bought_hosts=new.hosts - servers,
                 new_usd=new.capital.usd.value if new.capital else None,
             )
             yield missing(None, reuse, terms), reuse
 
-    def _extended(
-        self, topology: Topology, new: Owned, terms: OwnershipTerms
+    def _extend(
+        self, topology: Topology, new: MachineOwnership, terms: OwnershipTerms
     ) -> Iterator[tuple[Capital | None, Reuse]]:
         """A larger machine of owned racks, the largest owned machines first, and of racks and servers that are bought.
 
@@ -132,7 +140,7 @@ class Stock:
             taken = min(servers, item.owned.count * item.owned.hosts)
             if count or taken:
                 racks, servers = max(0, racks - count * item.topology.racks), servers - taken
-                reused.append(item.reused(count, taken))
+                reused.append(item.reuse(count, taken))
         if reused:
             rack = _rack(topology, [item.topology for item in items]) if racks else None
             reuse = Reuse(
@@ -166,7 +174,7 @@ def stock(path: str) -> Stock:
 
 def purchase(
     own: Stock | None, topology: Topology, hosts: int, terms: OwnershipTerms, *, activity: StepActivity | None = None
-) -> tuple[Owned, Reuse | None]:
+) -> tuple[MachineOwnership, Reuse | None]:
     """What a machine with so many servers costs to whoever owns a stock, or owns nothing.
 
     It draws what a step of that `activity` draws, or what is typical without one.
@@ -182,7 +190,7 @@ def _value(capital: Capital | None) -> float:
 def missing(rack: Topology | None, reuse: Reuse, terms: OwnershipTerms) -> Capital | None:
     """The price of racks and servers that are bought (Eq. 59) [USD]; None where one is not known."""
     if reuse.free:
-        return Capital(usd=Range(value=0.0, low=0.0, high=0.0), derived=False, basis=OWNED, given=True)
+        return Capital(usd=Range(value=0.0, low=0.0, high=0.0), derived=False, basis=ALREADY_OWNED, given=True)
     if not reuse.bought_count:
         return terms.servers(reuse.bought_hosts)
     if rack is None:

@@ -5,13 +5,13 @@ from typing import Final
 from podsim.report.json_document import JsonDocument
 from podsim.studies.predict.json_keys import WALL_CLOCK
 
-OWNED: Final = {"Miss": "* over", "Reuse": "* free"}
+OWNERSHIP_KEYS: Final = {"Miss": "* over", "Reuse": "* free"}
 
 PLAN: Final = JsonDocument(
     "plan",
     {
         "Plan": """
-            workload demand chosen closest candidates=ranked near=near.topology remedies unranked? contradiction
+            workload demand chosen closest candidates=ranking near=near.topology remedies unranked? contradiction
             excluded legal rejected=counts settled{candidates,largest_change} assumptions calibration terms currency
             inventory? neighbours?explain against
         """,
@@ -27,7 +27,7 @@ PLAN: Final = JsonDocument(
         """,
         "CompetitorSizes": "machine nearest=nearest.topology sizes=published_sizes",
         "PublishedSize": "+candidate published",
-        **OWNED,
+        **OWNERSHIP_KEYS,
     },
     {"Neighbour.dominated_by": lambda neighbour: neighbour.dominated_by or None},
     rows="candidates",
@@ -61,7 +61,7 @@ SERVING: Final = JsonDocument(
             usd_per_million_requests=cost.request usd_per_million_tokens=cost.token
             rent_usd_per_million_requests=cost.rented misses reuse?None
         """,
-        **OWNED,
+        **OWNERSHIP_KEYS,
     },
     rows="candidates",
 )

@@ -21,14 +21,15 @@ def exceeding(share: float, limit: str) -> str:
     return f"{numbers.short(1 + share, 3 if share < 1 else 2)}× the {limit}"
 
 
-def missed(misses: Sequence[Miss], demand: Demand) -> str:
+def misses_text(misses: Sequence[Miss], demand: Demand) -> str:
     """By how much demands are missed: "P90 2.2× the time limit, 8 % over the budget"."""
-    return ", ".join(
-        f"{FIGURES[miss.demand]} not published"
-        if math.isinf(miss.over)
-        else f"{f'{demand.quantile} ' if miss.demand == 'time' else ''}{exceeding(miss.over, LIMITS[miss.demand])}"
+    known = [
+        f"{f'{demand.quantile} ' if miss.demand == 'time' else ''}{exceeding(miss.over, LIMITS[miss.demand])}"
         for miss in misses
-    )
+        if not math.isinf(miss.over)
+    ]
+    unknown = [FIGURES[miss.demand] for miss in misses if math.isinf(miss.over)]
+    return ", ".join((*known, *([f"{' and '.join(unknown)} not published"] if unknown else [])))
 
 
 def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[Block]:
@@ -46,7 +47,7 @@ def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[B
         late = any(miss.demand == "time" for miss in row.misses)
         remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]
         texts = _limits(row, plan.currency, with_flags=with_flags), _ways(remedies, with_flags=with_flags)
-        yield Note(_needed(*texts), row.title)
+        yield Note(_limit_text(*texts), row.title)
         short = [_short(remedy) for remedy in remedies if remedy.needed is None]
         if verbose and short:
             yield Note("; ".join(short), "Not enough")
@@ -62,7 +63,7 @@ def _ways(remedies: Sequence[Remedy], *, with_flags: bool) -> list[str]:
     return [_remedy(remedy, with_flags=with_flags) for remedy in remedies if remedy.needed is not None]
 
 
-def _needed(limits: Sequence[tuple[str, str]], others: Sequence[str]) -> str:
+def _limit_text(limits: Sequence[tuple[str, str]], others: Sequence[str]) -> str:
     """Every limit that has to move; for the time also each number that would do instead."""
     always = [text for demand, text in limits if demand != "time"]
     ways = [*(text for demand, text in limits if demand == "time"), *others]
@@ -74,19 +75,19 @@ def _limit(miss: Miss, currency: Currency, *, with_flags: bool) -> str:
     """The limit at which a machine would meet a demand: "a budget of $1.08M instead of $1.00M"."""
     if miss.found is None:
         return f"its {FIGURES[miss.demand]}, not published{' (--prices FILE states it)' if with_flags else ''}"
-    value, limit = limit_text(miss.demand, miss.found, currency), _spelled(miss.demand, miss.limit, currency)
+    value, limit = limit_text(miss.demand, miss.found, currency), _limit_value(miss.demand, miss.limit, currency)
     return f"a {LIMITS[miss.demand]} of {value} instead of {limit}"
 
 
 def limit_text(demand: str, least: float, currency: Currency) -> str:
     """A limit that is no lower than needed, so that it is enough where it is typed as it is shown."""
     if demand == "budget":
-        return _spelled(demand, currency.usd(numbers.round_up(currency.of(least))), currency)
+        return _limit_value(demand, currency.usd(numbers.round_up(currency.of(least))), currency)
     needed = numbers.round_up(least) if demand == "power" else numbers.round_up(least, numbers.TIME)
-    return _spelled(demand, needed, currency)
+    return _limit_value(demand, needed, currency)
 
 
-def _spelled(demand: str, value: float, currency: Currency) -> str:
+def _limit_value(demand: str, value: float, currency: Currency) -> str:
     if demand == "budget":
         return numbers.money(value, currency)
     return numbers.rate(value, "W") if demand == "power" else numbers.time(value)
@@ -107,8 +108,8 @@ def _remedy(remedy: Remedy, *, with_flags: bool) -> str:
         return f"{what} {numbers.percent(1 - factor)} faster ({remedy.path}={value}, was {present})"
     value, present = (numbers.rate(amount, remedy.unit) for amount in (remedy.needed, remedy.present))
     named = "clock" if remedy.unit == "Hz" else "bandwidth"
-    same = numbers.parted(value)[1] == numbers.parted(present)[1]
-    was = numbers.parted(present)[0] if same else present
+    same = numbers.split_unit(value)[1] == numbers.split_unit(present)[1]
+    was = numbers.split_unit(present)[0] if same else present
     return f"{numbers.significant(factor)}× {named} ({what}={value}, was {was})"
 
 

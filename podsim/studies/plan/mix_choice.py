@@ -24,20 +24,20 @@ from podsim.studies.plan.candidates import (
 )
 from podsim.studies.plan.choice import CHIPS, SIZES
 from podsim.studies.plan.inventory_use import purchase
-from podsim.studies.plan.mix_result import JobRuns, MixCandidate, MixPlan, Month, Pool, Timed
-from podsim.studies.plan.owned_machines import kept, split
-from podsim.studies.plan.result import Excluded, Objective
+from podsim.studies.plan.mix_result import JobRuns, JobTime, MixCandidate, MixPlan, Month, Pool
+from podsim.studies.plan.owned_machines import keep, split
+from podsim.studies.plan.result import ExcludedMachine, Objective
 
 if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
     from podsim.model.fabric import Topology
 
-Known = dict[tuple[str, str], "CandidateEvaluation | str"]
+Evaluations = dict[tuple[str, str], "CandidateEvaluation | str"]
 """One run of a job on a machine of its own, by job and machine; a text says why there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sized:
+class SizedMachine:
     """A machine that was named, with its partitions: the name of a machine of that size, by IPUs."""
 
     topology: Topology
@@ -50,8 +50,8 @@ class Sizing:
 
     mix: Mix
     request: PlanRequest  # its scenario is of no job
-    known: Known = field(default_factory=dict)
-    machines: dict[str, Sized] = field(default_factory=dict)  # by what the machine itself is called
+    known: Evaluations = field(default_factory=dict)
+    machines: dict[str, SizedMachine] = field(default_factory=dict)  # by what the machine itself is called
 
     @property
     def available_hours(self) -> float:
@@ -62,19 +62,19 @@ class Sizing:
         """The same for another mix, with the runs that are predicted already."""
         return replace(self, mix=mix)
 
-    def sized(self, name: str) -> Sized:
+    def machine_of(self, name: str) -> SizedMachine:
         """A machine with its partitions."""
-        return _sized(name)
+        return _partitions(name)
 
     def cheapest(self, mix: Mix, machines: Sequence[str]) -> MixCandidate | None:
         """The machine of these with the lowest price that holds a mix, bought as a whole; None where there is none."""
         other = replace(self, mix=mix, request=replace(self.request, own=None))
-        return best([other.candidate(_sized(name)) for name in machines], Objective.CAPITAL)
+        return best([other.candidate(_partitions(name)) for name in machines], Objective.CAPITAL)
 
-    def candidate(self, sized: Sized) -> MixCandidate:
+    def candidate(self, sized: SizedMachine) -> MixCandidate:
         """The machine with the partitions that the jobs need, or why it cannot hold them."""
         self.machines[sized.topology.name] = sized
-        timed = [self._timed(job, sized) for job in self.mix.jobs]
+        timed = [self._times_of(job, sized) for job in self.mix.jobs]
         chosen = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in timed], self.available_hours)
         pools: tuple[Pool, ...] = ()
         if chosen:
@@ -83,10 +83,10 @@ class Sizing:
                     [next(row for row in rows if row.ipus == size) for rows, size in zip(timed, chosen, strict=True)]
                 )
             )
-        candidate = self._paid(sized, pools)
+        candidate = self._cost_of(sized, pools)
         if not pools or candidate.used_ipus > candidate.ipus:
             candidate = replace(candidate, month=self._month(sized, timed, 1))
-        late = [job.called for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
+        late = [job.title for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
         if late:
             return replace(candidate, reason=f"no partition is quick enough for {', '.join(late)}")
         if candidate.used_ipus > candidate.ipus:
@@ -94,7 +94,7 @@ class Sizing:
             return replace(candidate, reason=f"the partitions need {candidate.used_ipus:,} IPUs together, {short}")
         return candidate
 
-    def _timed(self, job: Job, sized: Sized) -> list[Timed]:
+    def _times_of(self, job: Job, sized: SizedMachine) -> list[JobTime]:
         """The job on each size of partition that meets its deadline and ends within a month."""
         timeds = []
         for ipus, name in sized.partitions.items():
@@ -105,8 +105,8 @@ class Sizing:
             limit_s = min(job.within_s or math.inf, self.available_hours * HOUR_S)
             if candidate.sure_s <= limit_s:
                 timeds.append(
-                    Timed(
-                        job=job.called,
+                    JobTime(
+                        job=job.title,
                         ipus=ipus,
                         time_to_train_s=candidate.time_to_train_s,
                         sure_s=candidate.sure_s,
@@ -129,11 +129,11 @@ class Sizing:
                 self.known[key] = no.message
         return self.known[key]
 
-    def month(self, sized: Sized, number: int) -> Month:
+    def month(self, sized: SizedMachine, number: int) -> Month:
         """What fits on so many machines side by side, the job of the first priority first."""
-        return self._month(sized, [self._timed(job, sized) for job in self.mix.jobs], number)
+        return self._month(sized, [self._times_of(job, sized) for job in self.mix.jobs], number)
 
-    def _month(self, sized: Sized, timed: Sequence[Sequence[Timed]], number: int) -> Month:
+    def _month(self, sized: SizedMachine, timed: Sequence[Sequence[JobTime]], number: int) -> Month:
         pairs = sorted(zip(self.mix.jobs, timed, strict=True), key=lambda pair: pair[0].priority or math.inf)
         hours = [{row.ipus: row.hours for row in rows} for _, rows in pairs]
         runs = job_placement.by_priority(
@@ -147,7 +147,7 @@ class Sizing:
         sizes = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in placed], self.available_hours)
         jobs = tuple(
             JobRuns(
-                job=job.called,
+                job=job.title,
                 priority=job.priority,
                 runs=count,
                 runs_per_month=job.runs_per_month,
@@ -172,7 +172,7 @@ class Sizing:
         ]
         return tuple(dict.fromkeys(note for each in notes for note in each))
 
-    def _pools(self, timed: Sequence[Timed]) -> list[Pool]:
+    def _pools(self, timed: Sequence[JobTime]) -> list[Pool]:
         pools = []
         for size in sorted({item.ipus for item in timed}, reverse=True):
             jobs = tuple(item for item in timed if item.ipus == size)
@@ -181,9 +181,9 @@ class Sizing:
             pools.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
         return pools
 
-    def _activity(self, sized: Sized, pools: Sequence[Pool]) -> StepActivity | None:
+    def _activity(self, sized: SizedMachine, pools: Sequence[Pool]) -> StepActivity | None:
         """Mean of the IPUs whose partitions run, by IPU-hours of their jobs; None where jobs differ in precision."""
-        workloads = {job.called: job for job in self.mix.jobs}
+        workloads = {job.title: job for job in self.mix.jobs}
         each, ipu_hours = [], []
         for job in (job for pool in pools for job in pool.jobs):
             evaluation = self._evaluation(workloads[job.job], sized.partitions[job.ipus])
@@ -196,7 +196,7 @@ class Sizing:
         whole = sum_in_order(ipu_hours)
         return together(each, [share / whole for share in ipu_hours])
 
-    def _paid(self, sized: Sized, pools: tuple[Pool, ...]) -> MixCandidate:
+    def _cost_of(self, sized: SizedMachine, pools: tuple[Pool, ...]) -> MixCandidate:
         """The machine with the servers that its hungriest job needs; a month's energy is that of the partitions.
 
         Power is that of the whole machine running the mean of its jobs.
@@ -242,11 +242,11 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
     new, machines = machines, (*machines, *(own.names(machines) if own else ()))
     candidates: list[MixCandidate] = []
     for done, name in enumerate(machines, start=1):
-        if comparator_machines.meant(name):
+        if comparator_machines.names_comparator(name):
             raise InputError(
                 f"{name} has no IPUs: how jobs share it is not known", code="no-chips", hint="--machines pod64,pod256"
             )
-        candidates.append(sizing.candidate(_sized(name)))
+        candidates.append(sizing.candidate(_partitions(name)))
         if on_progress:
             on_progress(done, len(machines))
     titles = {job.workload: catalog.workload(job.workload).value.title for job in mix.jobs}
@@ -254,7 +254,7 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
     ranked = any(job.priority is not None for job in mix.jobs)
     closest = None if chosen else min(candidates, key=_by_priority if ranked else _short)
     shown = chosen or closest
-    each = kept(sizing, own) if own else ()
+    each = keep(sizing, own) if own else ()
     return MixPlan(
         jobs=mix.jobs,
         titles=titles,
@@ -264,12 +264,12 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
         chosen=chosen,
         closest=closest,
         candidates=tuple(candidates),
-        excluded=_excluded(sizing.known),
+        excluded=_exclusions(sizing.known),
         assumptions=(*(sizing.notes(shown) if shown else ()), *(own.notes(shown.reuse) if shown and own else ())),
         terms=request.terms.terms,
         named=tuple(machines),
         currency=request.terms.currency,
-        inventory=own.owned if own else (),
+        inventory=own.owned_machines if own else (),
         kept=each,
         split=split(sizing, each, new, chosen),
         cheaper=_cheaper(candidates, chosen) if ranked and chosen else None,
@@ -327,18 +327,18 @@ def _cheaper(candidates: Sequence[MixCandidate], chosen: MixCandidate) -> MixCan
     return min(less, key=_by_priority, default=None)
 
 
-def _sized(name: str) -> Sized:
+def _partitions(name: str) -> SizedMachine:
     """A machine with its partitions: the whole, and every usual size below."""
     topology = catalog.topology(name).value
     smaller = {}
     if topology.chip.name in CHIPS:
         smaller = {size: catalog.pod_name(size, topology.chip.name) for size in SIZES if size < topology.ipus}
-    return Sized(topology=topology, partitions={**smaller, topology.ipus: name})
+    return SizedMachine(topology=topology, partitions={**smaller, topology.ipus: name})
 
 
-def _excluded(known: Known) -> tuple[Excluded, ...]:
+def _exclusions(known: Evaluations) -> tuple[ExcludedMachine, ...]:
     return tuple(
-        Excluded(topology=f"{workload} on {name}", reason=why)
+        ExcludedMachine(topology=f"{workload} on {name}", reason=why)
         for (workload, name), why in known.items()
         if isinstance(why, str)
     )

@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from podsim.model.run_cost import J_PER_KWH, Owned
+from podsim.model.run_cost import J_PER_KWH, MachineOwnership
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.report.handout import Handout, arranged
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import Handout, arrange
+from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import short_grade
 from podsim.studies.plan import inventory_report, owned_machines
-from podsim.studies.plan.misses_report import missed
-from podsim.studies.plan.mix_result import JobRuns, KeptMachines, MixCandidate, MixPlan, Month, Pool, Timed
+from podsim.studies.plan.misses_report import misses_text
+from podsim.studies.plan.mix_result import JobRuns, JobTime, KeptMachines, MixCandidate, MixPlan, Month, Pool
 from podsim.studies.plan.report import (
+    exclusion_notes,
     power,
     question_text,
     sources,
@@ -42,15 +43,15 @@ def answer(plan: MixPlan) -> str:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return "no candidate"
-    line = f"{candidate.title}: {_used(candidate)}, {numbers.money(candidate.capital_usd, plan.currency)}"
+    line = f"{candidate.title}: {_share_in_use(candidate)}, {numbers.money(candidate.capital_usd, plan.currency)}"
     return (
         line
         if plan.chosen
-        else f"none; nearest candidate {line}, {candidate.reason or missed(candidate.misses, plan.demand)}"
+        else f"none; nearest candidate {line}, {candidate.reason or misses_text(candidate.misses, plan.demand)}"
     )
 
 
-def _used(candidate: MixCandidate) -> str:
+def _share_in_use(candidate: MixCandidate) -> str:
     count = sum(pool.partitions for pool in candidate.pools)
     if candidate.used_ipus > candidate.ipus:
         return f"{candidate.ipus:,} IPUs"
@@ -59,10 +60,10 @@ def _used(candidate: MixCandidate) -> str:
 
 def page(plan: MixPlan, _question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all candidates and of the workloads come from."""
-    machines = [Used(called=name, topology=name) for name in plan.named]
+    machines = [MachineNames(called=name, topology=name) for name in plan.named]
     workloads = dict.fromkeys(job.workload for job in plan.jobs)
     origins = of_page(machines, workloads, [candidate.owned for candidate in plan.candidates])
-    return arranged(document(plan, verbose=True), answer(plan), origins)
+    return arrange(document(plan, verbose=True), answer(plan), origins)
 
 
 def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
@@ -73,7 +74,7 @@ def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
         (
             Heading(jobs if plan.split else f"{jobs} on one machine"),
             _verdict(plan),
-            *_owned(plan),
+            *_ownership_notes(plan),
             Note(_question_text(plan), "Demands"),
         ),
         *_split(plan),
@@ -85,7 +86,7 @@ def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
                 "free partition is not part of the time limit.",
                 "Assumed",
             ),
-            *(Note(exclusion.reason, f"Not {exclusion.topology}", Tone.WARNING) for exclusion in plan.excluded),
+            *exclusion_notes(plan.excluded),
             *caveats_view.notes(plan.assumptions, verbose=verbose),
         ),
     ]
@@ -109,7 +110,7 @@ def _verdict(plan: MixPlan) -> Note:
     return Note(f"Recommended: {plan.chosen.title}, {LEAST[plan.demand.objective]}.", "", Tone.STRONG)
 
 
-def _owned(plan: MixPlan) -> Iterator[Note]:
+def _ownership_notes(plan: MixPlan) -> Iterator[Note]:
     """What of the machine is owned and what to buy, or which runs owned machines hold as they stand."""
     best = plan.chosen or plan.closest
     if plan.split is None:
@@ -120,8 +121,8 @@ def _owned(plan: MixPlan) -> Iterator[Note]:
     if plan.split is not None or not any(part.month.pools for part in plan.kept):
         return
     if best is None or best.reuse is None or best.reuse.bought_count:
-        rest = owned_machines.left(plan.jobs, plan.kept)
-        texts = [f"{numbers.count(job.runs_per_month)} runs of {job.called}" for job in rest]
+        rest = owned_machines.remaining_jobs(plan.jobs, plan.kept)
+        texts = [f"{numbers.count(job.runs_per_month)} runs of {job.title}" for job in rest]
         without = f"all runs but {', '.join(texts)}" if texts else "all runs"
         yield Note(f"{_and(_kept_text(plan, part) for part in plan.kept)}: {without}.", "Owned alone")
 
@@ -148,9 +149,9 @@ def _split(plan: MixPlan) -> Iterator[tuple[Block, ...]]:
     power_text = f"up to {watts(plan.split.most_power_w)}, with all IPUs running" if plan.split.power_w else ""
     facts = (
         Fact("Purchase price", price, "", f"up to {most}" if most != price else "of all that is bought", strong=True),
-        Fact("Power", *numbers.parted(watts(plan.split.power_w)), power_text),
+        Fact("Power", *numbers.split_unit(watts(plan.split.power_w)), power_text),
     )
-    new = [Owned(capital=part.capital, draw=None) for part in plan.kept if part.bought_hosts]
+    new = [MachineOwnership(capital=part.capital, draw=None) for part in plan.kept if part.bought_hosts]
     new += [plan.split.added.owned] if plan.split.added else []
     yield Facts(facts), *run_cost_view.old_prices(new)
     for part in plan.kept:
@@ -159,7 +160,7 @@ def _split(plan: MixPlan) -> Iterator[tuple[Block, ...]]:
             yield Heading(f"On the owned {_kept_text(plan, part)}"), _jobs(plan, part.month.pools, runs)
     added = plan.split.added
     if added is not None:
-        runs = {job.called: job.runs_per_month for job in plan.split.jobs}
+        runs = {job.title: job.runs_per_month for job in plan.split.jobs}
         price = numbers.money(added.capital_usd, plan.currency)
         yield Heading(f"On a new {added.title} ({price})"), _jobs(plan, added.pools, runs)
 
@@ -228,7 +229,7 @@ def _best(plan: MixPlan) -> Iterator[Block]:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return
-    short = candidate.reason or missed(candidate.misses, plan.demand)
+    short = candidate.reason or misses_text(candidate.misses, plan.demand)
     spare = candidate.ipus - candidate.used_ipus
     facts = [
         Fact(
@@ -272,9 +273,9 @@ def _most(plan: MixPlan, candidate: MixCandidate) -> str:
 
 def _jobs(plan: MixPlan, pools: Sequence[Pool], runs: Mapping[str, float], *, graded: bool = False) -> DocTable:
     """Jobs with so many runs on partitions."""
-    jobs = {job.called: job for job in plan.jobs}
+    jobs = {job.title: job for job in plan.jobs}
 
-    def row(pool: Pool, timed: Timed) -> tuple[str, ...]:
+    def row(pool: Pool, timed: JobTime) -> tuple[str, ...]:
         within = jobs[timed.job].within_s
         deadline = "–" if within is None else numbers.time(within)
         return (
@@ -306,7 +307,7 @@ def _layout(plan: MixPlan, *, graded: bool) -> Iterator[Block]:
     if candidate is None or not candidate.pools:
         return
     yield Heading("Partitions and a month of jobs on them")
-    yield _jobs(plan, candidate.pools, {job.called: job.runs_per_month for job in plan.jobs}, graded=graded)
+    yield _jobs(plan, candidate.pools, {job.title: job.runs_per_month for job in plan.jobs}, graded=graded)
     yield Bars(
         tuple(
             Bar(f"{pool.partitions:,} × {pool.ipus:,} IPUs", pool.busy, numbers.percent(pool.busy), "in use")
@@ -317,7 +318,7 @@ def _layout(plan: MixPlan, *, graded: bool) -> Iterator[Block]:
 
 def _remark(plan: MixPlan, candidate: MixCandidate) -> str:
     """Why a machine cannot hold the jobs or misses a demand, and what of it is owned."""
-    short = candidate.reason or missed(candidate.misses, plan.demand) or "holds all jobs"
+    short = candidate.reason or misses_text(candidate.misses, plan.demand) or "holds all jobs"
     return "; ".join(filter(None, (short, inventory_report.remark(candidate.reuse))))
 
 

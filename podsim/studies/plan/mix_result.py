@@ -9,14 +9,14 @@ from podsim.model.mix import Job
 from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
-from podsim.model.run_cost import Capital, Owned
+from podsim.model.run_cost import Capital, MachineOwnership
 from podsim.model.sums import sum_in_order
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
-from podsim.studies.plan.result import Demand, Excluded, Miss
+from podsim.studies.plan.result import Demand, ExcludedMachine, Miss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
+class JobTime:
     """A job on a partition of so many IPUs: time of a run, its quantile, hours in a month."""
 
     job: str
@@ -33,7 +33,7 @@ class Pool:
 
     ipus: int
     partitions: int
-    jobs: tuple[Timed, ...]
+    jobs: tuple[JobTime, ...]
     busy: float
 
 
@@ -81,7 +81,7 @@ class MixCandidate:
     most_capital_usd: float | None
     power_w: float | None
     most_power_w: float | None
-    owned: Owned
+    owned: MachineOwnership
     energy_j: float | None  # of a month: partitions that run draw their share
     misses: tuple[Miss, ...] = ()
     rent_month_usd: float | None = None  # of the hours that partitions run; None without a rent of an IPU
@@ -155,7 +155,7 @@ class MixPlan(Displayable):
     chosen: MixCandidate | None
     closest: MixCandidate | None
     candidates: tuple[MixCandidate, ...]
-    excluded: tuple[Excluded, ...]
+    excluded: tuple[ExcludedMachine, ...]
     assumptions: tuple[AnswerNote, ...]
     terms: Terms
     named: tuple[str, ...]

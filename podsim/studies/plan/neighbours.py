@@ -10,13 +10,13 @@ from podsim.studies.plan import pareto
 from podsim.studies.plan.choice_order import shortfall, worth
 from podsim.studies.plan.result import Candidate, Neighbour, Objective
 
-OWNED: Final = "owned"
+OWNED_COLUMN: Final = "owned"
 SMALLER: Final = "smaller"
 LARGER: Final = "larger"
 OTHER_CHIP: Final = "other chip"
 CHEAPEST: Final = "cheapest"
 FASTEST: Final = "fastest"
-ROLES: Final = (OWNED, SMALLER, LARGER, OTHER_CHIP, CHEAPEST, FASTEST)
+ROLES: Final = (OWNED_COLUMN, SMALLER, LARGER, OTHER_CHIP, CHEAPEST, FASTEST)
 
 
 def neighbours(
@@ -33,7 +33,7 @@ def neighbours(
     same = [item for item in others if item.chip == centre.chip]
     priced = [item for item in others if item.capital_usd is not None]
     near = {
-        OWNED: next((item for item in others if item.reuse is not None), None),
+        OWNED_COLUMN: next((item for item in others if item.reuse is not None), None),
         SMALLER: max((item for item in same if item.chips < centre.chips), key=_size, default=None),
         LARGER: min((item for item in same if item.chips > centre.chips), key=_size, default=None),
         OTHER_CHIP: next((item for item in others if item.chip != centre.chip and item.chips == centre.chips), None),

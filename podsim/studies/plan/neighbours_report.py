@@ -8,7 +8,7 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Heading
 from podsim.studies.plan import inventory_report
 from podsim.studies.plan.choice_order import running, worth
-from podsim.studies.plan.misses_report import missed
+from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.neighbours import CHEAPEST
 from podsim.studies.plan.result import Candidate, Neighbour, Objective, Plan
 
@@ -60,7 +60,7 @@ def _role(role: str, candidate: Candidate) -> str:
 def reason(plan: Plan, neighbour: Neighbour, best: Candidate) -> str:
     """Demands that are missed, by how much the objective is worse, which candidate is better in all."""
     candidate = neighbour.candidate
-    short, difference = missed(candidate.misses, plan.demand), _difference(plan, neighbour, best)
+    short, difference = misses_text(candidate.misses, plan.demand), _difference(plan, neighbour, best)
     better = short and neighbour.more is not None and neighbour.more < 0
     texts = [f"{short}, though {difference}" if better and difference else "; ".join(filter(None, (short, difference)))]
     if neighbour.dominated_by:

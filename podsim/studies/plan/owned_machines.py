@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from podsim.studies.plan.mix_result import MixCandidate
 
 
-def kept(sizing: Sizing, stock: Stock) -> tuple[KeptMachines, ...]:
+def keep(sizing: Sizing, stock: Stock) -> tuple[KeptMachines, ...]:
     """What owned machines hold of a mix, those with the most IPUs first."""
     result: list[KeptMachines] = []
     for item in sorted(stock.items, key=lambda item: -item.topology.ipus):
-        jobs = left(sizing.mix.jobs, result)
+        jobs = remaining_jobs(sizing.mix.jobs, result)
         if not jobs:
             break
-        result.append(_kept(sizing.of(Mix(jobs=jobs)), item))
+        result.append(_keep_kind(sizing.of(Mix(jobs=jobs)), item))
     return tuple(result)
 
 
-def left(jobs: Sequence[Job], each: Sequence[KeptMachines]) -> tuple[Job, ...]:
+def remaining_jobs(jobs: Sequence[Job], each: Sequence[KeptMachines]) -> tuple[Job, ...]:
     """The jobs with the runs that these machines leave, without those of which nothing is left."""
     done: dict[str, float] = {}
     for part in each:
         for job in part.month.jobs:
             done[job.job] = done.get(job.job, 0.0) + job.runs
-    rest = [(job, job.runs_per_month - done.get(job.called, 0.0)) for job in jobs]
+    rest = [(job, job.runs_per_month - done.get(job.title, 0.0)) for job in jobs]
     return tuple(replace(job, runs_per_month=runs) for job, runs in rest if runs > 0)
 
 
-def _kept(sizing: Sizing, item: StockItem) -> KeptMachines:
+def _keep_kind(sizing: Sizing, item: StockItem) -> KeptMachines:
     """All owned machines of one kind, side by side: no partition is larger than one of them."""
-    count, sized = item.owned.count, sizing.sized(item.name)
+    count, sized = item.owned.count, sizing.machine_of(item.name)
     month, single = sizing.month(sized, count), sizing.candidate(sized)
     hosts = count * max(0, single.hosts - item.owned.hosts) if month.pools else 0
     return KeptMachines(
@@ -69,7 +69,7 @@ def split(
         return None
     if chosen is not None and objective not in (Objective.CAPITAL, Objective.COST):
         return None
-    jobs = left(sizing.mix.jobs, each)
+    jobs = remaining_jobs(sizing.mix.jobs, each)
     added = sizing.cheapest(Mix(jobs=jobs), machines) if jobs else None
     if jobs and added is None:
         return None

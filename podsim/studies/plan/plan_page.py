@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries, Fact, Facts, ReferenceLine
-from podsim.report.handout import Handout, Section, assumptions, paragraph, sections, titled
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import Handout, Section, assumptions, paragraph, sections, with_title
+from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import grade
 from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report
@@ -32,7 +32,7 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
     """
     origins: Iterable[Section] = ()
     if question is not None:
-        machines = [Used(called=name, topology=name) for name in plan.named]
+        machines = [MachineNames(called=name, topology=name) for name in plan.named]
         others = [candidate.owned for item in plan.against for candidate in item.sizes]
         owned = [*(candidate.owned for candidate in plan.candidates), *others]
         origins = of_page(machines, [question["workload"]], owned)
@@ -49,10 +49,10 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
             filter(
                 None,
                 (
-                    titled("Time and price of the candidates", *_charts(plan)),
+                    with_title("Time and price of the candidates", *_charts(plan)),
                     (*_table(plan, best), *notes, *competitor_sizes_report.notes(plan)),
                     *_reasons(plan, best),
-                    titled("In detail", Facts(rest)) if rest else (),
+                    with_title("In detail", Facts(rest)) if rest else (),
                 ),
             )
         ),
@@ -69,7 +69,7 @@ def _subject(plan: Plan) -> str:
 
 def _sentence(plan: Plan, candidate: Candidate) -> str:
     """What to take, how long it trains, how surely, and for how much."""
-    time = numbers.shown(candidate.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(candidate.time_to_train_s, numbers.TIME)
     name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
     trains = f"trains in {time.text} (90 %: {time.interval} {time.unit})"
     price = numbers.money(candidate.capital_usd, plan.currency)
@@ -82,13 +82,13 @@ def _sentence(plan: Plan, candidate: Candidate) -> str:
     )
     if view.is_open(plan):
         return f"Nothing is demanded; of the Pareto-optimal machines {name} {trains}, {cost}: least price × time."
-    which = view.ranked(plan)
-    meets = " that meets every demand" if plan.demand.limited and not plan.unranked else ""
+    which = view.rank_text(plan)
+    meets = " that meets every demand" if plan.demand.is_limited and not plan.unranked else ""
     return f"Recommended: {name} {trains}{chance}, {cost}: {which}{meets}."
 
 
 def _figures(plan: Plan, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    rows = [row for row in facts if row.label in LARGE and row.number != numbers.UNKNOWN]
+    rows = [row for row in facts if row.label in LARGE and row.number != numbers.NO_VALUE]
     best = plan.chosen or plan.closest
     if best is None or best.chance is None or plan.demand.within_s is None:
         return tuple(rows)
@@ -111,7 +111,7 @@ def _reasons(plan: Plan, best: Candidate | None) -> Iterator[Section]:
         yield from sections([tuple(misses_report.changes(plan, verbose=True, with_flags=False))])
     if best is not None and best.timeline is not None:
         coarse = numbers.is_coarse(best.time_to_train_s)
-        yield titled(f"Where a step goes on {best.title}", step_waterfall(best.timeline.breakdown_s, coarse=coarse))
+        yield with_title(f"Where a step goes on {best.title}", step_waterfall(best.timeline.breakdown_s, coarse=coarse))
 
 
 def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
     warnings = [
         *view.unpublished_peak(best.owned if best else None, plan.demand),
         *view.unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates}),
-        *view.excluded(plan),
+        *view.exclusion_notes(plan.excluded),
     ]
     return paragraph(
         evidence,
@@ -140,7 +140,7 @@ def _beyond_training(plan: Plan, best: Candidate | None) -> str:
     clock = best.wall_clock.total_s if best and best.wall_clock else None
     if clock is None or within is None or plan.demand.deadline is not Deadline.TRAINING or clock.value <= within:
         return ""
-    shown = numbers.shown(clock, numbers.TIME)
+    shown = numbers.format_estimate(clock, numbers.TIME)
     return (
         "The time limit is of training alone: with compilation, loading and the last checkpoint a job takes "
         f"{shown.text} (90 %: {shown.interval} {shown.unit})"
@@ -151,7 +151,7 @@ def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
     yield tuple(view.candidate_blocks(plan, verbose=True))
     if plan.chosen is not None:
         yield tuple(misses_report.changes(plan, verbose=True, with_flags=False))
-    yield titled("Sources of price and power", *view.price_sources(plan), *view.searched(plan))
+    yield with_title("Sources of price and power", *view.price_sources(plan), *view.search_blocks(plan))
     yield tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ()
     yield tuple(competitor_sizes_report.table(plan))
 

@@ -31,7 +31,7 @@ def remedies(evaluation: CandidateEvaluation, request: PlanRequest) -> tuple[Rem
     if not evaluation.parts or request.demand.within_s is None:
         return ()
     remedies = [_remedy(evaluation, request, path) for path in _paths(_machine(evaluation))]
-    others = _more_hosts(evaluation, request), _cached(evaluation, request)
+    others = _more_hosts(evaluation, request), _cached_executable(evaluation, request)
     return tuple(remedy for remedy in (*remedies, *others) if remedy is not None)
 
 
@@ -103,7 +103,7 @@ def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy
     )
 
 
-def _cached(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
+def _cached_executable(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
     """An executable that is there already, where the wall clock is judged and the program is to be compiled."""
     clock, demand = evaluation.candidate.wall_clock, request.demand
     assert demand.within_s is not None, "a time is demanded"
@@ -144,7 +144,7 @@ def _present(machine: Machine, path: str) -> tuple[float, str]:
 def _time_s(evaluation: CandidateEvaluation, request: PlanRequest, path: str, value: float, unit: str) -> float:
     """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
     text = f"{value!r} {unit}"
-    return _sure_s(evaluation, request, [_changed(part.question, request, path, text) for part in evaluation.parts])
+    return _sure_s(evaluation, request, [_change(part.question, request, path, text) for part in evaluation.parts])
 
 
 def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Sequence[Machine]) -> float:
@@ -166,7 +166,7 @@ def _on_hosts(evaluation: CandidateEvaluation, hosts: int) -> list[Machine]:
     return [replace(part.question.machine, hosts=hosts) for part in evaluation.parts]
 
 
-def _changed(question: assemble.TrainingCase, request: PlanRequest, path: str, text: str) -> Machine:
+def _change(question: assemble.TrainingCase, request: PlanRequest, path: str, text: str) -> Machine:
     """The machine with one number changed; a learned number stays as doubtful as it was."""
     machine = question.machine
     if path in LABELS:

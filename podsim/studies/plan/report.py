@@ -1,13 +1,13 @@
 """A plan as a document: the machine to take, the others, what would have to change."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prediction import AGREE
 from podsim.model.prices import Terms
 from podsim.model.quantity import NINETY_PERCENT, Grade
-from podsim.model.run_cost import J_PER_KWH, Owned
+from podsim.model.run_cost import J_PER_KWH, MachineOwnership
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -25,8 +25,8 @@ from podsim.report.doc import (
 from podsim.report.views import caveats_view, lengths_view, run_cost_view, wall_clock_view
 from podsim.report.views.grades_view import grade, short_grade
 from podsim.studies.plan import competitor_sizes_report, inventory_report, misses_report, neighbours_report
-from podsim.studies.plan.misses_report import missed
-from podsim.studies.plan.result import Candidate, Deadline, Demand, Objective, Plan
+from podsim.studies.plan.misses_report import misses_text
+from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
 
 NO_RACKS = "Rack space is not modelled: no source states it."
@@ -55,15 +55,15 @@ def answer(plan: Plan) -> str:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return "no candidate"
-    time = numbers.shown(candidate.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(candidate.time_to_train_s, numbers.TIME)
     price = "" if candidate.capital_usd is None else f", {numbers.money(candidate.capital_usd, plan.currency)}"
     line = f"{candidate.title}: {time.text} ({time.interval}){price}"
-    return line if plan.chosen else f"none; nearest candidate {line}, {missed(candidate.misses, plan.demand)}"
+    return line if plan.chosen else f"none; nearest candidate {line}, {misses_text(candidate.misses, plan.demand)}"
 
 
 def watts(power_w: float | None) -> str:
     """A power."""
-    return numbers.UNKNOWN if power_w is None else numbers.scale(power_w, POWER).text(power_w)
+    return numbers.NO_VALUE if power_w is None else numbers.scale(power_w, POWER).text(power_w)
 
 
 def title(plan: Plan) -> str:
@@ -83,15 +83,22 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
         tuple(_best(plan)),
         *_others(plan, verbose=verbose),
         tuple(misses_report.changes(plan, verbose=verbose)) if verbose or plan.chosen is None else (),
-        (*excluded(plan), *caveats_view.notes(plan.assumptions, verbose=verbose)),
     ]
+    remarks = (*exclusion_notes(plan.excluded), *caveats_view.notes(plan.assumptions, verbose=verbose))
     if verbose:
-        groups.append((*price_sources(plan), *searched(plan)))
+        groups.append(remarks)
+        groups.append((*price_sources(plan), *search_blocks(plan)))
         best = plan.chosen or plan.closest
         groups.append(tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ())
         groups.append(tuple(competitor_sizes_report.table(plan)))
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
-    groups.append((*_next(plan, verbose=verbose), Note(_evidence(plan, verbose=verbose), "", Tone.QUIET)))
+    groups.append(
+        (
+            *(() if verbose else remarks),
+            *_next(plan, verbose=verbose),
+            Note(_evidence(plan, verbose=verbose), "", Tone.QUIET),
+        )
+    )
     return Doc(tuple(group for group in groups if group))
 
 
@@ -104,7 +111,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
         return
     name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
     if plan.chosen is None:
-        nearest = f"the nearest candidate is {name}, {missed(candidate.misses, plan.demand)}"
+        nearest = f"the nearest candidate is {name}, {misses_text(candidate.misses, plan.demand)}"
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
@@ -124,10 +131,10 @@ def verdict(plan: Plan) -> Iterator[Note]:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
-    return f"{ranked(plan)}{f' with {demands}' if demands else ''}"
+    return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
 
 
-def ranked(plan: Plan) -> str:
+def rank_text(plan: Plan) -> str:
     """The chosen machine by its rank."""
     if plan.unranked:
         return f"the quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
@@ -136,7 +143,7 @@ def ranked(plan: Plan) -> str:
 
 def is_open(plan: Plan) -> bool:
     """Whether nothing was demanded, so that no machine is recommended over the others."""
-    return plan.demand.objective is Objective.PRICE_PERFORMANCE and not plan.demand.limited and not plan.unranked
+    return plan.demand.objective is Objective.PRICE_PERFORMANCE and not plan.demand.is_limited and not plan.unranked
 
 
 def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
@@ -171,9 +178,9 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     yield Fact("Time to train", number, unit.unit, f"90 %: {interval}", grade(candidate.time_to_train_s), strong=True)
     within = numbers.time(_within(plan))
     likely = "" if candidate.chance is None else f"chance of ≤ {within}: {chance(candidate.chance)}"
-    yield from _interrupted(candidate)
+    yield from _interruption_facts(candidate)
     yield from _wall_clock(plan.demand, candidate)
-    yield Fact(plan.demand.judged, unit.number(candidate.sure_s), unit.unit, likely)
+    yield Fact(plan.demand.judged_time, unit.number(candidate.sure_s), unit.unit, likely)
     if candidate.mapping and plan.chosen is not None:
         each = candidate.mapping.ipus_per_replica
         split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
@@ -186,8 +193,8 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     yield Fact("Purchase price", numbers.money(usd, currency), "", most or (f"with {hosts}" if hosts else ""))
     drawn = power(candidate.owned)
     joules = candidate.energy_j
-    kwh = "" if joules is None else f"; {numbers.significant(joules / J_PER_KWH)} kWh per run with cooling"
-    yield replace(drawn, remark=f"{drawn.remark}{kwh}")
+    per_run = "" if joules is None else f"; {' '.join(run_cost_view.energy(joules))} per run with cooling"
+    yield replace(drawn, remark=f"{drawn.remark}{per_run}")
     if candidate.cost_usd is not None:
         yield Fact("Cost per run", numbers.money(candidate.cost_usd, currency), "", _per_run(plan, candidate))
     if plan.chosen is not None:
@@ -203,15 +210,15 @@ def _per_run(plan: Plan, candidate: Candidate) -> str:
     return f"{each}{run_cost_view.terms(plan.terms, plan.currency)}"
 
 
-def _interrupted(candidate: Candidate) -> Iterator[Fact]:
+def _interruption_facts(candidate: Candidate) -> Iterator[Fact]:
     """The mean time to the end of a long run, with what failures make of it."""
     if candidate.finish_s is None:
         return
     count = sum_in_order(report.failures.mean for report in candidate.failures)
     goodput = numbers.percent(candidate.time_to_train_s.value / candidate.finish_s, 1)
-    finish = numbers.parted(numbers.time(candidate.finish_s))
+    finish = numbers.split_unit(numbers.time(candidate.finish_s))
     remark = f"goodput {goodput}, {numbers.short(count)} failures per run"
-    yield Fact("With failures", *finish, remark, "failure rates assumed: podsim goodput")
+    yield Fact("With failures", *finish, remark, "rates assumed: podsim goodput")
 
 
 def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
@@ -229,16 +236,16 @@ def _late(candidate: Candidate) -> bool:
     return any(miss.demand == "time" for miss in candidate.misses)
 
 
-def power(ownership: Owned | None) -> Fact:
+def power(ownership: MachineOwnership | None) -> Fact:
     """What a machine draws, and whether that is predicted, typical or its peak."""
     return (
         Fact("Power", *run_cost_view.watts(ownership.draw))
         if ownership and ownership.draw
-        else Fact("Power", numbers.UNKNOWN, "", "not published")
+        else Fact("Power", numbers.NO_VALUE, "", "not published")
     )
 
 
-def unlike_draws(demand: Demand, each: Mapping[str, Owned | None]) -> Iterator[Note]:
+def unlike_draws(demand: Demand, each: Mapping[str, MachineOwnership | None]) -> Iterator[Note]:
     """A warning where energies are weighed, of some machines at their peak and of others as they typically draw."""
     drawn = {name: ownership.draw for name, ownership in each.items() if ownership and ownership.draw}
     at_peak = [name for name, draw in drawn.items() if draw.typical_w is None]
@@ -252,14 +259,14 @@ def unlike_draws(demand: Demand, each: Mapping[str, Owned | None]) -> Iterator[N
     )
 
 
-def unpublished_peak(ownership: Owned | None, demand: Demand) -> Iterator[Note]:
+def unpublished_peak(ownership: MachineOwnership | None, demand: Demand) -> Iterator[Note]:
     """A warning where a power limit meets a machine whose power is not predicted, nor its peak known."""
     draw = ownership.draw if ownership else None
     if demand.most_power_w is not None and draw is not None and draw.predicted is None and draw.peak_w is None:
         yield Note("Peak power not published: typical power is compared with the limit.", "", Tone.WARNING)
 
 
-def sources(ownership: Owned | None, terms: Terms, currency: Currency = DOLLARS) -> Iterator[Block]:
+def sources(ownership: MachineOwnership | None, terms: Terms, currency: Currency = DOLLARS) -> Iterator[Block]:
     """Where the price and the power of a recommendation are from, and the terms of use."""
     if ownership is not None:
         yield from run_cost_view.bases(ownership)
@@ -286,7 +293,7 @@ def chance(share: float) -> str:
 
 
 def _chance(candidate: Candidate) -> str:
-    return numbers.UNKNOWN if candidate.chance is None else chance(candidate.chance)
+    return numbers.NO_VALUE if candidate.chance is None else chance(candidate.chance)
 
 
 def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -303,7 +310,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     """The machines nearest to the recommended one; with `verbose` all candidates."""
     front = {id(candidate) for candidate in plan.frontier}
     others = [] if verbose else [item.nearest for item in plan.against]
-    most = MOST_ROWS if plan.chosen else MOST_MISSES
+    most = MOST_ROWS - len({exclusion.reason for exclusion in plan.excluded}) if plan.chosen else MOST_MISSES
     rows = [*plan.candidates] if verbose else [*shortlist(plan, max(most - len(others), 1)), *others]
     best = plan.chosen or plan.closest
     rows.sort(key=lambda candidate: -candidate.time_to_train_s.value)
@@ -316,10 +323,16 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         if plan.chosen
         else "Nearest candidates"
     )
-    yield Heading(f"{'Candidates' if verbose else near}, times in {unit.unit}")
+    grades = {short_grade(row.time_to_train_s) for row in rows}
+    alike = len(rows) > 1 and len(grades) == 1
+    same = f", all {grades.pop()}" if alike and not verbose else ""
+    yield Heading(f"{'Candidates' if verbose else near}, times in {unit.unit}{same}")
     yield DocTable(
         _columns(plan, graded=verbose, several=several),
-        tuple((*_row(plan, row, unit, graded=verbose), _remark(plan, row, front)) for row in rows),
+        tuple(
+            (*_row(plan, row, unit, graded=verbose), _remark(plan, row, front, graded=not verbose and not alike))
+            for row in rows
+        ),
         marked=marked,
     )
 
@@ -336,7 +349,7 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
         Column("Time", number=True),
         Column("90 %", number=True, priority=1),
         *((Column("Evidence", priority=7),) if graded else ()),
-        Column(demand.judged, number=True, priority=0 if within is not None else 2),
+        Column(demand.judged_time, number=True, priority=0 if within is not None else 2),
         *((Column(f"Chance ≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
         Column("Power", number=True, priority=0 if demand.most_power_w is not None else 4),
@@ -355,18 +368,21 @@ def _time(candidate: Candidate, unit: numbers.Scale) -> tuple[str, str]:
     return unit.number(time.value), f"{unit.number(time.low)} – {unit.number(time.high)}"
 
 
-def _remark(plan: Plan, candidate: Candidate, front: Container[int]) -> str:
+def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool) -> str:
     """Demands missed, IPUs that idle, evidence beyond calibration, what is owned, whether another is better in all.
 
-    `front` are the ids of those that no other is better than in all.
+    `front` are the ids of those that no other is better than in all; `graded` adds the evidence.
     """
-    notes = [missed(candidate.misses, plan.demand)]
+    notes = [misses_text(candidate.misses, plan.demand)]
+    if candidate.capital_usd is None and not candidate.misses and candidate is not plan.chosen:
+        notes.append("price not published")
     if candidate.mapping and candidate.mapping.ipus < candidate.chips:
         notes.append(f"{candidate.mapping.ipus:,} of {candidate.chips:,} IPUs used")
-    if candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
+    if graded and candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
         notes.append(short_grade(candidate.time_to_train_s))
     if (
-        candidate is not plan.chosen
+        not candidate.misses
+        and candidate is not plan.chosen
         and id(candidate) not in front
         and any(candidate is other for other in plan.candidates)
     ):
@@ -379,18 +395,18 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
     replicas = (
         f"{candidate.mapping.replicas:,} × {candidate.mapping.ipus_per_replica}"
         if candidate.mapping
-        else numbers.UNKNOWN
+        else numbers.NO_VALUE
     )
     likely = () if plan.demand.within_s is None else (_chance(candidate),)
     of_training_alone = plan.demand.deadline is Deadline.WALL_CLOCK and candidate.wall_clock is None
-    kwh = numbers.UNKNOWN if candidate.energy_j is None else numbers.significant(candidate.energy_j / J_PER_KWH)
+    kwh = numbers.NO_VALUE if candidate.energy_j is None else numbers.significant(candidate.energy_j / J_PER_KWH)
     return (
         candidate.topology,
-        f"{candidate.hosts:,}" if candidate.hosts else numbers.UNKNOWN,
+        f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
         *_time(candidate, unit),
         *((short_grade(candidate.time_to_train_s),) if graded else ()),
-        numbers.UNKNOWN if of_training_alone else unit.number(candidate.sure_s),
+        numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),
         watts(candidate.power_w),
@@ -399,7 +415,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
     )
 
 
-def searched(plan: Plan) -> Iterator[Block]:
+def search_blocks(plan: Plan) -> Iterator[Block]:
     """How many mappings were timed, and how."""
     counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count)
     if plan.legal:
@@ -412,10 +428,13 @@ def searched(plan: Plan) -> Iterator[Block]:
         yield Note(f"{best} also timed by event simulation: {text}", "Check")
 
 
-def excluded(plan: Plan) -> Iterator[Note]:
-    """Machines that were not evaluated, and why."""
-    for exclusion in plan.excluded:
-        yield Note(exclusion.reason, f"Not {exclusion.topology}", Tone.WARNING)
+def exclusion_notes(exclusions: Iterable[ExcludedMachine]) -> Iterator[Note]:
+    """Machines that were not evaluated, those with the same reason together."""
+    names: dict[str, list[str]] = {}
+    for exclusion in exclusions:
+        names.setdefault(exclusion.reason, []).append(exclusion.topology)
+    for reason, machines in names.items():
+        yield Note(reason, f"Not {', '.join(machines)}", Tone.WARNING)
 
 
 def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
@@ -432,11 +451,16 @@ def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
 
 
 def _every(plan: Plan) -> str:
-    return f"all {len(plan.candidates):,} candidates and " if len(plan.candidates) > 1 else ""
+    return f"{len(plan.candidates):,} candidates and " if len(plan.candidates) > 1 else ""
 
 
 def _evidence(plan: Plan, *, verbose: bool) -> str:
-    """On what the times are based; `verbose` adds how many candidates there are, machines and numbers of hosts."""
+    """On what the times are based; `verbose` adds how many candidates there are, machines and numbers of hosts.
+
+    The calibration is not named under a time that does not follow from it.
+    """
     count = len(plan.candidates)
     counted = f"{count:,} candidate{'' if count == 1 else 's'}" if verbose else ""
-    return " · ".join(text for text in (counted, plan.calibration, NOT_MLPERF) if text)
+    best = plan.chosen or plan.closest
+    assumed = not verbose and best is not None and best.time_to_train_s.grade is Grade.ASSUMED
+    return " · ".join(text for text in (counted, "" if assumed else plan.calibration, NOT_MLPERF) if text)

@@ -12,7 +12,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.program import StepTimeline
 from podsim.model.quantity import Estimate
-from podsim.model.run_cost import Owned, Rent, TotalCost
+from podsim.model.run_cost import MachineOwnership, Rent, TotalCost
 from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.planning.competitors import PublishedRun
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
@@ -51,7 +51,7 @@ class Demand:
     program: ProgramStart = ProgramStart.FRESH
 
     @property
-    def limited(self) -> bool:
+    def is_limited(self) -> bool:
         """Whether anything is demanded."""
         return any(limit is not None for limit in (self.within_s, self.budget_usd, self.most_power_w))
 
@@ -61,7 +61,7 @@ class Demand:
         return f"P{100 * self.confidence:.3g}"
 
     @property
-    def judged(self) -> str:
+    def judged_time(self) -> str:
         """The name of the time that is judged: "P90", or "P90 wall clock"."""
         return f"{self.quantile}{' wall clock' if self.deadline is Deadline.WALL_CLOCK else ''}"
 
@@ -107,7 +107,7 @@ class Candidate:
     most_capital_usd: float | None = None
     power_w: float | None = None
     most_power_w: float | None = None
-    owned: Owned | None = None
+    owned: MachineOwnership | None = None
     cost_usd: float | None = None
     energy_j: float | None = None
     rent: Rent | None = None
@@ -192,7 +192,7 @@ class CompetitorSizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excluded:
+class ExcludedMachine:
     """A machine that was not weighed, and why."""
 
     topology: str
@@ -221,7 +221,7 @@ class Plan(Displayable):
     near: tuple[Candidate, ...]
     remedies: tuple[Remedy, ...]
     contradiction: str
-    excluded: tuple[Excluded, ...]
+    excluded: tuple[ExcludedMachine, ...]
     legal: int
     counts: Mapping[str, int]
     settled: tuple[int, float]
@@ -237,7 +237,7 @@ class Plan(Displayable):
     neighbours: tuple[Neighbour, ...] = ()
 
     @property
-    def ranked(self) -> tuple[RankedCandidate, ...]:
+    def ranking(self) -> tuple[RankedCandidate, ...]:
         """The candidates, and which are Pareto-optimal."""
         front = {id(candidate) for candidate in self.frontier}
         return tuple(RankedCandidate(candidate=each, front=id(each) in front) for each in self.candidates)

@@ -11,11 +11,11 @@ from podsim.files import comparator_machines
 from podsim.model.framework import NAMES
 from podsim.model.note import AnswerNote
 from podsim.planning import serving_mapping
-from podsim.planning.serving_case import activity, assumptions, prompted, serving_case
+from podsim.planning.serving_case import activity, assumptions, serving_case, with_prompt
 from podsim.planning.serving_mapping import ServingConstraints
-from podsim.planning.serving_rate import FEW_SEEDS, SEEDS, QueuedService, largest, settled
+from podsim.planning.serving_rate import FEW_SEEDS, SEEDS, QueuedService, largest, settle_rate
 from podsim.predicting import convolutions, serving
-from podsim.resolve import assumed, target
+from podsim.resolve import assumption_notes, target
 from podsim.studies.plan.candidates import SAME, misses, other_hosts
 from podsim.studies.plan.result import Demand, Miss
 from podsim.studies.plan.serving_result import ServingCandidate, Trial
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from podsim.model.quantity import Estimate
-    from podsim.model.run_cost import Owned, ServiceCost
+    from podsim.model.run_cost import MachineOwnership, ServiceCost
     from podsim.model.workload import Workload
     from podsim.planning.ownership import OwnershipTerms
     from podsim.planning.serving_mapping import ServingChoice
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NINETY: Final = 0.9
 MOST_BATCH: Final = 65_536
 SHOWN_LOAD: Final = 0.5  # of the capacity, up to which a machine that misses a latency is shown with the rate; assumed
-CHECKED: Final = (0.95, 1.05)  # of the largest rate: the first meets the latencies, the second does not
+CHECKED_RATES: Final = (0.95, 1.05)  # of the largest rate: the first meets the latencies, the second does not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def evaluate(request: ServingRequest, name: str) -> Iterator[ServingEvaluation]:
     More hosts are left out where one machine serves all with the usual ones. Errors of `podsim infer` pass, Infeasible
     where it cannot serve.
     """
-    if comparator_machines.meant(name):
+    if comparator_machines.names_comparator(name):
         raise MissingParameter("no result of serving is published of it: podsim predicts serving on IPUs alone")
     offer = _offer(request, name)
     usual = _evaluation(request, offer)
@@ -103,11 +103,11 @@ def evaluate(request: ServingRequest, name: str) -> Iterator[ServingEvaluation]:
         if count > hosts and enough:
             continue
         other = _offer(request, name, count)
-        if count < hosts or _moved(offer.options, other.options):
+        if count < hosts or _is_other_time(offer.options, other.options):
             yield _evaluation(request, other)
 
 
-def _moved(options: tuple[ServingOption, ...], others: tuple[ServingOption, ...]) -> bool:
+def _is_other_time(options: tuple[ServingOption, ...], others: tuple[ServingOption, ...]) -> bool:
     """Whether any batch takes another time."""
     periods = [[option.expected.service.period_s for option in each] for each in (options, others)]
     return any(abs(after / before - 1) > SAME for before, after in zip(*periods, strict=False))
@@ -118,10 +118,12 @@ def _offer(request: ServingRequest, name: str, hosts: int | None = None) -> Mach
     machine = replace(request.scenario.machine, topology=name, hosts=hosts)
     scenario, demand = replace(request.scenario, machine=machine), request.demand
     result = target(scenario, read=request.workload)
-    case, prompts = prompted(serving_case(result.machine, result.workload, None, "des"), demand.generate, demand.prompt)
+    case, prompts = with_prompt(
+        serving_case(result.machine, result.workload, None, "des"), demand.generate, demand.prompt
+    )
     notes = [note for note in result.workload.notes if note.caveat]
-    evidence = convolutions.unmeasured(result.workload, result.machine.chip)
-    named = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumed(scenario, result.machine)
+    evidence = convolutions.unmeasured_notes(result.workload, result.machine.chip)
+    named = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumption_notes(scenario, result.machine)
     return MachineOffer(case=case, options=tuple(_options(case, request)), notes=named, other_hosts=hosts is not None)
 
 
@@ -198,16 +200,16 @@ def _option(case: ServingCase, choice: ServingChoice, demand: ServingDemand) -> 
 def settle(evaluation: ServingEvaluation, request: ServingRequest) -> ServingEvaluation:
     """The same with the largest rate of its batch by longer trials, and that at expected service times."""
     candidate, limits, seed = evaluation.candidate, request.demand.limits, request.scenario.seed
-    each = settled(candidate.batch, limits, candidate.each_per_s, seed)
+    each = settle_rate(candidate.batch, limits, candidate.each_per_s, seed)
     usual = replace(evaluation.option.expected, wait_s=candidate.batch.wait_s)
-    expected = settled(usual, limits, each * candidate.slower, seed)
+    expected = settle_rate(usual, limits, each * candidate.slower, seed)
     again = _candidate(request, evaluation.offer, evaluation.option, candidate.batch, each, expected)
     return replace(evaluation, candidate=again)
 
 
 def trials(candidate: ServingCandidate, request: ServingRequest) -> tuple[Trial, ...]:
     """Requests of one machine at 0.95 and at 1.05 of the largest rate that it holds, with arrivals of another seed."""
-    return tuple(_trial(candidate.batch, share * candidate.each_per_s, request) for share in CHECKED)
+    return tuple(_trial(candidate.batch, share * candidate.each_per_s, request) for share in CHECKED_RATES)
 
 
 def _trial(batch: QueuedService, rate_per_s: float, request: ServingRequest) -> Trial:
@@ -221,7 +223,7 @@ def _trial(batch: QueuedService, rate_per_s: float, request: ServingRequest) -> 
         requests=steady.requests,
         p99_s=steady.p99_s,
         ttft_s=steady.ttft_s,
-        meets=steady.met(request.demand.limits),
+        meets=steady.meets(request.demand.limits),
     )
 
 
@@ -280,7 +282,9 @@ def _candidate(
     return replace(candidate, misses=tuple(_misses(candidate, demand)))
 
 
-def _cost(request: ServingRequest, owned: Owned, load_per_s: float, option: ServingOption) -> ServiceCost | None:
+def _cost(
+    request: ServingRequest, owned: MachineOwnership, load_per_s: float, option: ServingOption
+) -> ServiceCost | None:
     """What a million requests cost where each machine serves its part of the rate."""
     return request.terms.service(owned, load_per_s, option.capacity_per_s, request.demand.generate)
 

@@ -12,7 +12,7 @@ from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals
 from podsim.studies.plan import pareto
 from podsim.studies.plan.candidates import OUT
-from podsim.studies.plan.result import Excluded, Objective
+from podsim.studies.plan.result import ExcludedMachine, Objective
 from podsim.studies.plan.serving_candidates import evaluate, settle, trials
 from podsim.studies.plan.serving_result import ServingChange, ServingPlan
 
@@ -61,25 +61,25 @@ def plan(
         terms=request.terms.terms,
         named=tuple(dict.fromkeys(item.candidate.topology for item in evaluations)),
         currency=request.terms.currency,
-        inventory=own.owned if own else (),
+        inventory=own.owned_machines if own else (),
     )
 
 
 def _evaluations(
     request: ServingRequest, machines: Sequence[str], on_progress: Callable[[int, int], None] | None
-) -> tuple[list[ServingEvaluation], list[Excluded]]:
+) -> tuple[list[ServingEvaluation], list[ExcludedMachine]]:
     """Every machine that can serve, in the order of the names, and the others with the reason."""
     evaluations: list[ServingEvaluation] = []
-    excluded: list[Excluded] = []
+    excluded: list[ExcludedMachine] = []
     for done, name in enumerate(machines, start=1):
         try:
             evaluations += evaluate(request, name)
         except (Infeasible, MissingParameter) as no:
-            excluded.append(Excluded(topology=name, reason=no.message))
+            excluded.append(ExcludedMachine(topology=name, reason=no.message))
         except InputError as no:
             if no.code not in OUT:
                 raise
-            excluded.append(Excluded(topology=name, reason=no.message))
+            excluded.append(ExcludedMachine(topology=name, reason=no.message))
         if on_progress:
             on_progress(done, len(machines))
     return evaluations, excluded

@@ -23,7 +23,7 @@ OF_TRAINING: Final = ("samples", "tokens", "law", "target_loss", "global_batch",
 """Flags of a scenario that speak of a run of training."""
 EXAMPLE: Final = "--rate 20k/s --p99 10ms"
 TOKENS_EXAMPLE: Final = "--generate 128 --tokens-per-s 2000 --ttft 500ms"
-SERVED: Final = (Objective.CAPITAL, Objective.COST, Objective.ENERGY)
+SERVING_OBJECTIVES: Final = (Objective.CAPITAL, Objective.COST, Objective.ENERGY)
 
 
 class ServingKeywords(TypedDict, total=False):
@@ -45,7 +45,7 @@ class PlanKeywords(OwnershipKeywords, ServingKeywords, total=False):
     """Prices and terms of owning, and what is demanded of machines that serve."""
 
 
-class Demanded(TypedDict):
+class DemandKeywords(TypedDict):
     """What is demanded of machines that train and of those that serve, as flags have it."""
 
     within: str | None
@@ -64,12 +64,12 @@ def money(flags: PlanKeywords) -> OwnershipKeywords:
     return cast("OwnershipKeywords", own)
 
 
-def stated(flags: Mapping[str, Any]) -> bool:
+def is_serving(flags: Mapping[str, Any]) -> bool:
     """Whether any flag asks for machines that serve."""
     return any(flags.get(name) is not None for name in ServingKeywords.__annotations__)
 
 
-def demand(scenario: Scenario, flags: ServingKeywords, **given: Unpack[Demanded]) -> ServingDemand:
+def demand(scenario: Scenario, flags: ServingKeywords, **given: Unpack[DemandKeywords]) -> ServingDemand:
     """What flags demand; InputError where they are of training, or where one is missing."""
     objective = given["objective"]
     _refuse_training(scenario, given)
@@ -123,7 +123,7 @@ def _rate(rate_per_s: float | None, tokens_per_s: float | None, generate: int) -
     return tokens_per_s / generate
 
 
-def _refuse_training(scenario: Scenario, demanded: Demanded) -> None:
+def _refuse_training(scenario: Scenario, demanded: DemandKeywords) -> None:
     """Raise InputError for flags that speak of training."""
     given, objective = scenario.flags(), demanded["objective"]
     names = ["within"] if demanded["within"] is not None else []
@@ -138,11 +138,11 @@ def _refuse_training(scenario: Scenario, demanded: Demanded) -> None:
             code="conflicting-flags",
             hint=f"podsim plan {scenario.workload} {EXAMPLE}, without {' and '.join(texts)}",
         )
-    if objective is not None and Objective(objective) not in SERVED:
+    if objective is not None and Objective(objective) not in SERVING_OBJECTIVES:
         raise InputError(
             f"--objective {objective} applies to training, not to machines that serve",
             code="conflicting-flags",
-            hint="--objective " + ", ".join(SERVED),
+            hint="--objective " + ", ".join(SERVING_OBJECTIVES),
         )
 
 

@@ -22,12 +22,12 @@ from podsim.report.doc import (
     ReferenceLine,
     Tone,
 )
-from podsim.report.handout import Handout, arranged, assumptions, titled
-from podsim.report.origins import Used, of_page
+from podsim.report.handout import Handout, arrange, assumptions, with_title
+from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.studies.plan import inventory_report
 from podsim.studies.plan.misses_report import exceeding, limit_text
-from podsim.studies.plan.report import MONEY, watts
+from podsim.studies.plan.report import MONEY, exclusion_notes, watts
 from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_choice import front
 
@@ -61,7 +61,7 @@ LARGE: Final = ("Sustains", "P99 latency", "Purchase price", "Power")
 REQUESTS: Final = "150k"  # enough for a P99 that is the same for other arrivals
 FEWEST: Final = 2  # points of a chart
 PARTLY_FILLED: Final = 0.05  # by which IPUs are busier than the rate alone would have them
-MOST_ROWS: Final = 5  # fewer where the screen says what would have to change
+MOST_ROWS: Final = 5  # fewer where the screen says what would have to change, or names many demands
 
 
 def answer(plan: ServingPlan) -> str:
@@ -72,7 +72,7 @@ def answer(plan: ServingPlan) -> str:
     holds = f"up to {numbers.significant(candidate.holds_per_s)} requests/s"
     rate = f"{holds}, " if candidate.each_per_s else ""
     line = f"{_machines(candidate)}, batch {candidate.batch.service.batch:,}: {rate}{_usd(plan, candidate)}"
-    return line if plan.chosen else f"none; nearest candidate {line}; {missed(candidate.misses)}"
+    return line if plan.chosen else f"none; nearest candidate {line}; {misses_text(candidate.misses)}"
 
 
 def _usd(plan: ServingPlan, candidate: ServingCandidate) -> str:
@@ -83,7 +83,7 @@ def _machines(candidate: ServingCandidate) -> str:
     return f"{candidate.machines:,} × {candidate.title}"
 
 
-def missed(misses: Iterable[Miss]) -> str:
+def misses_text(misses: Iterable[Miss]) -> str:
     """By how much demands are missed: "2.2× the P99 limit"."""
     return ", ".join(
         f"{miss.demand} not published" if miss.found is None else exceeding(miss.over, LIMITS[miss.demand])
@@ -93,13 +93,13 @@ def missed(misses: Iterable[Miss]) -> str:
 
 def page(plan: ServingPlan, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all candidates and of the workload come from, if that is known."""
-    machines = [Used(called=name, topology=name) for name in plan.named]
+    machines = [MachineNames(called=name, topology=name) for name in plan.named]
     owned = [candidate.owned for candidate in plan.candidates]
     origins = of_page(machines, [question["workload"]], owned) if question else ()
     changes = tuple(_changes(plan)) if plan.chosen is not None else ()
-    details = (tuple(_candidates(plan, verbose=True)), changes, titled("Bases", *_bases(plan)))
+    details = (tuple(_candidates(plan, verbose=True)), changes, with_title("Bases", *_bases(plan)))
     appendix = (*details, assumptions(plan.assumptions), *origins)
-    return arranged(document(plan, charts=True), answer(plan), appendix, large=LARGE).with_risks(
+    return arrange(document(plan, charts=True), answer(plan), appendix, large=LARGE).with_risks(
         *caveats_view.texts(plan.assumptions), run_cost_view.LEFT_OUT
     )
 
@@ -110,13 +110,13 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
     `verbose` lists every machine, what would have to change on those that miss a demand, sources and assumptions.
     """
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_owned(plan)),
+        (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_ownership_notes(plan)),
         tuple(_best(plan, verbose=verbose)),
         tuple(_charts(plan)) if charts else (),
         tuple(_candidates(plan, verbose=verbose)),
         tuple(_changes(plan)) if verbose or plan.chosen is None else (),
     ]
-    remarks = (*_excluded(plan), *caveats_view.notes(plan.assumptions, verbose=verbose))
+    remarks = (*exclusion_notes(plan.excluded), *caveats_view.notes(plan.assumptions, verbose=verbose))
     if verbose:
         groups.append(remarks)
         groups.append(tuple(_bases(plan)))
@@ -148,7 +148,7 @@ def _verdict(plan: ServingPlan) -> Iterator[Note]:
         return
     if plan.chosen is None:
         text = f"No machine meets every demand ({_others(plan)}): the nearest is {_machines(candidate)}"
-        yield Note(f"{text}, {missed(candidate.misses)}.", "", Tone.STRONG)
+        yield Note(f"{text}, {misses_text(candidate.misses)}.", "", Tone.STRONG)
         return
     size = candidate.batch.service.batch
     replicas = candidate.machines * candidate.replicas
@@ -166,7 +166,7 @@ def _verdict(plan: ServingPlan) -> Iterator[Note]:
     )
 
 
-def _owned(plan: ServingPlan) -> Iterator[Note]:
+def _ownership_notes(plan: ServingPlan) -> Iterator[Note]:
     """Which of the machines are owned, and what to buy."""
     candidate = plan.chosen or plan.closest
     yield from inventory_report.notes(plan.inventory, candidate.reuse if candidate else None, plan.currency)
@@ -245,11 +245,11 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
         yield Fact("Sustained rate", numbers.significant(candidate.holds_per_s), "requests/s", sure, strong=True)
     rate_per_s = demand.rate_per_s if candidate.each_per_s else candidate.load_per_s
     at = f"at {numbers.significant(rate_per_s)} requests/s"
-    yield Fact("P99 latency", *numbers.parted(numbers.time(candidate.p99_s)), f"{at}{_load(plan, candidate)}")
+    yield Fact("P99 latency", *numbers.split_unit(numbers.time(candidate.p99_s)), f"{at}{_load(plan, candidate)}")
     if candidate.ttft_s is not None:
-        yield Fact("First token P99", *numbers.parted(numbers.time(candidate.ttft_s)), at)
+        yield Fact("First token P99", *numbers.split_unit(numbers.time(candidate.ttft_s)), at)
     if candidate.batch.token_s is not None:
-        yield Fact("Time per token", *numbers.parted(numbers.time(candidate.batch.token_s)), "each after the first")
+        yield Fact("Time per token", *numbers.split_unit(numbers.time(candidate.batch.token_s)), "each after the first")
     wait = f", wait of at most {numbers.time(candidate.batch.wait_s)}" if candidate.batch.wait_s else ", no wait"
     yield Fact("Batch", f"{service.batch:,}", "", f"unloaded latency {numbers.time(service.latency_s)}{wait}")
     ipus = candidate.ipus_per_replica
@@ -283,7 +283,7 @@ def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
         text = f"up to {watts(candidate.most_power_w)} with every batch full"
     else:
         text = "typical, peak power not published" if draw and draw.peak_w is None else "typical"
-    yield Fact("Power", *numbers.parted(watts(candidate.power_w)), text if draw else "not published")
+    yield Fact("Power", *numbers.split_unit(watts(candidate.power_w)), text if draw else "not published")
     if cost is None:
         return
     requests = "per million requests"
@@ -301,7 +301,8 @@ def _candidates(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     best = plan.chosen or plan.closest
     kept = {id(candidate) for candidate in (*front(plan.candidates), *plan.near, best)}
     rows = [candidate for candidate in plan.candidates if verbose or id(candidate) in kept]
-    most = MOST_ROWS if plan.chosen else MOST_ROWS - 1 - len(plan.near)
+    limited = plan.demand.budget_usd is not None and plan.demand.most_power_w is not None
+    most = MOST_ROWS - limited if plan.chosen else MOST_ROWS - 1 - len(plan.near)
     if not verbose and len(rows) > most:
         at = next((at for at, row in enumerate(rows) if row is best), 0)
         first = max(0, min(at - most // 2, len(rows) - most))
@@ -351,8 +352,8 @@ def _row(plan: ServingPlan, candidate: ServingCandidate) -> tuple[str, ...]:
         *token,
         _usd(plan, candidate),
         watts(candidate.power_w),
-        numbers.UNKNOWN if usd is None else numbers.significant(usd),
-        "; ".join(filter(None, (missed(candidate.misses), inventory_report.remark(candidate.reuse)))),
+        numbers.NO_VALUE if usd is None else numbers.significant(usd),
+        "; ".join(filter(None, (misses_text(candidate.misses), inventory_report.remark(candidate.reuse)))),
     )
 
 
@@ -402,17 +403,29 @@ def _limit_lines(plan: ServingPlan, unit: numbers.Scale, usd: numbers.Scale) -> 
 
 
 def _time(seconds: float | None) -> str:
-    return numbers.UNKNOWN if seconds is None else numbers.time(seconds)
+    return numbers.NO_VALUE if seconds is None else numbers.time(seconds)
 
 
 def _changes(plan: ServingPlan) -> Iterator[Block]:
     """What would give machines what they lack."""
     if not plan.near:
         return
-    yield Heading("What would have to change, one at a time")
+    several = any(len(candidate.misses) > 1 for candidate in plan.near)
+    yield Heading(f"What would have to change{'' if several else ', one at a time'}")
     for candidate in plan.near:
-        lines = [_change(plan, change) for change in plan.changes if change.topology == candidate.topology]
-        yield Note("; ".join(lines) or missed(candidate.misses), _machines(candidate))
+        demands = dict.fromkeys(miss.demand for miss in candidate.misses)
+        lines = [_ways(plan, candidate, demand, several=several) for demand in demands]
+        yield Note(", and ".join(filter(None, lines)) or misses_text(candidate.misses), _machines(candidate))
+
+
+def _ways(plan: ServingPlan, candidate: ServingCandidate, demand: str, *, several: bool) -> str:
+    """Each change with which a machine meets a demand; where demands are `several`, that one of them is enough."""
+    ways = [
+        _change(plan, change)
+        for change in plan.changes
+        if change.topology == candidate.topology and change.demand == demand
+    ]
+    return f"{'one of: ' if several and len(ways) > 1 else ''}{'; '.join(ways)}"
 
 
 def _change(plan: ServingPlan, change: ServingChange) -> str:
@@ -429,15 +442,7 @@ def _change(plan: ServingPlan, change: ServingChange) -> str:
         return f"a rate of {able} requests/s instead of {numbers.significant(present)}"
     if change.what == "headroom":
         return f"room to grow of {math.floor(100 * needed):.0f} % instead of {numbers.percent(present)}"
-    return f"{numbers.counted(round(needed), 'spare machine')} instead of {present:.0f}"
-
-
-def _excluded(plan: ServingPlan) -> Iterator[Block]:
-    names: dict[str, list[str]] = {}
-    for exclusion in plan.excluded:
-        names.setdefault(exclusion.reason, []).append(exclusion.topology)
-    for reason, excluded in names.items():
-        yield Note(reason, f"Not {', '.join(excluded)}", Tone.WARNING)
+    return f"{numbers.count_of(round(needed), 'spare machine')} instead of {present:.0f}"
 
 
 def _bases(plan: ServingPlan) -> Iterator[Block]:

@@ -7,10 +7,10 @@ from podsim.model.displayable import Displayable
 from podsim.model.note import AnswerNote
 from podsim.model.prices import Terms
 from podsim.model.quantity import Grade
-from podsim.model.run_cost import Owned, ServiceCost
+from podsim.model.run_cost import MachineOwnership, ServiceCost
 from podsim.planning.serving_rate import LatencyLimits, QueuedService
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
-from podsim.studies.plan.result import Excluded, Miss, Objective
+from podsim.studies.plan.result import ExcludedMachine, Miss, Objective
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class ServingCandidate:
     ttft_s: float | None
     busy: float
     filled: float
-    owned: Owned
+    owned: MachineOwnership
     cost: ServiceCost | None
     capital_usd: float | None
     most_capital_usd: float | None
@@ -135,7 +135,7 @@ class ServingPlan(Displayable):
     near: tuple[ServingCandidate, ...]
     changes: tuple[ServingChange, ...]
     checks: tuple[Trial, ...]
-    excluded: tuple[Excluded, ...]
+    excluded: tuple[ExcludedMachine, ...]
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     terms: Terms

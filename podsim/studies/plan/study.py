@@ -10,9 +10,9 @@ from podsim.errors import InputError
 from podsim.files import catalog
 from podsim.files.mixes import mix
 from podsim.planning import competitors, workload_sequence
-from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
+from podsim.planning.ownership import OwnershipKeywords, one_rent, ownership_terms
 from podsim.scenario import MachineSpec, RunLength, Scenario, Software
-from podsim.studies.argument_check import checked, takes_scenario
+from podsim.studies.argument_check import check_arguments, takes_scenario
 from podsim.studies.plan import candidates, demands, serving_choice, serving_demands
 from podsim.studies.plan import choice as planning
 from podsim.studies.plan import mix_choice as mix_planning
@@ -59,10 +59,10 @@ def plan(
     `chosen` is None; `changes` are those of the workload. `own` is a file of machines that
     are there already; with `explain` the plan says why the neighbours of its machine are not the answer.
     """
-    terms, named = purse(**serving_demands.money(more)), planning.named(machines)
+    terms, named = ownership_terms(**serving_demands.money(more)), planning.machine_names(machines)
     one_rent(more.get("rent_per_hour"), named)
     owned = None if own is None else stock(own)
-    demanded = serving_demands.Demanded(
+    demanded = serving_demands.DemandKeywords(
         within=within,
         budget=budget,
         max_power=max_power,
@@ -72,7 +72,7 @@ def plan(
         deadline=deadline,
         program=compile,
     )
-    if serving_demands.stated(more):
+    if serving_demands.is_serving(more):
         if explain:
             raise InputError(
                 "--explain is about machines that train, and --rate asks for machines that serve",
@@ -88,7 +88,7 @@ def plan(
         demand_of_rate = serving_demands.demand(scenario, more, **demanded)
         return _serving(scenario, demand_of_rate, terms, named, on_progress, owned)
     demand = demands.demand(**demanded)
-    run = workload_sequence.named(scenario.workload, planning.of_models(scenario.what_if.changes))
+    run = workload_sequence.by_name(scenario.workload, planning.of_models(scenario.what_if.changes))
     run.check(scenario)
     run.check_global_batch(scenario.mapping.global_batch)
     request = candidates.PlanRequest(
@@ -99,7 +99,7 @@ def plan(
         own=owned,
         explain=explain,
     )
-    return planning.plan(run, request, named, on_progress, competitors.named(against))
+    return planning.plan(run, request, named, on_progress, competitors.names(against))
 
 
 def _serving(
@@ -118,7 +118,7 @@ def _serving(
     return serving_choice.plan(request, named, on_progress)
 
 
-@checked
+@check_arguments
 def plan_mix(
     workloads: str,
     *,
@@ -142,7 +142,7 @@ def plan_mix(
     """
     result = mix(workloads)
     one_rent(money.get("rent_per_hour"), ("each partition", "the machine"))
-    terms = purse(**money)
+    terms = ownership_terms(**money)
     demand = demands.demand(
         budget=budget, max_power=max_power, objective=objective or Objective.CAPITAL, currency=terms.currency
     )
@@ -163,4 +163,4 @@ def plan_mix(
     request = candidates.PlanRequest(
         scenario=planning.by_formula(scenario), demand=demand, terms=terms, own=None if own is None else stock(own)
     )
-    return mix_planning.plan(result, request, planning.named(machines), on_progress)
+    return mix_planning.plan(result, request, planning.machine_names(machines), on_progress)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED, Argument, ArgumentKind
+from podsim.model.argument import NO_DEFAULT, Argument, ArgumentKind
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -21,21 +21,21 @@ VERBS: Final = {
         "study",
         (
             a.WORKLOAD,
-            a.TOPOLOGY._replace(default=REQUIRED),
+            a.TOPOLOGY._replace(default=NO_DEFAULT),
             a.CHIPS,
             a.GLOBAL_BATCH,
             a.SAMPLES,
             a.DIVISION,
         ),
     ),
-    "priced": Verb(
+    "price": Verb(
         "economics",
         (
             Argument(
                 name="answer",
                 kind=ArgumentKind.ANSWER,
                 choices=("Prediction", "ComparatorPrediction"),
-                default=REQUIRED,
+                default=NO_DEFAULT,
             ),
             a.TOPOLOGY,
             a.CHIP,
@@ -47,24 +47,24 @@ VERBS: Final = {
     "gate": Verb(
         "gate",
         (
-            Argument(name="answer", kind=ArgumentKind.ANSWER, choices=("Prediction",), default=REQUIRED),
+            Argument(name="answer", kind=ArgumentKind.ANSWER, choices=("Prediction",), default=NO_DEFAULT),
             a.texts(
                 "require",
                 'A limit that must hold with a chance, repeatable: "time_to_train<5min@0.9"; also step, throughput, '
                 "tokens_per_s, cost, energy, power. Exit code 1 if one does not hold.",
                 "QUANTITY<LIMIT@CHANCE",
-            )._replace(default=REQUIRED),
+            )._replace(default=NO_DEFAULT),
         ),
     ),
-    "purse": Verb("economics", a.MONEY),
+    "ownership_terms": Verb("economics", a.MONEY),
     "read_scenario": Verb(
-        "scenario_files", (a.file("file", "A scenario file: docs/reference/formats.md.", default=REQUIRED),)
+        "scenario_files", (a.file("file", "A scenario file: docs/reference/formats.md.", default=NO_DEFAULT),)
     ),
     "write_scenario": Verb(
         "scenario_files",
         (
-            Argument(name="scenario", kind=ArgumentKind.ANSWER, choices=("Scenario",), default=REQUIRED),
-            a.file("file", "Where it is written.", default=REQUIRED),
+            Argument(name="scenario", kind=ArgumentKind.ANSWER, choices=("Scenario",), default=NO_DEFAULT),
+            a.file("file", "Where it is written.", default=NO_DEFAULT),
         ),
     ),
 }

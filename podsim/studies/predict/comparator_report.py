@@ -5,7 +5,7 @@ from typing import Any
 
 from podsim.model.checks import verdict
 from podsim.model.comparator import (
-    JUDGED,
+    CHIP_OF_BARS,
     MOST_HELD_OUT,
     ComparatorChip,
     ComparatorMachine,
@@ -16,7 +16,7 @@ from podsim.model.comparator import (
     Larger,
 )
 from podsim.model.error_summary import ErrorSummary
-from podsim.model.run_cost import Owned
+from podsim.model.run_cost import MachineOwnership
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -33,11 +33,11 @@ from podsim.report.doc import (
     Tone,
     label,
 )
-from podsim.report.handout import Handout, arranged
+from podsim.report.handout import Handout, arrange
 from podsim.report.views import run_cost_view
 from podsim.report.views.grades_view import grade
 from podsim.report.views.validation_view import three
-from podsim.studies.predict.economics import priced
+from podsim.studies.predict.economics import price
 
 PARTS = {
     "work": "work per sample",
@@ -55,18 +55,18 @@ REMARKS = {
 
 def answer(p: ComparatorPrediction) -> str:
     """The answer in one line: "30 min (26 – 35)"."""
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     return f"{time.text} ({time.interval})"
 
 
 def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handout:
     """All of a prediction with its cost."""
-    p = p if p.money else priced(p)
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    p = p if p.money else price(p)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     cost = p.money.run_usd if p.money else None
     costs = f" and costs {numbers.money(cost.value, p.money.currency)} per run" if p.money and cost else ""
     takes = f"Training takes {time.text} (90 %: {time.interval} {time.unit}){costs}"
-    shown = arranged(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
+    shown = arrange(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
     return shown.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")
 
 
@@ -76,7 +76,7 @@ def document(p: ComparatorPrediction, *, verbose: bool = False, costs_in_short: 
     `verbose` adds the step time breakdown, all intervals and assumptions.
     """
     where = p.topology_title if p.chips == 1 else f"{p.topology_title} ({p.chips:,} × {p.chip_title})"
-    costs = run_cost_view.facts(p.money, in_short=costs_in_short) if p.money else ()
+    costs = run_cost_view.facts(p.money, in_short=costs_in_short, verbose=verbose) if p.money else ()
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {where}, target {p.target}"),),
         (Facts((*_facts(p, verbose=verbose), *costs)),),
@@ -111,10 +111,10 @@ def _bars(p: ComparatorPrediction) -> Bars:
 
 def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     coarse = numbers.is_coarse(p.time_to_train_s)
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
-    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
-    samples = numbers.shown(p.samples_to_converge, numbers.COUNT)
-    step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=coarse)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
+    rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
+    samples = numbers.format_estimate(p.samples_to_converge, numbers.COUNT)
+    step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse)
     each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 1 if coarse else 3)
     outside_s = p.run.startup_s + p.run.evaluation_s
     share = numbers.percent(outside_s / p.run.total_s)
@@ -150,7 +150,7 @@ def _footer(p: ComparatorPrediction) -> Iterator[Note]:
 
 def line(report: ComparatorReport) -> str:
     """The answer in one line: "PASS, a100 held out 9.0 %"."""
-    return f"{verdict(passed=not report.misses)}, {JUDGED} held out {three(report.judged)[0]}"
+    return f"{verdict(passed=not report.misses)}, {CHIP_OF_BARS} held out {three(report.judged)[0]}"
 
 
 def report(report: ComparatorReport, *, verbose: bool = False) -> Doc:
@@ -263,14 +263,16 @@ def _points(report: ComparatorReport) -> DocTable:
 
 def _verdict(report: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
     mean, bar = numbers.percent(report.judged.mean_abs, 1), numbers.percent(MOST_HELD_OUT)
-    text = f"{verdict(passed=not report.misses)} · {JUDGED}, all workloads, held out: mean {mean}, tolerance {bar}"
+    text = (
+        f"{verdict(passed=not report.misses)} · {CHIP_OF_BARS}, all workloads, held out: mean {mean}, tolerance {bar}"
+    )
     more = "" if verbose else " · -v lists every result"
     wrote = f" · wrote {report.path}" if report.path else ""
     yield Note(f"{text}{more}{wrote} · {NOT_MLPERF}", "", Tone.WARNING if report.misses else Tone.QUIET)
 
 
 def machine(
-    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: Owned
+    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: MachineOwnership
 ) -> Doc:
     """What is known of a machine: facts of its chip, and how many of its results are published."""
     facts = [
@@ -307,7 +309,11 @@ def machine(
     text = "no IPUs: podsim predict uses a scaling law fitted to these results"
     return Doc(
         (
-            (Heading(machine.title), Facts((*facts, *run_cost_view.owned(owned))), *run_cost_view.bases(owned)),
+            (
+                Heading(machine.title),
+                Facts((*facts, *run_cost_view.ownership_facts(owned))),
+                *run_cost_view.bases(owned),
+            ),
             (DocTable(columns, tuple(rows)),),
             (Note(text, "", Tone.QUIET),),
         )

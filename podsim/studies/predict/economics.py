@@ -12,8 +12,8 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
-from podsim.planning.ownership import purse as _purse
-from podsim.studies.argument_check import checked
+from podsim.planning.ownership import ownership_terms as _ownership_terms
+from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
     from podsim.model.comparator import ComparatorPrediction
     from podsim.model.fabric import Topology
-    from podsim.model.run_cost import Owned
+    from podsim.model.run_cost import MachineOwnership
 
-purse = checked(_purse)
+ownership_terms = check_arguments(_ownership_terms)
 Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
 
-PRICED: Final = "economics."
+ECONOMICS_PREFIX: Final = "economics."
 MACHINE_POWER: Final = "economics.machine_power"
 HARDWARE: Final = ("chip.", "ipu-link.", "gw-link.", "gateway.", "hosts.", "level.")
 """How paths of inputs begin that would change the price and the power of a machine."""
-UNCHANGED: Final = AnswerNote.of(NoteCode.PRICE_UNCHANGED, caveat=True)
+UNCHANGED_NOTE: Final = AnswerNote.of(NoteCode.PRICE_UNCHANGED, caveat=True)
 WHOLE: Final = AnswerNote.of(NoteCode.PRICE_WHOLE, caveat=True)
 
 
-@checked
-def priced(
+@check_arguments
+def price(
     answer: Answer,
     *,
     topology: str | None = None,
@@ -49,7 +49,7 @@ def priced(
     `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
     terms out of range.
     """
-    terms = known or _purse(**flags)
+    terms = known or _ownership_terms(**flags)
     if not isinstance(answer, Prediction):
         machines = catalog.without_ipus()
         if (placed := machines.get(answer.topology)) is None:
@@ -62,9 +62,9 @@ def on_machine(
     answer: Prediction, machine: Topology, changes: Mapping[str, str] | Sequence[str], terms: OwnershipTerms
 ) -> Prediction:
     """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
-    if not answer.timed:
+    if not answer.has_length:
         raise MissingParameter("the cost of a run needs its length", hint=" or ".join(answer.length_flags))
-    ownership, notes = owned(machine, answer.hosts, changes, terms, answer.activity)
+    ownership, notes = machine_ownership(machine, answer.hosts, changes, terms, answer.activity)
     whole = (WHOLE,) if answer.faults and answer.faults.left else ()
     return replace(
         answer,
@@ -73,20 +73,20 @@ def on_machine(
     )
 
 
-def owned(
+def machine_ownership(
     machine: Topology,
     hosts: int,
     changes: Mapping[str, str] | Sequence[str],
     terms: OwnershipTerms,
     activity: StepActivity | None = None,
-) -> tuple[Owned, tuple[AnswerNote, ...]]:
+) -> tuple[MachineOwnership, tuple[AnswerNote, ...]]:
     """Price and power of a machine with `changes` applied, and a caveat where they are of the unchanged one.
 
     Power is that of the `activity` of its IPUs, unless the power of a machine is among the changes.
     """
     paths = [change.path for change in parse(changes)]
-    changed = any(path.startswith(PRICED) for path in paths)
-    notes = (UNCHANGED,) if not changed and any(path.startswith(HARDWARE) for path in paths) else ()
+    changed = any(path.startswith(ECONOMICS_PREFIX) for path in paths)
+    notes = (UNCHANGED_NOTE,) if not changed and any(path.startswith(HARDWARE) for path in paths) else ()
     drawn_for = None if MACHINE_POWER in paths else activity
     return terms.machine(machine, hosts, changed=changed, activity=drawn_for), notes
 
@@ -94,6 +94,6 @@ def owned(
 def tokens(answer: Prediction) -> float | None:
     """Tokens that a language model is trained on; None for other models and for runs of no known length."""
     each_s = answer.tokens_per_s
-    if each_s is None or not answer.timed:
+    if each_s is None or not answer.has_length:
         return None
     return answer.samples_to_converge.value * each_s.value / answer.throughput_samples_per_s.value

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 from podsim.errors import MissingParameter
 from podsim.model.requirement import (
     DEFAULT_CHANCE,
+    ECONOMIC_QUANTITIES,
     HOUR_S,
     LATENCIES,
-    PRICED,
     Requirement,
     RequirementCheck,
     at,
     read,
 )
 from podsim.predicting import intervals
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
@@ -48,30 +48,30 @@ OF_QUANTITY: Final = {
 DIGITS: Final = 3
 
 
-@checked
+@check_arguments
 def gate(answer: Prediction, *, require: Sequence[str]) -> Prediction:
     """The answer of `predict` with its requirements checked: `podsim predict --require "cost<3000@0.9"`.
 
-    Cost, energy and power are those of `podsim.priced`. Raises InputError where a requirement cannot be read,
+    Cost, energy and power are those of `podsim.price`. Raises InputError where a requirement cannot be read,
     MissingParameter where the answer lacks what it is about.
     """
-    return replace(answer, requirements=tuple(_checked(each, answer) for each in read(require)))
+    return replace(answer, requirements=tuple(_check_requirement(each, answer) for each in read(require)))
 
 
-def _checked(each: Requirement, answer: Prediction) -> RequirementCheck:
-    if each.quantity in OF_RUNS and not answer.timed:
+def _check_requirement(each: Requirement, answer: Prediction) -> RequirementCheck:
+    if each.quantity in OF_RUNS and not answer.has_length:
         raise MissingParameter(f"{each.quantity} needs the length of the run", hint=" or ".join(answer.length_flags))
-    if each.quantity in PRICED and answer.money is None:
-        raise MissingParameter(f"{each.quantity} needs the terms of ownership", hint="podsim.priced(answer)")
+    if each.quantity in ECONOMIC_QUANTITIES and answer.money is None:
+        raise MissingParameter(f"{each.quantity} needs the terms of ownership", hint="podsim.price(answer)")
     if each.quantity == "power":
         return _of_power(each, answer)
     estimate = _estimate(each.quantity, answer)
     if estimate is None:
-        return _check(each, reason=f"not known: {_unknown(each.quantity)}")
+        return _check(each, reason=f"not known: {_unknown_quantity(each.quantity)}")
     return of_estimate(each, estimate, answer.interval)
 
 
-def _unknown(quantity: str) -> str:
+def _unknown_quantity(quantity: str) -> str:
     if quantity == "tokens_per_s":
         return "the workload counts no tokens"
     return "the machine has no published price or power (--prices)"

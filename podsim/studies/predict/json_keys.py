@@ -15,15 +15,15 @@ if TYPE_CHECKING:  # an answer of one kind does not load the types of the others
 STEP: Final = """
     step_s=step_s.value step_interval_s.low=step_s.low step_interval_s.high=step_s.high step_grade=step_s.grade
 """
-INTERRUPTED: Final = "interval_s goodput~ finish_s~ failures~"
+INTERRUPTION_KEYS: Final = "interval_s goodput~ finish_s~ failures~"
 """What failures make of a run; `podsim goodput --json` says the rest."""
 WALL_CLOCK: Final = {
     "WallClock": """
         program=start operators compile_s state_bytes weights_s checkpoint_s failures failures_s~ total_s~ assumptions
     """,
-    "GoodputReport": INTERRUPTED,
+    "GoodputReport": INTERRUPTION_KEYS,
 }
-MAPPED: Final = {
+MAPPING_KEYS: Final = {
     "Mapping": """
         replicas ipus_per_replica stages=len(stages) micro_batch accumulation samples_per_row global_batch schedule
         recompute state configuration=configuration.name layout=stages
@@ -48,18 +48,19 @@ PREDICTION: Final = JsonDocument(
     {
         "Prediction": f"""
             workload topology chip ipus sdk division optimizer hosts engine mapping {STEP} step_causes=step_s.causes
-            breakdown_s throughput_samples_per_s samples_to_converge[timed] +run[timed] time_to_train_s[timed]
-            mfu memory choice memory_relief limited_by assumptions calibration interval grades
-            forms?None noise?~ tokens_per_s? global_batch_tokens? length_flags? events? faults? money? requirements?
-            wall_clock?
+            breakdown_s throughput_samples_per_s samples_to_converge[has_length] +run[has_length]
+            time_to_train_s[has_length] mfu memory choice memory_relief limited_by assumptions calibration interval
+            grades forms?None noise?~ tokens_per_s? global_batch_tokens? length_flags? events? faults? money?
+            requirements? wall_clock?
         """,
-        **MAPPED,
+        **MAPPING_KEYS,
         "MemoryFit": """
             fraction fits capacity_bytes fullest_ipu=fullest.ipu ipus streaming_bytes_per_ipu
             streaming_capacity_bytes_per_ipu
         """,
         "StageMemory": "ipu stages used_bytes by_category_bytes=by_category fullest_tiles=tiles largest",
         "Choice": "given reason legal rejected considered",
+        "ConsideredMapping": "mapping time_to_train_s step_s samples bubble memory",
         **WALL_CLOCK,
     },
     {"Stage.units": units},
@@ -88,6 +89,6 @@ LAW: Final = JsonDocument(
 )
 """On chips that are no IPUs: the keys of a prediction that a scaling law has."""
 COMPARATORS: Final = JsonDocument(
-    "comparators", {"ComparatorReport": "points left_out summaries judged larger passed path"}
+    "comparators", {"ComparatorReport": "points left_out summaries judged larger passed=passes path"}
 )
 """`podsim validate --comparators --json` and `calibrate --comparators --json`; errors are fractions."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from podsim.model.prediction import Considered, Prediction
+from podsim.model.prediction import ConsideredMapping, Prediction
 from podsim.report import numbers
-from podsim.report.doc import NOT_MLPERF, Block, Chart, ChartAxis, DocSeries, Fact, Facts, ReferenceLine
-from podsim.report.handout import Handout, Section, arranged, assumptions, paragraph, sections, titled
-from podsim.report.origins import Used, of_page
+from podsim.report.doc import NOT_MLPERF, Block, Chart, ChartAxis, DocSeries, Fact, Facts, Note, ReferenceLine, Tone
+from podsim.report.handout import Handout, Section, arrange, assumptions, paragraph, sections, with_title
+from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import (
     caveats_view,
     events_view,
@@ -19,15 +19,16 @@ from podsim.report.views import (
     unknown_length_view,
     wall_clock_view,
 )
-from podsim.report.views.lengths_view import skewed
+from podsim.report.views.lengths_view import skew_notes
 from podsim.studies.predict import report as view
 from podsim.studies.predict import sequence_report as phases
 from podsim.studies.predict import summary_report as summary
-from podsim.studies.predict.economics import priced
+from podsim.studies.predict.economics import price
 
 FEWEST = 3  # batches that make a curve
 LARGE = ("Time to train", "Throughput", "Cost per run", "Machine price", "Power")
 """Facts that are shown in large type, as far as there is room."""
+WITHOUT_INTERVALS = "Other batches are shown at their expected times: the chosen one alone is predicted in full."
 TIME_LIMIT = "time_to_train"
 """The requirement that a chart of times shows as a line."""
 
@@ -41,9 +42,9 @@ def page(p: Prediction, question: Mapping[str, Any] | None) -> Handout:
     if question is None:
         return _handout(p, ())
     topology, chip, changes = question.get("topology"), question.get("chip"), question.get("changes", ())
-    if p.timed and not p.money:
-        p = priced(p, topology=topology, chip=chip, changes=changes)
-    used = Used(called=p.topology, topology=topology or p.topology, chip=chip, changes=changes)
+    if p.has_length and not p.money:
+        p = price(p, topology=topology, chip=chip, changes=changes)
+    used = MachineNames(called=p.topology, topology=topology or p.topology, chip=chip, changes=changes)
     paid = p.money.owned if p.money else None
     return _handout(p, of_page([used], [question["workload"]], [paid], [p]))
 
@@ -51,7 +52,7 @@ def page(p: Prediction, question: Mapping[str, Any] | None) -> Handout:
 def _handout(p: Prediction, origins: Iterable[Section]) -> Handout:
     if p.phases:
         doc = phases.document(p, verbose=True)
-        return arranged(doc, answer(p), origins, details=("Wall clock", "Cost"))
+        return arrange(doc, answer(p), origins, details=("Wall clock", "Cost"))
     facts = tuple(summary.summary_facts(p))
     figures = _figures(facts)
     return Handout(
@@ -70,11 +71,11 @@ def answer(p: Prediction) -> str:
     capital = p.money.owned.capital if p.money else None
     currency = p.money.currency if p.money else None
     level = numbers.level(p.interval)
-    if p.timed:
-        time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    if p.has_length:
+        time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
         text = f"Training takes {time.text} ({level}: {time.interval} {time.unit})"
     else:
-        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+        rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
         text = f"{p.topology_title} trains {rate.text} samples/s ({level}: {rate.interval})"
     if cost is not None and currency is not None:
         text += f" and costs {numbers.money(cost.value, currency)} per run"
@@ -84,7 +85,7 @@ def answer(p: Prediction) -> str:
 
 
 def _figures(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    known = [row for row in facts if row.label in LARGE and row.number not in ("", numbers.UNKNOWN)]
+    known = [row for row in facts if row.label in LARGE and row.number not in ("", numbers.NO_VALUE)]
     if len(known) > len(LARGE) - 1:  # of five the throughput is the one to look up
         known = [row for row in known if row.label != "Throughput"]
     return tuple(known[:4])
@@ -92,21 +93,27 @@ def _figures(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 
 def _body(p: Prediction, others: tuple[Fact, ...]) -> Iterator[Section]:
     """Requirements, the chart, the step, mappings and the other facts."""
-    yield titled("Requirements", *requirements_view.blocks(p.requirements))
-    yield titled("Why this batch", *_batches(p))
+    yield with_title("Requirements", *requirements_view.blocks(p.requirements))
+    yield with_title("Why this batch", *_batches(p))
     if p.faults:
-        yield titled("With faults", *faults_view.blocks(p.faults, view.PARTS, verbose=True))
+        yield with_title("With faults", *faults_view.blocks(p.faults, view.PARTS, verbose=True))
     waterfall = view.step_waterfall(p.breakdown_s, coarse=summary.coarse(p))
-    yield titled("Where a step goes", waterfall, *view.fullest(p), *events_view.notes(p))
-    yield titled("In detail", Facts(others))
+    yield with_title("Where a step goes", waterfall, *view.fullest(p), *events_view.notes(p))
+    yield with_title("In detail", Facts(others))
     yield from sections([tuple(view.mapping_blocks(p))])
 
 
 def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
     yield tuple(noise_view.blocks(p.noise, p.run.training_s)) if p.noise else ()
-    for each in (wall_clock_view.blocks, view.paid, grades_view.doubts, grades_view.forms, grades_view.graded):
+    for each in (
+        wall_clock_view.blocks,
+        view.cost_blocks,
+        grades_view.doubts,
+        grades_view.forms,
+        grades_view.grade_blocks,
+    ):
         yield tuple(each(p))
-    yield from (tuple(view.rejected(p)), tuple(view.memory(p)))
+    yield from (tuple(view.rejection_blocks(p)), tuple(view.memory(p)))
 
 
 def _risks(p: Prediction) -> tuple[str, ...]:
@@ -114,7 +121,7 @@ def _risks(p: Prediction) -> tuple[str, ...]:
     return paragraph(
         f"Evidence: {summary.evidence(p).remark}",
         *(note.text for note in view.footer(p) if note.text != NOT_MLPERF),
-        *(note.text for note in skewed(p)),
+        *(note.text for note in skew_notes(p)),
         *(note.text for note in unknown_length_view.notes(p)),
         run_cost_view.age(each.capital for each in owned),
         f"Cost: {run_cost_view.terms(p.money.terms, p.money.currency)}" if p.money else "",
@@ -123,9 +130,9 @@ def _risks(p: Prediction) -> tuple[str, ...]:
     )
 
 
-def _batches(p: Prediction) -> Iterator[Chart]:
+def _batches(p: Prediction) -> Iterator[Block]:
     """Time to train against the global batch, for mappings with the replicas of the answer, and the time limit."""
-    if not p.timed:
+    if not p.has_length:
         return
     mapping = p.mapping
     candidates = {
@@ -139,20 +146,26 @@ def _batches(p: Prediction) -> Iterator[Chart]:
     rows = [row for _, row in sorted(candidates.items())]
     time = p.time_to_train_s
     shift = time.value / own.time_to_train_s if own else 1.0  # times are at the mean samples, the answer is a mean
-    unit = numbers.scale([time.value, *(row.time_to_train_s * shift for row in rows)], numbers.TIME)
 
-    def point(row: Considered) -> tuple[float, float]:
-        return float(row.mapping.global_batch), row.time_to_train_s * shift / unit.factor
+    def seconds(row: ConsideredMapping) -> float:
+        return row.time_to_train_s * shift
 
-    def name(row: Considered) -> str:
-        return f"{row.mapping.global_batch:,}: {unit.text(row.time_to_train_s * shift)}"
+    unit = numbers.scale([time.value, *map(seconds, rows)], numbers.TIME)
 
+    def point(row: ConsideredMapping) -> tuple[float, float]:
+        return float(row.mapping.global_batch), seconds(row) / unit.factor
+
+    def name(row: ConsideredMapping) -> str:
+        return f"{row.mapping.global_batch:,}: {unit.text(seconds(row))}"
+
+    ends = [(seconds(row) / row.estimate.value, row.estimate) for row in rows if row.estimate]
+    band = tuple((near * each.low / unit.factor, near * each.high / unit.factor) for near, each in ends)
     chosen = DocSeries(
         f"Chosen, with its {numbers.level(p.interval)} interval",
         ((float(mapping.global_batch), time.value / unit.factor),),
         joined=False,
         band=((time.low / unit.factor, time.high / unit.factor),),
-        names=(f"{mapping.global_batch:,}: {numbers.shown(time, numbers.TIME).text}",),
+        names=(f"{mapping.global_batch:,}: {numbers.format_estimate(time, numbers.TIME).text}",),
         marked=True,
     )
     yield Chart(
@@ -161,7 +174,11 @@ def _batches(p: Prediction) -> Iterator[Chart]:
         ChartAxis(unit.unit),
         (
             DocSeries(
-                f"{mapping.replicas:,} replicas", tuple(map(point, rows)), joined=False, names=tuple(map(name, rows))
+                f"{mapping.replicas:,} replicas",
+                tuple(map(point, rows)),
+                joined=False,
+                band=band if len(band) == len(rows) else (),
+                names=tuple(map(name, rows)),
             ),
             *((chosen,) if own else ()),
         ),
@@ -171,3 +188,5 @@ def _batches(p: Prediction) -> Iterator[Chart]:
             if check.quantity == TIME_LIMIT
         ),
     )
+    if len(band) < len(rows):
+        yield Note(WITHOUT_INTERVALS, "", Tone.QUIET)

@@ -5,7 +5,7 @@ from collections.abc import Mapping as Times
 from dataclasses import replace
 
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Considered, Prediction, StageMemory
+from podsim.model.prediction import ConsideredMapping, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.report import numbers
@@ -34,7 +34,7 @@ from podsim.report.views import (
     unknown_length_view,
     wall_clock_view,
 )
-from podsim.report.views.lengths_view import aim, skewed
+from podsim.report.views.lengths_view import aim, skew_notes
 from podsim.studies.predict.summary_report import coarse, evidence, next_step, summary_facts
 
 PARTS = {
@@ -67,7 +67,7 @@ REMARKS = {
     Part.STREAMING: "exposed",
 }
 EXAMPLES_OF_REJECTED = 8
-EXPECTED = "times at the mean samples to converge; the time to train above is the mean of simulated MLPerf scores"
+EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated MLPerf scores"
 
 
 def fullest(p: Prediction) -> tuple[Note, ...]:
@@ -77,10 +77,10 @@ def fullest(p: Prediction) -> tuple[Note, ...]:
 
 def answer(p: Prediction) -> str:
     """The answer in one line: "2.5 min (2.1 – 3.1)", or the throughput where no length is stated."""
-    if not p.timed:
-        rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    if not p.has_length:
+        rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
         return f"{rate.text} samples/s ({rate.interval})"
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     return f"{time.text} ({time.interval})"
 
 
@@ -100,11 +100,15 @@ def document(
 
     `verbose` adds breakdown, mappings, memory, assumptions and `extra`.
     """
-    facts = (*summary_facts(p, costs_in_short=costs_in_short), *_with_faults(p, verbose), evidence(p))
+    facts = (
+        *summary_facts(p, costs_in_short=costs_in_short, verbose=verbose),
+        *_with_faults(p, verbose),
+        evidence(p),
+    )
     groups: list[tuple[Block, ...]] = [
         (Heading(title(p)), *_faults(p, verbose)),
         tuple(requirements_view.blocks(p.requirements)),
-        (Facts(facts), *skewed(p)),
+        (Facts(facts), *skew_notes(p)),
     ]
     if verbose:
         groups += [*_details(p), *extra]
@@ -113,8 +117,8 @@ def document(
         )
         groups.append(tuple(footer(p, verbose=True)))
     else:
-        groups += filter(None, (tuple(_noisy(p)), tuple(caveats_view.notes(p.assumptions))))
-        groups[-1] = (*groups[-1], next_step(), *footer(p))
+        groups += filter(None, (tuple(_noisy(p)),))
+        groups[-1] = (*groups[-1], *caveats_view.notes(p.assumptions), next_step(), *footer(p))
     return Doc(tuple(group for group in groups if group))
 
 
@@ -126,14 +130,14 @@ def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
     yield tuple(_noisy(p))
     yield tuple(wall_clock_view.blocks(p))
     yield tuple(mapping_blocks(p))
-    yield tuple(paid(p))
-    for each in (grades_view.doubts, grades_view.forms, grades_view.graded, rejected, memory):
+    yield tuple(cost_blocks(p))
+    for each in (grades_view.doubts, grades_view.forms, grades_view.grade_blocks, rejection_blocks, memory):
         yield tuple(each(p))
 
 
 def _faults(p: Prediction, verbose: bool) -> Iterator[Note]:
     if p.faults and not verbose:
-        yield faults_view.named(p.faults)
+        yield faults_view.fault_note(p.faults)
 
 
 def _with_faults(p: Prediction, verbose: bool) -> Iterator[Fact]:
@@ -148,7 +152,7 @@ def _noisy(p: Prediction) -> Iterable[Block]:
     return noise_view.blocks(p.noise, p.run.training_s) if p.noise else ()
 
 
-def paid(p: Prediction) -> Iterable[Block]:
+def cost_blocks(p: Prediction) -> Iterable[Block]:
     """What the machine and the run cost, where that was asked for."""
     return run_cost_view.blocks(p.money) if p.money else ()
 
@@ -193,7 +197,11 @@ def step_waterfall(breakdown_s: Times[Part, float], *, coarse: bool = False) -> 
 
 
 def _small(size: float, places: int) -> str:
-    return f"< {numbers.fixed(10**-places, places)}" if size < 0.5 * 10**-places else numbers.fixed(size, places)
+    return (
+        f"< {numbers.with_decimals(10**-places, places)}"
+        if size < 0.5 * 10**-places
+        else numbers.with_decimals(size, places)
+    )
 
 
 def mapping_blocks(p: Prediction) -> Iterator[Block]:
@@ -216,17 +224,17 @@ def mapping_blocks(p: Prediction) -> Iterator[Block]:
     )
     yield Note(str(choice.reason))
     if choice.considered:
-        yield from _considered(p)
+        yield from _candidate_blocks(p)
 
 
-def _considered(p: Prediction) -> Iterator[Block]:
+def _candidate_blocks(p: Prediction) -> Iterator[Block]:
     rows = list(p.choice.considered)
     chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
     if chosen is None:
         chosen = 0
         rows.insert(0, _as_considered(p))
-    if not p.timed:
-        yield unknown_length_view.considered(p, rows, chosen)
+    if not p.has_length:
+        yield unknown_length_view.candidate_table(p, rows, chosen)
         return
     figures = 1 if coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
@@ -234,7 +242,7 @@ def _considered(p: Prediction) -> Iterator[Block]:
     samples = numbers.scale([row.samples for row in rows], numbers.COUNT)
     best_s = rows[chosen].time_to_train_s
 
-    def took(row: Considered) -> str:
+    def took(row: ConsideredMapping) -> str:
         if coarse(p) and row is rows[chosen]:
             return ""
         more = numbers.signed_percent(row.time_to_train_s / best_s - 1, 0)
@@ -256,7 +264,7 @@ def _considered(p: Prediction) -> Iterator[Block]:
     titles = f"Step {step.unit}", f"Time {time.unit}", f"Samples {samples.unit}".rstrip()
     yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
     if not coarse(p) and time.number(best_s) != time.number(p.time_to_train_s.value):
-        yield Note(EXPECTED, "", Tone.QUIET)
+        yield Note(EXPECTED_NOTE, "", Tone.QUIET)
     if p.faults:
         yield Note(f"all times {'on the remaining machine' if p.faults.left else 'with the faults'}", "", Tone.QUIET)
 
@@ -279,8 +287,8 @@ def _split(mapping: Mapping) -> tuple[int, ...]:
     return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation, len(mapping.stages)
 
 
-def _as_considered(p: Prediction) -> Considered:
-    return Considered(
+def _as_considered(p: Prediction) -> ConsideredMapping:
+    return ConsideredMapping(
         mapping=p.mapping,
         time_to_train_s=p.time_to_train_s.value,
         step_s=p.step_s.value,
@@ -290,7 +298,7 @@ def _as_considered(p: Prediction) -> Considered:
     )
 
 
-def rejected(p: Prediction) -> Iterator[Block]:
+def rejection_blocks(p: Prediction) -> Iterator[Block]:
     """Why mappings were rejected, and how many."""
     if not p.choice.rejected:
         return
@@ -314,8 +322,8 @@ def memory(p: Prediction) -> Iterator[Block]:
     )
 
     def row(share: StageMemory) -> tuple[str, ...]:
-        texts = (numbers.fixed(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
-        used = numbers.fixed(share.used_bytes / unit.factor, 0)
+        texts = (numbers.with_decimals(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
+        used = numbers.with_decimals(share.used_bytes / unit.factor, 0)
         stages = ", ".join(map(str, share.stages))
         return str(share.ipu), stages, *texts, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podsim.files import scenarios
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
     from podsim.scenario import Scenario
 
 
-@checked
+@check_arguments
 def read_scenario(file: str | Path) -> Scenario:
     """The scenario that a TOML file describes (docs/reference/formats.md, podsim.scenario/1).
 
@@ -21,7 +21,7 @@ def read_scenario(file: str | Path) -> Scenario:
     return scenarios.scenario(Path(file))
 
 
-@checked
+@check_arguments
 def write_scenario(scenario: Scenario, file: str | Path) -> None:
     """Write a scenario as a TOML file that `read_scenario` reads back; InputError where it cannot be written."""
     scenarios.write(scenario, Path(file))

@@ -43,16 +43,16 @@ def document(
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{title} ({prediction.ipus:,} × {prediction.chip})"),),
         tuple(requirements_view.blocks(prediction.requirements)),
-        (Facts(tuple(_facts(prediction, costs_in_short))),),
+        (Facts(tuple(_facts(prediction, costs_in_short, verbose))),),
         (_phases(prediction),),
     ]
     if verbose:
         groups += [
             (Heading("Step time breakdown, mean of all steps"), view.step_bars(prediction)),
             tuple(wall_clock_view.blocks(prediction)),
-            tuple(view.paid(prediction)),
+            tuple(view.cost_blocks(prediction)),
             tuple(grades_view.doubts(prediction)),
-            tuple(grades_view.graded(prediction)),
+            tuple(grades_view.grade_blocks(prediction)),
             *extra,
             (Heading("Assumptions"), *(Note(str(note), "·") for note in prediction.assumptions)),
         ]
@@ -64,14 +64,14 @@ def document(
     return Doc(tuple(group for group in groups if group))
 
 
-def _facts(prediction: Prediction, costs_in_short: bool) -> Iterable[Fact]:
+def _facts(prediction: Prediction, costs_in_short: bool, verbose: bool) -> Iterable[Fact]:
     yield summary.time_to_train(prediction)
     yield from wall_clock_view.facts(prediction)
     yield summary.throughput(prediction, f"mean of all phases, MFU {summary.mfu(prediction)}")
     yield summary.bottleneck(prediction)
     yield summary.overhead(prediction)
     if prediction.money:
-        yield from run_cost_view.facts(prediction.money, in_short=costs_in_short)
+        yield from run_cost_view.facts(prediction.money, in_short=costs_in_short, verbose=verbose)
 
 
 def _phases(prediction: Prediction) -> DocTable:

@@ -18,7 +18,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import answering, comparator_runs, near_batches, workload_sequence
 from podsim.predicting import job_wall_clock
-from podsim.predicting.unknown_length import untimed
+from podsim.predicting.unknown_length import without_length
 from podsim.resolve import resolve
 from podsim.studies.argument_check import takes_scenario
 
@@ -54,7 +54,7 @@ def predict(
                 code="conflicting-flags",
                 hint="leave out --compile",
             )
-        return comparator_runs.predicted(scenario, run)
+        return comparator_runs.predict(scenario, run)
     comparator_runs.refuse_chips(scenario.machine)
     answers, clocks = [], []
     times, rates, program = start_times_file.times(), failures_file.failures().value, ProgramStart(compile)
@@ -64,7 +64,8 @@ def predict(
             replace(scenario, workload=workload), needs_length=needs_length, also="noise." if engine.steps else ""
         )
         prediction, case = answering.answer(case, on_progress)
-        advised = _few_updates(near_batches.advised(prediction, case), case)
+        prediction = near_batches.with_intervals(prediction, case)
+        advised = _few_updates(near_batches.with_advice(prediction, case), case)
         answers.append(_with_noise(advised, case))
         clocks.append(job_wall_clock.wall_clock(answers[-1], case.question, times, rates, program))
     whole = run.whole(answers)
@@ -93,7 +94,7 @@ def _with_noise(answer: Prediction, case: Case) -> Prediction:
     """The answer with simulated steps, if any are wanted; without a length of the run one of its steps alone."""
     steps, scale = case.scenario.engine.steps, case.scenario.engine.noise_scale
     if case.missing:
-        return untimed(answer, case.missing)
+        return without_length(answer, case.missing)
     if scale is not None and not steps:
         raise InputError("--noise-scale goes with --steps", code="conflicting-flags", hint="--steps 1000")
     if not steps:

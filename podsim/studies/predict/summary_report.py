@@ -15,15 +15,15 @@ from podsim.report.views import (
     unknown_length_view,
     wall_clock_view,
 )
-from podsim.report.views.lengths_view import skewed
+from podsim.report.views.lengths_view import skew_notes
 
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
 
-def summary_facts(p: Prediction, *, costs_in_short: bool = False) -> Iterator[Fact]:
+def summary_facts(p: Prediction, *, costs_in_short: bool = False, verbose: bool = True) -> Iterator[Fact]:
     """Time, throughput, bottleneck, mapping, memory, length and money, of which `costs_in_short` has two lines."""
-    if p.timed:
+    if p.has_length:
         yield time_to_train(p)
         yield from wall_clock_view.facts(p)
         yield throughput(p, f"{_per_ipu(p)} samples/s per IPU, MFU {mfu(p)}")
@@ -33,14 +33,14 @@ def summary_facts(p: Prediction, *, costs_in_short: bool = False) -> Iterator[Fa
     yield bottleneck(p)
     yield from _mapping(p)
     yield peak_sram(p)
-    if p.timed:
+    if p.has_length:
         yield _length(p)
         yield _steps(p)
         yield overhead(p)
     else:
         yield unknown_length_view.length(p)
     if p.money:
-        yield from run_cost_view.facts(p.money, in_short=costs_in_short)
+        yield from run_cost_view.facts(p.money, in_short=costs_in_short, verbose=verbose)
 
 
 def next_step() -> Facts:
@@ -50,22 +50,22 @@ def next_step() -> Facts:
 
 def time_to_train(p: Prediction) -> Fact:
     """The time to train with its interval."""
-    time = numbers.shown(p.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     interval = f"{numbers.level(p.interval)}: {time.interval}"
-    return Fact("Time to train", time.number, time.unit, f"{interval}{_scored(p)}", strong=True)
+    return Fact("Time to train", time.number, time.unit, f"{interval}{_score_text(p)}", strong=True)
 
 
-def _scored(p: Prediction) -> str:
+def _score_text(p: Prediction) -> str:
     """By how much the score of several runs differs from the run shown, whose steps and overhead the page lists."""
     more = p.time_to_train_s.value / p.run.total_s - 1
-    if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skewed(p)):
+    if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skew_notes(p)):
         return ""
     return f"; one run {numbers.time(p.run.total_s)}, MLPerf mean {numbers.signed_percent(more)}"
 
 
 def throughput(p: Prediction, remark: str) -> Fact:
     """Samples a second while training."""
-    rate = numbers.shown(p.throughput_samples_per_s, numbers.COUNT)
+    rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
     return Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), remark)
 
 
@@ -76,11 +76,11 @@ def bottleneck(p: Prediction) -> Fact:
 
 def evidence(p: Prediction) -> Fact:
     """Shares of the time to train by evidence, in words."""
-    estimate = p.time_to_train_s if p.timed else p.step_s
+    estimate = p.time_to_train_s if p.has_length else p.step_s
     parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
         parts.append("faults modelled, not measured")
-    elif grades_view.calibrated(p):
+    elif grades_view.is_calibrated(p) and not coarse(p):
         parts.append(p.calibration)
     return Fact("Evidence", "", remark="; ".join(parts))
 
@@ -91,7 +91,7 @@ def _per_ipu(p: Prediction) -> str:
 
 def coarse(p: Prediction) -> bool:
     """Whether what is answered lies so far out that its times show few digits."""
-    return numbers.is_coarse(p.time_to_train_s if p.timed else p.step_s)
+    return numbers.is_coarse(p.time_to_train_s if p.has_length else p.step_s)
 
 
 def mfu(p: Prediction) -> str:
@@ -101,7 +101,7 @@ def mfu(p: Prediction) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Fact]:
     mapping = p.mapping
-    stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared(p)}"
+    stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
     ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
     replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
@@ -112,7 +112,7 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     yield from tokens_view.batch(p)
 
 
-def _shared(p: Prediction) -> str:
+def _shared_stages(p: Prediction) -> str:
     """Which stages lie on one IPU, where a pipeline has more stages than IPUs."""
     several = [share for share in p.memory.ipus if len(share.stages) > 1]
     if p.mapping.schedule is Schedule.PHASED or not several or len(p.memory.ipus) == 1:
@@ -123,7 +123,7 @@ def _shared(p: Prediction) -> str:
 
 def packing(p: Prediction) -> float:
     """Samples of the data over those that the global batch counts: packed rows hold more than their nominal number."""
-    if not p.timed or p.phases:
+    if not p.has_length or p.phases:
         return 1.0
     return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
 
@@ -134,7 +134,7 @@ def peak_sram(p: Prediction) -> Fact:
     parts = [fullest(fit)] if count > 1 else []
     if fit.streaming_bytes_per_ipu:
         parts.append(f"and {numbers.amount(fit.streaming_bytes_per_ipu)} per IPU in streaming memory")
-    return Fact("Peak SRAM", numbers.fixed(fit.fraction * 100, 0), "%", ", ".join(parts))
+    return Fact("Peak SRAM", numbers.with_decimals(fit.fraction * 100, 0), "%", ", ".join(parts))
 
 
 def fullest(fit: MemoryFit) -> str:
@@ -144,10 +144,10 @@ def fullest(fit: MemoryFit) -> str:
 
 def _length(p: Prediction) -> Fact:
     estimate = p.samples_to_converge
-    samples = numbers.shown(estimate, numbers.COUNT)
+    samples = numbers.format_estimate(estimate, numbers.COUNT)
     interval = f"{numbers.level(p.interval)}: {samples.interval}"
     if estimate.low == estimate.high:
-        interval = "default of the workload" if p.length_default else _given(p)
+        interval = "default of the workload" if p.length_default else _given_length(p)
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run stops at evaluation {p.run.evaluations:,}, {stop}"
@@ -155,7 +155,7 @@ def _length(p: Prediction) -> Fact:
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 
 
-def _given(p: Prediction) -> str:
+def _given_length(p: Prediction) -> str:
     """The length of a run that a flag states; in tokens too, of a language model."""
     if p.global_batch_tokens is None:
         return "given"
@@ -164,11 +164,11 @@ def _given(p: Prediction) -> str:
 
 
 def _steps(p: Prediction) -> Fact:
-    step = numbers.shown(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
+    step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     packed = p.mapping.global_batch * packing(p)
     of = f" of {numbers.significant(packed)} samples on average" if packed != p.mapping.global_batch else ""
-    return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.counted(p.run.steps, 'step')}{of}")
+    return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 
 def overhead(p: Prediction) -> Fact:
@@ -176,7 +176,7 @@ def overhead(p: Prediction) -> Fact:
     run, figures = p.run, 1 if coarse(p) else 2
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
     if not outside_s:
-        return Fact("Run overhead", numbers.UNKNOWN, "", "start-up, evaluation, checkpoints: not included")
+        return Fact("Run overhead", numbers.NO_VALUE, "", "start-up, evaluation, checkpoints: not included")
     unit = numbers.scale(outside_s, numbers.TIME)
     parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
     if run.evaluations:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -24,7 +24,7 @@ VERBS: Final = {
                 "sampler",
                 "abc-covid19, mcmc-hmc, or a file that says what is done with one sample.",
                 a.NAME_OR_FILE,
-                default=REQUIRED,
+                default=NO_DEFAULT,
             ),
             a.count(
                 "samples",

@@ -11,8 +11,8 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import SourceKind
 from podsim.resolve import topology as machine_of
-from podsim.scenario import MachineSpec, spelled
-from podsim.studies.argument_check import checked
+from podsim.scenario import MachineSpec, change_texts
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.sample import sampler_run as predicting
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.model.sampler import SamplerReport
 
 
-@checked
+@check_arguments
 def sample(
     sampler: str,
     *,
@@ -35,7 +35,7 @@ def sample(
     """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
     document = files.sampler(sampler)
     machine = machine_of(
-        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
+        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), change_texts(changes)
     ).value
     stated_machines.refuse(machine, "samplers")
     report = predicting.report(document.value, samples, machine, rounds)

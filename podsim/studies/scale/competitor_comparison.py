@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from podsim.planning.competitors import Competitor
     from podsim.planning.ownership import OwnershipTerms
-    from podsim.planning.workload_sequence import Named
+    from podsim.planning.workload_sequence import NamedRun
     from podsim.scenario import Scenario
     from podsim.studies.scale.result import ScaleReport
 
 
-def compared(
-    report: ScaleReport, names: Sequence[str], run: Named, scenario: Scenario, terms: OwnershipTerms
+def with_competitors(
+    report: ScaleReport, names: Sequence[str], run: NamedRun, scenario: Scenario, terms: OwnershipTerms
 ) -> ScaleReport:
     """The report with competitors at their published sizes between the smallest and the largest machine.
 
     Where a competitor has none there, at the size that is nearest. One of which nothing is published is a note.
     """
-    if run.run.phases is not None or not report.timed:
+    if run.run.phases is not None or not report.has_length:
         note = AnswerNote.of(NoteCode.COMPARATORS_LEFT_OUT, names=tuple(names))
         return replace(report, notes=(*report.notes, note))
     known: list[Competitor] = []

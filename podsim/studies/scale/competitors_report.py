@@ -27,9 +27,7 @@ def line(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     without = [name for name, sizes in _machines(report) if _cost(sizes[0]) is None]
     if without:
         texts.append(f"no price known of {', '.join(without)}: compared on time")
-    if not verbose:
-        texts.append("-v lists every size")
-    yield Note("; ".join(texts), "Against")
+    yield Note("; ".join(texts), "Against", hint="" if verbose else "-v lists every size")
 
 
 def _cost(item: Competitor) -> str | None:
@@ -41,7 +39,7 @@ def _cost(item: Competitor) -> str | None:
 def _short(sizes: Sequence[Competitor]) -> str:
     """The size with a run of the newest round, of several the largest."""
     item = max(sizes, key=lambda item: (max((run.round for run in item.published), default=""), item.prediction.chips))
-    time = numbers.shown(item.prediction.time_to_train_s, numbers.TIME)
+    time = numbers.format_estimate(item.prediction.time_to_train_s, numbers.TIME)
     published, cost = best_published(item.published), _cost(item)
     also = f", published {published}" if published else ""
     return f"{item.name} {time.text} ({time.interval}){also}{f', {cost} per run' if cost else ''}"
@@ -74,7 +72,7 @@ def _row(item: Competitor, unit: numbers.Scale) -> tuple[str, ...]:
         f"{unit.number(time.low)} – {unit.number(time.high)}",
         ", ".join(f"{unit.number(run.time_to_train_s)} ({run.round})" for run in item.published),
         numbers.significant(p.throughput_samples_per_s.value),
-        _cost(item) or numbers.UNKNOWN,
+        _cost(item) or numbers.NO_VALUE,
         short_grade(time),
     )
 
@@ -90,7 +88,7 @@ def series(report: ScaleReport, unit: numbers.Scale) -> Iterator[DocSeries]:
         )
 
 
-def published(report: ScaleReport, unit: numbers.Scale) -> tuple[tuple[float, float], ...]:
+def published_points(report: ScaleReport, unit: numbers.Scale) -> tuple[tuple[float, float], ...]:
     """Published runs of competitors as points of the chart."""
     return tuple(
         (float(item.prediction.chips), run.time_to_train_s / unit.factor)

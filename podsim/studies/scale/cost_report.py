@@ -17,29 +17,31 @@ def extra_usd(small: Prediction, large: Prediction) -> float | None:
     return None if costs[0] is None or costs[1] is None else costs[1] - costs[0]
 
 
-def signed(usd: float, money: Currency) -> str:
+def with_sign(usd: float, money: Currency) -> str:
     """An amount with its sign, "+$1.55"."""
     return f"{'+' if usd >= 0 else '−'}{numbers.money(abs(usd), money)}"
 
 
 def currency(report: ScaleReport) -> Currency:
     """The currency of all amounts."""
-    return next((prediction.money.currency for prediction in report.answered if prediction.money), DOLLARS)
+    return next((prediction.money.currency for prediction in report.predictions if prediction.money), DOLLARS)
 
 
 def cell(p: Prediction) -> str:
     """Cost of a run."""
     cost = p.money.run_usd if p.money else None
     if cost is None or p.money is None:
-        return numbers.UNKNOWN
+        return numbers.NO_VALUE
     return numbers.money(cost.value, p.money.currency, 1 if numbers.is_coarse(cost) else 3)
 
 
 def terms(report: ScaleReport) -> Iterator[Note]:
     """The terms and the prices behind the cost of a run; `podsim predict --money` says them of one machine."""
-    result = next((prediction.money for prediction in report.answered if prediction.money), None)
+    result = next((prediction.money for prediction in report.predictions if prediction.money), None)
     if result is not None:
-        yield from run_cost_view.priced_by(prediction.money.owned for prediction in report.answered if prediction.money)
+        yield from run_cost_view.priced_by(
+            prediction.money.owned for prediction in report.predictions if prediction.money
+        )
         text = run_cost_view.terms(result.terms, result.currency)
         yield Note(
             f"Cost per run: its share of the machine with hosts, and energy; {text}",
@@ -55,13 +57,13 @@ def age(report: ScaleReport) -> Iterator[Note]:
 
 def monies(report: ScaleReport) -> list[Money]:
     """What every machine and every competitor costs, as far as it is known."""
-    each = (*(p.money for p in report.answered), *(item.prediction.money for item in report.against))
+    each = (*(p.money for p in report.predictions), *(item.prediction.money for item in report.against))
     return [money for money in each if money]
 
 
 def rent_columns(report: ScaleReport) -> tuple[Column, ...]:
     """What renting costs, where a rent is stated."""
-    if not any(prediction.money and prediction.money.rent for prediction in report.answered):
+    if not any(prediction.money and prediction.money.rent for prediction in report.predictions):
         return ()
     return Column("Rent/run", number=True, priority=1), Column("Break-even h", number=True, priority=2)
 
@@ -75,12 +77,12 @@ def rent_cells(report: ScaleReport, row: ScaleRow) -> tuple[str, ...]:
         return "", ""
     hours = money.rent.break_even_hours
     cost = numbers.money(money.rent.run_usd.value, money.currency)
-    return cost, numbers.UNKNOWN if hours is None else numbers.count(hours)
+    return cost, numbers.NO_VALUE if hours is None else numbers.count(hours)
 
 
 def ownership(report: ScaleReport) -> Iterator[Block]:
     """The total cost of ownership of each machine, with the assumptions of the last."""
-    monies = [(p.topology, p.money) for p in report.answered if p.money and p.money.total]
+    monies = [(p.topology, p.money) for p in report.predictions if p.money and p.money.total]
     if not monies:
         return
     _, last = monies[-1]

@@ -13,8 +13,8 @@ SCALE: Final = JsonDocument(
         """,
         "ScaleRow": "topology ipus refused efficiency time_efficiency +prediction published",
         "Prediction": """
-            time_to_train_s[timed] throughput_samples_per_s throughput_per_ipu_samples_per_s
-            samples_to_converge[timed] mapping step_s=step_s.value breakdown_s outside_steps_s=run.outside_steps_s
+            time_to_train_s[has_length] throughput_samples_per_s throughput_per_ipu_samples_per_s
+            samples_to_converge[has_length] mapping step_s=step_s.value breakdown_s outside_steps_s=run.outside_steps_s
             mfu money goodput? limited_by assumptions length_flags?
         """,
         "Mapping": "replicas ipus_per_replica micro_batch accumulation global_batch",

@@ -34,10 +34,10 @@ def laws(report: ScaleReport) -> Iterator[Block]:
         )
     if facts and report.scaling is Scaling.BEST:
         yield Note(
-            "Batch and mapping differ between machines: the laws describe the best run on each. --scaling strong or "
-            "weak keeps one batch.",
+            "Batch and mapping differ between machines: the laws describe the best run on each.",
             "",
             Tone.QUIET,
+            hint="--scaling strong or weak keeps one batch",
         )
 
 
@@ -50,13 +50,13 @@ def _error(law: ScalingCurve) -> str:
 
 
 def _knees(report: ScaleReport) -> Iterator[Note]:
-    largest, gain = report.answered[-1].ipus, numbers.percent(report.knee_gain)
+    largest, gain = report.predictions[-1].ipus, numbers.percent(report.knee_gain)
     if report.universal:
         if report.knee_ipus is None:
             text = f"none: every doubling gains at least {gain} in throughput"
         else:
             beyond = ", beyond the machines compared" if report.knee_ipus > largest else ""
-            beyond = ", below the machines compared" if report.knee_ipus < report.answered[0].ipus else beyond
+            beyond = ", below the machines compared" if report.knee_ipus < report.predictions[0].ipus else beyond
             text = f"beyond {_ipus(report.knee_ipus)} a doubling gains less than {gain} in throughput, by the "
             text += f"universal law{beyond}"
         if report.peak_ipus is not None:
@@ -66,7 +66,7 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
         yield Note(text, "Throughput knee", Tone.STRONG)
     short = next((doubling for doubling in report.doublings if doubling.throughput < report.knee_gain), None)
     if short:
-        time = f" and {numbers.percent(short.time)} in time to train" if report.timed else ""
+        time = f" and {numbers.percent(short.time)} in time to train" if report.has_length else ""
         yield Note(
             f"the doubling from {short.from_ipus:,} to {short.to_ipus:,} IPUs gains "
             f"{numbers.percent(short.throughput)} in throughput{time}, the first below {gain}",

@@ -14,7 +14,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.sizes import sizes
 from podsim.model.training import Division
-from podsim.planning.workload_sequence import Named, once
+from podsim.planning.workload_sequence import NamedRun, once
 from podsim.resolve import family_chip
 from podsim.scenario import MachineSpec, Scenario
 from podsim.studies.scale import law as scaling_law
@@ -97,7 +97,7 @@ class Series:
     """One scenario on machines of growing size; `answer` predicts it on one of them."""
 
     scenario: Scenario
-    run: Named
+    run: NamedRun
     machines: Sequence[SeriesMachine]
     scaling: Scaling
     knee_gain: float
@@ -169,8 +169,10 @@ def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tu
             raise
         refused = ": ".join((no.message, *no.context[:1]))
         division = Division(series.scenario.length.division)
-        return replace(row, refused=refused, published=_published(series, machine.name, division)), no
-    return replace(row, prediction=prediction, published=_published(series, machine.name, prediction.division)), None
+        return replace(row, refused=refused, published=_published_times(series, machine.name, division)), no
+    return replace(
+        row, prediction=prediction, published=_published_times(series, machine.name, prediction.division)
+    ), None
 
 
 def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Scenario:
@@ -182,7 +184,7 @@ def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Sce
     return replace(varied, mapping=replace(varied.mapping, global_batch=round(first.mapping.global_batch * grown)))
 
 
-def _published(series: Series, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
+def _published_times(series: Series, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
     """What published runs of the workload took on a machine."""
     packing = series.run.models[0].packing
     return tuple(
@@ -203,7 +205,7 @@ def _with_efficiency(row: ScaleRow, first: Prediction) -> ScaleRow:
     p = row.prediction
     if p is None:
         return row
-    speedup = first.time_to_train_s.value / p.time_to_train_s.value if p.timed else None
+    speedup = first.time_to_train_s.value / p.time_to_train_s.value if p.has_length else None
     return replace(
         row,
         efficiency=_sample_ipu_s(first) / _sample_ipu_s(p),
@@ -233,7 +235,7 @@ def _together(series: Series, rows: tuple[ScaleRow, ...]) -> ScaleReport:
         knee_gain=series.knee_gain,
         knee_ipus=scaling_law.knee(universal, series.knee_gain) if universal else None,
         peak_ipus=scaling_law.peak(universal) if universal else None,
-        grown=grown(predictions[0], predictions[-1]),
+        grown=growth(predictions[0], predictions[-1]),
         preset=series.preset or "",
         notes=series.notes,
     )
@@ -249,7 +251,7 @@ def _doubling(small: Prediction, large: Prediction) -> Doubling:
     )
 
 
-def grown(first: Prediction, last: Prediction) -> Mapping[Part, float]:
+def growth(first: Prediction, last: Prediction) -> Mapping[Part, float]:
     """What each part of a step adds to the IPU time of a sample, over all of it on the first machine, most first.
 
     The shares add up to 1 / efficiency - 1.

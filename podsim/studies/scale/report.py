@@ -25,8 +25,8 @@ from podsim.report.doc import (
     ReferenceLine,
     Tone,
 )
-from podsim.report.handout import Handout, Section, arranged
-from podsim.report.origins import Groups, Used, of_page
+from podsim.report.handout import Handout, Section, arrange
+from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view
 from podsim.report.views.grades_view import short_grade
 from podsim.report.views.lengths_view import aim
@@ -42,10 +42,11 @@ BATCH = {
     Scaling.WEAK: "growing with the machine",
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
+MOST_TEXT = 84  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up in time to train per IPU."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
-SAVED = "Saved and extra cost: against the machine before."
+SAVED_NOTE = "Saved and extra cost: against the machine before."
 SHARES = "Bubble, all-reduce and rack steps: share of a step."
 OVERHEAD = "Overhead: share of the run before, between and after steps."
 FEWEST = 2  # machines that make a curve
@@ -53,9 +54,9 @@ FEWEST = 2  # machines that make a curve
 
 def answer(report: ScaleReport) -> str:
     """The answer in one line: "28.2 min on 16 IPUs to 2.91 min on 1,024: 9.7 × for 64 × the IPUs"."""
-    if not report.timed:
+    if not report.has_length:
         return untimed_scaling.answer(report)
-    first, last = report.answered[0], report.answered[-1]
+    first, last = report.predictions[0], report.predictions[-1]
     times = [
         f"{numbers.time(prediction.time_to_train_s.value)} on {prediction.ipus:,} IPUs" for prediction in (first, last)
     ]
@@ -68,21 +69,21 @@ def answer(report: ScaleReport) -> str:
 def page(report: ScaleReport, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of the machines and of the workload come from, if that is known."""
     origins = _origins(report, question) if question is not None else ()
-    shown = arranged(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
+    shown = arrange(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
     shown = replace(shown, figures=tuple(_figures(report)) or shown.figures)
-    return shown.with_risks(*(text for each in report.answered for text in caveats_view.texts(each.assumptions)))
+    return shown.with_risks(*(text for each in report.predictions for text in caveats_view.texts(each.assumptions)))
 
 
 def _figures(report: ScaleReport) -> Iterator[Fact]:
     """How far scaling pays, the time and the cost there, and the fastest machine, for large type."""
     knee = _knee(report)
-    if knee is None or not report.timed:
+    if knee is None or not report.has_length:
         return
-    fastest = min(report.answered, key=lambda p: p.time_to_train_s.value)
+    fastest = min(report.predictions, key=lambda p: p.time_to_train_s.value)
     gain = f"each doubling at least {numbers.short(1 + report.knee_gain, 3)}× as fast"
     yield Fact("Scaling pays up to", f"{knee.ipus:,}", "IPUs", gain)
     for title, p in (("Time to train there", knee), ("Fastest", fastest)):
-        time = numbers.shown(p.time_to_train_s, numbers.TIME)
+        time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
         interval = f"{numbers.level(report.interval)}: {time.interval}"
         yield Fact(title, time.number, time.unit, interval, f"on {p.ipus:,} IPUs")
     if cost_report.cell(knee):
@@ -91,18 +92,20 @@ def _figures(report: ScaleReport) -> Iterator[Fact]:
 
 def _knee(report: ScaleReport) -> Prediction | None:
     """The largest machine up to which each doubling gains as much as is asked; None where only one is compared."""
-    pairs = [*pairwise(report.answered)]
+    pairs = [*pairwise(report.predictions)]
     slow = next((small for small, large in pairs if _gain(report, small, large) < report.knee_gain), None)
-    return (slow or report.answered[-1]) if pairs else None
+    return (slow or report.predictions[-1]) if pairs else None
 
 
 def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
     machines = [
-        Used(called=row.topology, topology=row.topology, chip=question.get("chip"), changes=question.get("changes", ()))
+        MachineNames(
+            called=row.topology, topology=row.topology, chip=question.get("chip"), changes=question.get("changes", ())
+        )
         for row in report.rows
     ]
     paid = [money.owned for money in cost_report.monies(report)]
-    return of_page(machines, [question["workload"]], paid, report.answered)
+    return of_page(machines, [question["workload"]], paid, report.predictions)
 
 
 def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
@@ -113,15 +116,15 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     """
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"{report.workload_title}, {aim(report.answered[0])}, global batch {_batch(report)}"),
+            Heading(f"{report.workload_title}, {aim(report.predictions[0])}, global batch {_batch(report)}"),
             *_verdict(report),
         ),
-        (_machines(report, verbose=verbose), *_refused(report, verbose=verbose)),
+        (_machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
         tuple(_charts(report)),
         (
-            *(_grown(report, verbose=verbose) if verbose or not report.against else ()),
+            *(_growth_blocks(report, verbose=verbose) if verbose or not report.against else ()),
             *caveats_view.of_several(
-                {prediction.topology: prediction.assumptions for prediction in report.answered}, verbose=verbose
+                {prediction.topology: prediction.assumptions for prediction in report.predictions}, verbose=verbose
             ),
             *competitors_report.line(report, verbose=verbose),
             *cost_report.age(report),
@@ -129,13 +132,13 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
             *(() if verbose else _footer(report)),
         ),
     ]
-    groups += (*_in_full(report), tuple(_footer(report, events_view.agreement(report.answered)))) if verbose else ()
+    groups += (*_in_full(report), tuple(_footer(report, events_view.agreement(report.predictions)))) if verbose else ()
     return Doc(tuple(group for group in groups if group))
 
 
 def _footer(report: ScaleReport, checked: str = "") -> Iterator[Note]:
     """What answers are calibrated on, after how the event simulation agrees with them."""
-    yield Note(" · ".join(filter(None, (checked, report.answered[0].calibration, NOT_MLPERF))), "", Tone.QUIET)
+    yield Note(" · ".join(filter(None, (checked, report.predictions[0].calibration, NOT_MLPERF))), "", Tone.QUIET)
 
 
 def _in_full(report: ScaleReport) -> Iterator[Section]:
@@ -144,15 +147,15 @@ def _in_full(report: ScaleReport) -> Iterator[Section]:
     yield from (tuple(cost_report.terms(report)), tuple(cost_report.ownership(report)))
     yield tuple(competitors_report.table(report))
     yield Heading("Mappings"), _mappings(report)
-    yield from (tuple(_limits(report)), tuple(_assumed(report)))
+    yield from (tuple(_limits(report)), tuple(_assumption_blocks(report)))
 
 
 def _verdict(report: ScaleReport) -> Iterator[Note]:
     """Where scaling stops paying, in minutes and money for the doubling that no longer does."""
-    pairs = [*pairwise(report.answered)]
+    pairs = [*pairwise(report.predictions)]
     if not pairs:
         return
-    least, last = report.knee_gain, report.answered[-1]
+    least, last = report.knee_gain, report.predictions[-1]
     doubling = next((pair for pair in pairs if _gain(report, *pair) < least), None)
     if doubling is None:
         text = f"Up to {last.ipus:,} IPUs, the largest machine compared, each doubling is at least "
@@ -175,13 +178,13 @@ def _apart(value: float, limit: float) -> tuple[str, str]:
 
 def _differences(report: ScaleReport, small: Prediction, large: Prediction) -> str:
     """The change of a run's time and cost on the larger machine: " (−59.5 s, +$2.26/run)"."""
-    if not report.timed:
+    if not report.has_length:
         return ""
     longer_s = large.time_to_train_s.value - small.time_to_train_s.value
     text = f"{'+' if longer_s >= 0 else '−'}{numbers.time(abs(longer_s))}"
     extra = cost_report.extra_usd(small, large)
     if extra is not None:
-        text += f", {cost_report.signed(extra, cost_report.currency(report))}/run"
+        text += f", {cost_report.with_sign(extra, cost_report.currency(report))}/run"
     return f" ({text})"
 
 
@@ -189,7 +192,7 @@ def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
     """What a larger machine gains for each doubling of IPUs: in time to train, or in throughput without a length."""
     ratio = (
         small.time_to_train_s.value / large.time_to_train_s.value
-        if report.timed
+        if report.has_length
         else large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
     )
     doublings = math.log2(large.ipus / small.ipus) if large.ipus > small.ipus else 1.0
@@ -199,9 +202,9 @@ def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
 def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """What to ask next."""
     if not verbose:
-        name = report.answered[-1].topology
+        name = report.predictions[-1].topology
         yield Note(
-            f"podsim explain {report.answered[-1].workload} --topology {name} (why); "
+            f"podsim explain {report.predictions[-1].workload} --topology {name} (why); "
             "-v adds scaling laws, mappings, sources",
             "Next",
             Tone.QUIET,
@@ -214,21 +217,21 @@ def _batch(report: ScaleReport) -> str:
 
 def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
     """A row a machine; `verbose` adds shares of a step."""
-    if not report.timed:
+    if not report.has_length:
         return untimed_scaling.machines(report)
-    unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.answered], numbers.TIME)
+    unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.predictions], numbers.TIME)
     level = numbers.level(report.interval)
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
         Column(f"Time {unit.unit}", number=True),
         Column(level, number=True, priority=1),
-        Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED if verbose else ""),
+        Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED_NOTE if verbose else ""),
         Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
         Column("Samples/s", number=True, priority=6),
         Column("Efficiency", number=True, priority=3, note=EFFICIENCY),
         Column("Cost/run", number=True, priority=2),
-        Column("Extra cost", number=True, priority=5, note=SAVED if verbose else ""),
+        Column("Extra cost", number=True, priority=5, note=SAVED_NOTE if verbose else ""),
         Column("Evidence", priority=1),
     )
     details = (
@@ -258,7 +261,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
 
 def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
     """What failures make of a run, where they are asked for."""
-    if not any(prediction.goodput for prediction in report.answered):
+    if not any(prediction.goodput for prediction in report.predictions):
         return ()
     return Column("Goodput", number=True, priority=1), Column(f"Ends in {unit.unit}", number=True, priority=1)
 
@@ -277,7 +280,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
     if p is None:
         return row.topology, f"{row.ipus:,}", "no", "", "", published, *([""] * 5)
     time = _in_unit(p.time_to_train_s, unit)
-    saved = "" if smaller is None else _saved(smaller.time_to_train_s.value - p.time_to_train_s.value, unit, time)
+    saved = "" if smaller is None else _time_saved(smaller.time_to_train_s.value - p.time_to_train_s.value, unit, time)
     extra = None if smaller is None else cost_report.extra_usd(smaller, p)
     return (
         row.topology,
@@ -289,16 +292,16 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
         numbers.significant(p.throughput_samples_per_s.value),
         numbers.percent(row.time_efficiency),
         cost_report.cell(p),
-        "" if extra is None or p.money is None else cost_report.signed(extra, p.money.currency),
+        "" if extra is None or p.money is None else cost_report.with_sign(extra, p.money.currency),
         short_grade(p.time_to_train_s),
     )
 
 
-def _saved(shorter_s: float, unit: numbers.Scale, time: numbers.FormattedEstimate) -> str:
+def _time_saved(shorter_s: float, unit: numbers.Scale, time: numbers.FormattedEstimate) -> str:
     """A difference of times [s] in the unit of its column, with no more decimals than the time itself has."""
     text = unit.number(shorter_s)
     most = len(time.number.partition(".")[2])
-    return text if len(text.partition(".")[2]) <= most else numbers.fixed(shorter_s / unit.factor, most)
+    return text if len(text.partition(".")[2]) <= most else numbers.with_decimals(shorter_s / unit.factor, most)
 
 
 def _in_unit(estimate: Estimate, unit: numbers.Scale) -> numbers.FormattedEstimate:
@@ -326,12 +329,12 @@ def _share(p: Prediction, part: Part) -> str:
     return numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
 
 
-def _refused(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
-    if not report.timed:
+def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+    if not report.has_length:
         yield from untimed_scaling.legend(report)
         yield from _left_out(report, verbose=verbose)
         return
-    if any(prediction.goodput for prediction in report.answered):
+    if any(prediction.goodput for prediction in report.predictions):
         yield Note(
             "Goodput: useful share of the time with failures, checkpoints at the best interval; "
             f"{caveats_view.FAILURE_RATES}",
@@ -345,7 +348,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """IPUs and machines without work, and batches that are not those published."""
     used = [
         f"{prediction.mapping.ipus:,} of {prediction.topology}"
-        for prediction in report.answered
+        for prediction in report.predictions
         if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
     ]
     if used:
@@ -364,7 +367,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 
 def _batches_published(report: ScaleReport, *, verbose: bool) -> str:
     """That published runs used other batches; the verbose screen lists them."""
-    return "Published runs used other batches (-v)." if _other_batches(report) and not verbose else ""
+    return "Published runs used other batches." if _other_batches(report) and not verbose else ""
 
 
 def _other_batches(report: ScaleReport) -> list[str]:
@@ -379,10 +382,10 @@ def _other_batches(report: ScaleReport) -> list[str]:
 
 def _charts(report: ScaleReport) -> Iterator[Chart]:
     """Time to train against IPUs, with published runs; throughput and its law."""
-    predictions = report.answered
+    predictions = report.predictions
     if len(predictions) < FEWEST:
         return
-    if not report.timed:
+    if not report.has_length:
         yield untimed_scaling.chart(report)
         return
     unit = numbers.scale([prediction.time_to_train_s.value for prediction in predictions], numbers.TIME)
@@ -397,7 +400,7 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     )
     runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
     sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
-    runs += competitors_report.published(report, unit)
+    runs += competitors_report.published_points(report, unit)
     published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
     others = competitors_report.series(report, unit)
     knee = _knee(report)
@@ -408,20 +411,19 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     )
 
 
-def _grown(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
+def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     """Which part of a step stops scaling."""
-    first, last = report.answered[0], report.answered[-1]
+    first, last = report.predictions[0], report.predictions[-1]
     if first.ipus == last.ipus:
         return
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
     text = f"{numbers.short(whole)}× per sample ({last.ipus:,} vs {first.ipus:,} IPUs)"
-    if more:
-        named = [
-            f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[: SHOWN_PARTS if verbose else 2]
-        ]
-        text += f": {', '.join(named)}"
+    named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
+    while not verbose and len(named) > 1 and len(f"{text}: {', '.join(named)}") > MOST_TEXT:
+        named.pop()
+    text += f": {', '.join(named)}" if named else ""
     if less and verbose:
         text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
     yield Note(text, "IPU time", Tone.PLAIN)
@@ -445,11 +447,11 @@ def _mappings(report: ScaleReport) -> DocTable:
             f"{p.mapping.micro_batch}",
             f"{p.mapping.accumulation:,}",
             numbers.significant(1e3 * p.step_s.value),
-            numbers.significant(p.samples_to_converge.value / 1e6) if p.timed else numbers.UNKNOWN,
+            numbers.significant(p.samples_to_converge.value / 1e6) if p.has_length else numbers.NO_VALUE,
             numbers.percent(p.mfu, 1),
             numbers.percent(p.memory.fraction),
         )
-        for row in report.answered
+        for row in report.predictions
         for p in row.phases or (row,)
     )
     return DocTable(columns, rows)
@@ -457,14 +459,14 @@ def _mappings(report: ScaleReport) -> DocTable:
 
 def _limits(report: ScaleReport) -> Iterator[Block]:
     yield Heading("Bottlenecks")
-    for p in report.answered:
+    for p in report.predictions:
         yield Note(p.limited_by, p.topology)
 
 
-def _assumed(report: ScaleReport) -> Iterator[Block]:
+def _assumption_blocks(report: ScaleReport) -> Iterator[Block]:
     """What was assumed of all, and of some."""
-    notes = dict.fromkeys(note for p in report.answered for note in p.assumptions)
+    notes = dict.fromkeys(note for p in report.predictions for note in p.assumptions)
     yield Heading("Assumptions")
     for note in notes:
-        of = [p.topology for p in report.answered if note in p.assumptions]
-        yield Note(str(note) if len(of) == len(report.answered) else f"{note} ({', '.join(of)})", "·")
+        of = [p.topology for p in report.predictions if note in p.assumptions]
+        yield Note(str(note) if len(of) == len(report.predictions) else f"{note} ({', '.join(of)})", "·")

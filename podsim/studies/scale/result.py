@@ -110,11 +110,11 @@ class ScaleReport(Displayable):
     against: tuple[Competitor, ...] = ()
 
     @property
-    def timed(self) -> bool:
+    def has_length(self) -> bool:
         """Whether the length of the run is known; without one times are NaN."""
-        return all(prediction.timed for prediction in self.answered)
+        return all(prediction.has_length for prediction in self.predictions)
 
     @property
-    def answered(self) -> tuple["Prediction", ...]:
+    def predictions(self) -> tuple["Prediction", ...]:
         """The predictions there are, machines in the order asked."""
         return tuple(row.prediction for row in self.rows if row.prediction)

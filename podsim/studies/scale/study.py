@@ -9,14 +9,14 @@ from podsim.files import catalog
 from podsim.files import failures_file as rates
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.answering import answer
-from podsim.planning.ownership import OwnershipKeywords, one_rent, purse
+from podsim.planning.ownership import OwnershipKeywords, one_rent, ownership_terms
 from podsim.predicting import run_with_failures
-from podsim.predicting.unknown_length import untimed
+from podsim.predicting.unknown_length import without_length
 from podsim.resolve import resolve
 from podsim.studies.argument_check import takes_scenario
 from podsim.studies.predict.economics import on_machine
 from podsim.studies.scale import machines as planning
-from podsim.studies.scale.competitor_comparison import compared
+from podsim.studies.scale.competitor_comparison import with_competitors
 from podsim.studies.scale.result import Scaling
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from podsim.model.prediction import Prediction
     from podsim.model.workload import Workload
-    from podsim.planning.workload_sequence import Named
+    from podsim.planning.workload_sequence import NamedRun
     from podsim.resolve import Case
     from podsim.scenario import Scenario
     from podsim.studies.predict.study import Progress
@@ -49,8 +49,8 @@ def scale(
     Raises InputError where the question is malformed, Infeasible where the workload fits none of the machines.
     """
     changes = scenario.what_if.changes
-    run = workload_sequence.named(scenario.workload, changes)
-    terms = purse(**money)
+    run = workload_sequence.by_name(scenario.workload, changes)
+    terms = ownership_terms(**money)
     run.check(scenario, failures=failures, needs_length=failures)
     machines = planning.machines(scenario, pods, topologies)
     one_rent(money.get("rent_per_hour"), [machine.ipus for machine in machines])
@@ -58,13 +58,13 @@ def scale(
     def answer(varied: Scenario) -> Prediction:
         answers = []
         for model in run.models:
-            prediction, case = _answered(replace(varied, workload=model.name), model, failures=failures)
+            prediction, case = _answer(replace(varied, workload=model.name), model, failures=failures)
             answers.append(prediction)
         whole = run.run.whole(answers)
-        priced = whole.timed or any(value is not None for value in money.values())
+        priced = whole.has_length or any(value is not None for value in money.values())
         return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
 
-    others = competitors.named(against if against is None or isinstance(against, str) else tuple(against))
+    others = competitors.names(against if against is None or isinstance(against, str) else tuple(against))
     as_published = not changes and (topologies is None or scenario.machine.chip is None)
     report = planning.report(
         planning.Series(
@@ -74,27 +74,27 @@ def scale(
             scaling=Scaling(scaling),
             knee_gain=knee,
             points=catalog.points() if as_published else (),
-            preset=_published(run, scenario.mapping.preset),
+            preset=_published_preset(run, scenario.mapping.preset),
             notes=planning.stops(pods) if pods is not None else (),
             answer=answer,
             on_progress=on_progress,
         )
     )
-    return compared(report, others, run, scenario, terms) if others else report
+    return with_competitors(report, others, run, scenario, terms) if others else report
 
 
-def _published(run: Named, preset: str | None) -> str | None:
+def _published_preset(run: NamedRun, preset: str | None) -> str | None:
     """The preset where it is a published mapping; a configuration leaves batch and mapping to the search."""
     large_pods = {large_pod.name for model in run.models for large_pod in model.large_pods}
     return None if preset in large_pods else preset
 
 
-def _answered(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
+def _answer(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
     """The prediction for one machine of a workload that was read before; with `failures` what they make of it."""
     case = resolve(scenario, read=model, also="failures." if failures else "", needs_length=failures)
     prediction, case = answer(case)
     if not failures:
-        return untimed(prediction, case.missing), case
+        return without_length(prediction, case.missing), case
     report = run_with_failures.goodput(
         prediction,
         case.question,

@@ -11,7 +11,7 @@ EFFICIENCY = "Efficiency: throughput per IPU vs the first machine."
 
 def answer(report: ScaleReport) -> str:
     """The answer in one line: "878 samples/s on 16 IPUs to 3,400 on 64: 3.9 × for 4 × the IPUs"."""
-    first, last = report.answered[0], report.answered[-1]
+    first, last = report.predictions[0], report.predictions[-1]
     rates = [prediction.throughput_samples_per_s.value for prediction in (first, last)]
     small = f"{numbers.significant(rates[0])} samples/s on {first.ipus:,} IPUs"
     if first is last:
@@ -23,7 +23,7 @@ def answer(report: ScaleReport) -> str:
 
 def machines(report: ScaleReport) -> DocTable:
     """A row a machine: throughput and efficiency in place of time."""
-    step = numbers.scale([prediction.step_s.value for prediction in report.answered], numbers.STEP_TIME)
+    step = numbers.scale([prediction.step_s.value for prediction in report.predictions], numbers.STEP_TIME)
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
@@ -69,7 +69,7 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
 
 def legend(report: ScaleReport) -> tuple[Note, ...]:
     """What the columns mean, and which flags would give a time to train."""
-    flags = " or ".join(report.answered[0].length_flags)
+    flags = " or ".join(report.predictions[0].length_flags)
     return (
         Note(f"run length not specified; give {flags}", "Time to train"),
         Note(
@@ -82,7 +82,7 @@ def legend(report: ScaleReport) -> tuple[Note, ...]:
 
 def chart(report: ScaleReport) -> Chart:
     """Throughput against IPUs."""
-    result = [(float(prediction.ipus), prediction.throughput_samples_per_s) for prediction in report.answered]
+    result = [(float(prediction.ipus), prediction.throughput_samples_per_s) for prediction in report.predictions]
     predicted = DocSeries(
         "predicted",
         tuple((ipus, rate.value) for ipus, rate in result),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -12,7 +12,8 @@ COMMANDS: Final = (
         "a sweep over a grid: heat, waves, Aliev-Panfilov, on 1 to 64 IPUs",
         ASK,
         10,
-        about="Sweep an explicit stencil over a grid of floats: time and FLOP/s of a time step, beside published ones.",
+        about="Sweep an explicit stencil over a grid of floats: time and FLOP/s of a time step. "
+        "Published results are listed too.",
         saves=True,
     ),
 )
@@ -20,12 +21,12 @@ VERBS: Final = {
     "stencil": Verb(
         "study",
         (
-            a.word("stencil", "heat-2d, heat-3d, diffusion-3d, wave-3d or aliev-panfilov.", default=REQUIRED),
+            a.word("stencil", "heat-2d, heat-3d, diffusion-3d, wave-3d or aliev-panfilov.", default=NO_DEFAULT),
             a.word(
                 "grid",
                 "Points along each dimension, 8000x8000 or 360^3; IPUs, up to a rack, share the first.",
                 "SIZES",
-                default=REQUIRED,
+                default=NO_DEFAULT,
                 named=True,
             ),
             *a.PROGRAM,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from podsim.report.json_document import JsonDocument
 
 if TYPE_CHECKING:
-    from podsim.model.microbenchmark import Compared
+    from podsim.model.microbenchmark import ComparedMeasurement
 
 
-def _ipus(published: Compared) -> int:
+def _ipus(published: ComparedMeasurement) -> int:
     """One where the source states none."""
     return int(published.row.shape.get("ipus", 1))
 
@@ -22,9 +22,9 @@ STENCIL: Final = JsonDocument(
             stencil grid topology chip ipus sweep_s flop_per_s points_per_s breakdown_s tiles sram_bytes_per_tile
             published
         """,
-        "Compared": """
+        "ComparedMeasurement": """
             id=row.id grid=row.shape.grid ipus measured=row.value predicted unit=row.unit error source=row.source
         """,
     },
-    {"Compared.ipus": _ipus},
+    {"ComparedMeasurement.ipus": _ipus},
 )

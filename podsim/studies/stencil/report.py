@@ -16,7 +16,7 @@ def document(report: StencilReport, *, verbose: bool = False) -> Doc:
         (Heading(answer(report)),),
         (Facts((*_facts(report), *_of_a_tile(report)[: int(verbose)])),),
         (Heading("Time of a sweep by part"), _parts(report)),
-        (_published(report),) if report.published else (),
+        (_published_table(report),) if report.published else (),
         tuple(_notes(report)),
     ]
     return Doc(tuple(group for group in groups if group))
@@ -40,13 +40,15 @@ def sentence(report: StencilReport) -> str:
 
 def _facts(report: StencilReport) -> Iterator[Fact]:
     stencil = report.stencil
-    yield Fact("sweep", *numbers.parted(numbers.time(report.sweep_s)), "one time step", strong=True)
-    yield Fact("arithmetic", *numbers.parted(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP a point")
-    yield Fact("points", *numbers.parted(numbers.rate(report.points_per_s, "points/s")), stencil.title)
+    yield Fact("sweep", *numbers.split_unit(numbers.time(report.sweep_s)), "one time step", strong=True)
+    yield Fact(
+        "arithmetic", *numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP a point"
+    )
+    yield Fact("points", *numbers.split_unit(numbers.rate(report.points_per_s, "points/s")), stencil.title)
     share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
     yield Fact("on", f"{report.tiles:,}", "tiles", share)
     kb = numbers.amount(report.sram_bytes_per_tile)
-    yield Fact("peak SRAM", *numbers.parted(kb), "per tile", f"{stencil.fields} fields of floats and halos")
+    yield Fact("peak SRAM", *numbers.split_unit(kb), "per tile", f"{stencil.fields} fields of floats and halos")
 
 
 def _of_a_tile(report: StencilReport) -> tuple[Fact, ...]:
@@ -70,7 +72,7 @@ def _parts(report: StencilReport) -> Bars:
     )
 
 
-def _published(report: StencilReport) -> DocTable:
+def _published_table(report: StencilReport) -> DocTable:
     columns = (
         Column("published grid"),
         Column("IPUs", number=True),

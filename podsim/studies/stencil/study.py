@@ -11,8 +11,8 @@ from podsim.files import microbenchmarks as measured
 from podsim.files import stated_machines
 from podsim.predicting import stencils as predicting
 from podsim.resolve import topology as machine_of
-from podsim.scenario import MachineSpec, spelled
-from podsim.studies.argument_check import checked
+from podsim.scenario import MachineSpec, change_texts
+from podsim.studies.argument_check import check_arguments
 from podsim.topology.machine_network import build
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.model.stencil import StencilReport
 
 
-@checked
+@check_arguments
 def stencil(
     stencil: str,
     *,
@@ -32,12 +32,12 @@ def stencil(
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> StencilReport:
     """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
-    known = predicting.known(stencil)
+    known = predicting.by_name(stencil)
     edges = predicting.edges(grid, known)
     machine = machine_of(
-        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), spelled(changes)
+        MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), change_texts(changes)
     ).value
     stated_machines.refuse(machine, "stencils")
     report = predicting.report(known, edges, machine, build(machine))
-    rows = [row for row in measured.shipped() if stencil_measurements.stencil_of(row) == known]
+    rows = [row for row in measured.all_measurements() if stencil_measurements.stencil_of(row) == known]
     return replace(report, published=compare.compare(rows, fit_data.bench(rows)).compared)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -19,7 +19,7 @@ VERBS: Final = {
     "sweep": Verb(
         "study",
         (
-            a.file("file", "A sweep file: docs/how-to/sweeps.md.", default=REQUIRED),
+            a.file("file", "A sweep file: docs/how-to/sweeps.md.", default=NO_DEFAULT),
             a.ON_PROGRESS,
             a.ON_WARNING,
             a.file(

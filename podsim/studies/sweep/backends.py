@@ -168,27 +168,29 @@ def cluster(
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
-    client = _connected(scheduler)
+    client = _connect(scheduler)
     try:
         futures = client.map(compute, questions, pure=False, retries=RETRIES)
         arriving: Any = as_completed(futures, loop=client.loop, with_results=True)
         del futures  # a result that has been stored needs not be kept anywhere else
         for _, result in arriving:
             if not isinstance(result, SweepOutcome):  # a scheduler that goes away leaves an error in the place of each
-                raise _lost(scheduler, "it went away", str(result))
+                raise _connection_error(scheduler, "it went away", str(result))
             yield result
     except KilledWorker as error:
-        raise _lost(scheduler, "processes that computed one point died again and again", str(error)) from None
+        raise _connection_error(
+            scheduler, "processes that computed one point died again and again", str(error)
+        ) from None
     except (CancelledError, OSError, TimeoutError) as error:
-        raise _lost(scheduler, "it went away", str(error)) from None
+        raise _connection_error(scheduler, "it went away", str(error)) from None
     except (ImportError, AttributeError) as error:
-        raise _lost(scheduler, "its processes have no podsim, or another one", str(error)) from None
+        raise _connection_error(scheduler, "its processes have no podsim, or another one", str(error)) from None
     finally:
         with suppress(Exception):  # whoever waits for a scheduler that is gone would lose the answer as well
             client.close(timeout=CONNECT_S)
 
 
-def _connected(scheduler: str) -> "Client":
+def _connect(scheduler: str) -> "Client":
     from distributed import Client
     from distributed.comm import resolve_address
 
@@ -217,7 +219,7 @@ def _connected(scheduler: str) -> "Client":
     return client
 
 
-def _lost(scheduler: str, why: str, more: str) -> InputError:
+def _connection_error(scheduler: str, why: str, more: str) -> InputError:
     return InputError(
         f"the cluster at {scheduler} did not finish: {why}",
         code="cluster-failed",

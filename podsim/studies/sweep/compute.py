@@ -34,7 +34,7 @@ class SweepJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laid:
+class SweepLayout:
     """A sweep laid out: its points by key, in order, with their values on the axes."""
 
     path: Path
@@ -50,7 +50,7 @@ class Laid:
         return str(self.path.parent)
 
 
-def laid_out(path: Path, most: int = MOST_POINTS) -> Laid:
+def laid_out(path: Path, most: int = MOST_POINTS) -> SweepLayout:
     """Every point of a sweep file, named by its content.
 
     Raises InputError: faults in the file, more than `most` points, or every point names what is not known.
@@ -64,7 +64,7 @@ def laid_out(path: Path, most: int = MOST_POINTS) -> Laid:
     folder = str(path.parent)
     points.check(questions, folder)
     keys = [points.key(question, folder) for question in questions]
-    return Laid(
+    return SweepLayout(
         path=path,
         file=file,
         values=dict(zip(keys, distinct, strict=True)),
@@ -79,7 +79,7 @@ def _question(file: SweepFile, values: Sequence[str]) -> SweepQuestion:
     return SweepQuestion(workload=file.workload, flags={**(file.fixed or {}), **swept})
 
 
-def run(laid: Laid, job: SweepJob) -> SweepReport:
+def run(laid: SweepLayout, job: SweepJob) -> SweepReport:
     """Compute what is not stored; InputError where results cannot be kept or are of something else."""
     header = Header(podsim=job.version, code=code_digest(), sweep=_digest(laid))
     with Results(job.results, header, anew=job.anew, extend=job.extend) as results:
@@ -90,12 +90,12 @@ def run(laid: Laid, job: SweepJob) -> SweepReport:
         _tell(job, stored, len(laid.questions))
         _warn(job, results.warnings)
         if count is None:
-            count = _computed(laid, job, results, missing, settling)
+            count = _compute(laid, job, results, missing, settling)
         return _report(laid, results, stored, count)
 
 
-def _computed(
-    laid: Laid, job: SweepJob, results: Results, missing: Sequence[str], settling: Settling | None
+def _compute(
+    laid: SweepLayout, job: SweepJob, results: Results, missing: Sequence[str], settling: Settling | None
 ) -> int | None:
     """Compute and store points; after how many of the design an adaptive sweep is settled, None if it is not."""
     compute = partial(points.outcome, folder=laid.folder, turn=laid.turn)
@@ -122,7 +122,7 @@ def _warn(job: SweepJob, warnings: Sequence[str]) -> None:
             job.on_warning(warning)
 
 
-def _digest(laid: Laid) -> str:
+def _digest(laid: SweepLayout) -> str:
     return blake2b("\n".join(laid.questions).encode(), digest_size=8).hexdigest()
 
 
@@ -152,7 +152,7 @@ def _strange(job: SweepJob) -> InputError:
     )
 
 
-def _report(laid: Laid, results: Results, stored: int, count: int | None) -> SweepReport:
+def _report(laid: SweepLayout, results: Results, stored: int, count: int | None) -> SweepReport:
     """The report of the first `count` points of the design, None for all: what else is stored tells nothing of it."""
     file = laid.file
     rows = tuple(SweepRow(values=values, outcome=results.stored[key]) for key, values in [*laid.values.items()][:count])
@@ -172,6 +172,6 @@ def _report(laid: Laid, results: Results, stored: int, count: int | None) -> Swe
         warnings=results.warnings,
         most=file.points if adaptive else None,
     )
-    known = conclusions.concluded(file, report.answered)
+    known = conclusions.conclude(file, report.answers)
     settled = count is not None or (known is not None and known.exact)
     return replace(report, spread=known, is_settled=settled if adaptive else None)

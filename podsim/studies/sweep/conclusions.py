@@ -47,7 +47,7 @@ def _support(axis: SweepAxis, laid: Design, column: Iterable[float]) -> spread.S
     return spread.Support()
 
 
-def concluded(file: SweepFile, answers: Answers) -> SweepSpread | None:
+def conclude(file: SweepFile, answers: Answers) -> SweepSpread | None:
     """What axes explain, the axis that explains most first; None where fewer than two answers differ.
 
     `answers` are sorted, the shortest time first.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import InputError
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
-from podsim.units import parted
+from podsim.units import split_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ def _at(axis: SweepAxis, share: float) -> str:
     if axis.values:
         return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
     assert axis.first is not None and axis.last is not None, "the file was checked"  # noqa: PT018
-    (low, unit), (high, _) = parted(axis.first), parted(axis.last)
+    (low, unit), (high, _) = split_unit(axis.first), split_unit(axis.last)
     value = low * (high / low) ** share if axis.spacing is Spacing.LOG else low + share * (high - low)
     text = str(round(value)) if axis.whole else f"{value:.{FIGURES}g}"
     sign = "+" if unit == "%" and value >= 0 else ""  # a change of an axis in per cent is relative
@@ -87,7 +87,7 @@ def place(axis: SweepAxis, text: str) -> float:
     if axis.values:
         return float(axis.values.index(text))
     assert axis.first is not None and axis.last is not None, "the file was checked"  # noqa: PT018
-    low, value, high = (parted(each)[0] for each in (axis.first, text, axis.last))
+    low, value, high = (split_unit(each)[0] for each in (axis.first, text, axis.last))
     share = (
         math.log(value / low) / math.log(high / low) if axis.spacing is Spacing.LOG else (value - low) / (high - low)
     )

@@ -8,7 +8,7 @@ SWEEP: Final = JsonDocument(
     "sweep-report",
     {
         "SweepReport": """
-            file workload design seed fixed axes answered=len(answered) refused alike most?None is_settled?most
+            file workload design seed fixed axes answered=len(answers) refused=refusals alike most?None is_settled?most
             spread points
         """
     },

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from podsim.caches.packing import spelled
+from podsim.caches.packing import content_key
 from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks_file
@@ -42,7 +42,7 @@ def key(question: SweepQuestion, folder: str) -> str:
     """
     workloads = [_workload(name) for name in _run(_path(folder, question.workload)).workloads]
     read = (_machine_read(_from(folder, question.flags)), *workloads, _parameters())
-    content = spelled((code_digest(), read, dict(question.flags)))
+    content = content_key((code_digest(), read, dict(question.flags)))
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
@@ -72,7 +72,7 @@ def _parameters() -> str:
 
 
 def _digest(content: object) -> str:
-    return blake2b(spelled(content).encode(), digest_size=16).hexdigest()
+    return blake2b(content_key(content).encode(), digest_size=16).hexdigest()
 
 
 def begin(turn: str) -> None:
@@ -95,7 +95,7 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
     for question in (*questions[:1], *drawn):
         try:
             for name in _run(_path(folder, question.workload)).workloads:
-                _target(_named(_scenario(name, _from(folder, question.flags))))
+                _target(_file_names(_scenario(name, _from(folder, question.flags))))
         except PodsimError as error:
             first = first or error
         else:
@@ -109,7 +109,7 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
     begin(turn)
     own = key(question, folder)
     try:
-        return SweepOutcome(key=own, answer=_answer(_predicted(question, folder)))
+        return SweepOutcome(key=own, answer=_answer(_predict(question, folder)))
     except PodsimError as error:
         refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
     except BUGS as error:  # one point in a corner nobody tried must not cost the others
@@ -117,7 +117,7 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
     return SweepOutcome(key=own, refusal=refusal)
 
 
-def _predicted(question: SweepQuestion, folder: str) -> Prediction:
+def _predict(question: SweepQuestion, folder: str) -> Prediction:
     run = _run(_path(folder, question.workload))
     scenario = _scenario(question.workload, _from(folder, question.flags))
     run.check(scenario)
@@ -125,7 +125,7 @@ def _predicted(question: SweepQuestion, folder: str) -> Prediction:
 
 
 def _of_one(scenario: Scenario) -> Prediction:
-    result = _target(_named(scenario))
+    result = _target(_file_names(scenario))
     length = run_length(result.workload, scenario.length)
     case = Case(scenario=scenario, question=asked(scenario, result, length), preset=result.preset)
     return answer(case, weighs=False)[0]
@@ -136,7 +136,7 @@ def _target(scenario: Scenario) -> Target:
     return target(scenario)
 
 
-def _named(scenario: Scenario) -> Scenario:
+def _file_names(scenario: Scenario) -> Scenario:
     """What of a scenario names files, so that points that differ in the rest share what was read."""
     return Scenario(
         workload=scenario.workload,
@@ -155,7 +155,7 @@ def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
 
 
 def _value(flag: Argument, text: str) -> object:
-    return text == TRUTHS[0] if flag.kind is ArgumentKind.SWITCH else flag.parsed(text)
+    return text == TRUTHS[0] if flag.kind is ArgumentKind.SWITCH else flag.parse(text)
 
 
 def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:

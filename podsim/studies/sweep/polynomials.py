@@ -57,7 +57,7 @@ def fit(axes: Sequence[Axis], points: NDArray[np.float64], values: NDArray[np.fl
     degrees = _degrees(axes, len(values))
     of_axis = [_basis(axis, points[:, at]) for at, axis in enumerate(axes)]
     table = np.stack([_term(of_axis, term) for term in degrees], axis=1)
-    kept, error = _chosen(table, values)
+    kept, error = _choose(table, values)
     if not kept:
         return None
     design = np.column_stack([np.ones(len(values)), table[:, kept]])
@@ -121,7 +121,7 @@ def _term(of_axis: Sequence[NDArray[np.float64]], degrees: Sequence[int]) -> NDA
     return product
 
 
-def _chosen(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[list[int], float]:
+def _choose(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[list[int], float]:
     """The candidates of the fit, and the mean square error of points left out over the variance.
 
     As many are taken as predict points best that had no part in choosing them: a fifth of them at a time.
@@ -131,16 +131,16 @@ def _chosen(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[li
     for fold in range(FOLDS):
         tests = np.arange(count) % FOLDS == fold
         rows = np.concatenate([np.flatnonzero(~tests), np.flatnonzero(tests)])
-        _, errors = _pursued(table[rows], values[rows], int((~tests).sum()), table.shape[1])
+        _, errors = _pursue(table[rows], values[rows], int((~tests).sum()), table.shape[1])
         paths.append(errors)
     shortest = min(map(len, paths))
     errors = np.add.reduce([path[:shortest] for path in paths]) / FOLDS / float(np.var(values))
     terms = int(np.argmin(errors))
-    order, _ = _pursued(table, values, count, terms)
+    order, _ = _pursue(table, values, count, terms)
     return order, float(errors[terms])
 
 
-def _pursued(
+def _pursue(
     table: NDArray[np.float64], values: NDArray[np.float64], fitted: int, most: int
 ) -> tuple[list[int], NDArray[np.float64]]:
     """At most so many candidates in the order in which they are taken, and the error of other points after each.

@@ -22,7 +22,7 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views.grades_view import in_words
-from podsim.units import parted
+from podsim.units import split_unit
 
 BEST, ALL_BEST = 5, 20  # points listed on the screen, and with -v or on a page
 MOST_REASONS = 5
@@ -31,7 +31,7 @@ LEAST_POINTS = 20  # that a tenth is told of: two points
 MOST_PREDICTED, LEAST_OF_DECIMALS = 0.999, 0.99
 LEAST_SHARE = 0.01  # of the variance, that an axis is named for
 LOG_FROM = 20.0  # a range that spans more reads better by factors
-LAID = {
+DESIGN_NAMES = {
     Design.GRID: "a grid",
     Design.RANDOM: "random points",
     Design.LATIN_HYPERCUBE: "a Latin hypercube",
@@ -42,9 +42,9 @@ Pairs = tuple[tuple[SweepRow, SweepAnswer], ...]
 
 def answer(report: SweepReport) -> str:
     """The best point in one line."""
-    if not report.answered:
+    if not report.answers:
         return f"none of {len(report.rows):,} points has an answer"
-    row, best = report.answered[0]
+    row, best = report.answers[0]
     point = ", ".join(f"{name} {value}" for name, value in zip(report.axes, row.values, strict=True))
     explained = f"; {spread}" if (spread := _sentence(report.spread)) else ""
     return f"{numbers.time(best.time_to_train_s)} at {point}{explained}"
@@ -70,7 +70,7 @@ def _sentence(spread: SweepSpread | None) -> str:
 def document(report: SweepReport, *, verbose: bool = False, charts: bool = False) -> Doc:
     """Counts, the best points, the best at each value of an axis; `charts` draws the answer against each axis."""
     groups: list[tuple[Block, ...]] = [(Heading(f"sweep of {report.workload}: {report.file}"), _facts(report))]
-    result = report.answered
+    result = report.answers
     groups += _spread(report, verbose=verbose or charts)
     if result:
         listed = result[: ALL_BEST if verbose or charts else BEST]
@@ -83,8 +83,8 @@ def document(report: SweepReport, *, verbose: bool = False, charts: bool = False
             for at, name in enumerate(report.axes)
             if 1 < len({row.values[at] for row, _ in result}) <= ALL_BEST
         )
-    if report.refused:
-        groups.append(tuple(_refused(report)))
+    if report.refusals:
+        groups.append(tuple(_refusal_blocks(report)))
     groups.append((Note(f"each point is one prediction · {NOT_MLPERF}", "", Tone.QUIET),))
     return Doc(tuple(groups))
 
@@ -92,14 +92,14 @@ def document(report: SweepReport, *, verbose: bool = False, charts: bool = False
 def _facts(report: SweepReport) -> Facts:
     over = ", ".join(report.axes)
     alike = f"{report.alike:,} more are alike" if report.alike else ""
-    refused = sum(report.refused.values())
+    refused = sum(report.refusals.values())
     fixed = ", ".join(f"{name} {value}" for name, value in report.fixed.items())
     seed = _seed(report)
     return Facts(
         (
             *_conclusions(report),
-            Fact("points", f"{len(report.rows):,}", "", f"{LAID[report.design]} over {over}", alike or seed),
-            *((Fact("answered", f"{len(report.answered):,}", "", f"{refused:,} refused"),) if refused else ()),
+            Fact("points", f"{len(report.rows):,}", "", f"{DESIGN_NAMES[report.design]} over {over}", alike or seed),
+            *((Fact("answered", f"{len(report.answers):,}", "", f"{refused:,} refused"),) if refused else ()),
             *((Fact("fixed", "", "", fixed),) if fixed else ()),
             Fact("results", "", "", report.results),
         )
@@ -118,29 +118,28 @@ def _seed(report: SweepReport) -> str:
 def _conclusions(report: SweepReport) -> Iterator[Fact]:
     """The answer first: the best point, which axes matter, and how many points may be as good as the best."""
     spread = report.spread
-    if not report.answered or spread is None:
+    if not report.answers or spread is None:
         return
-    row, best = report.answered[0]
+    row, best = report.answers[0]
     point = ", ".join(f"{name} {value}" for name, value in zip(report.axes, row.values, strict=True))
     time = numbers.scale(best.time_to_train_s, numbers.TIME)
     yield Fact("best", time.number(best.time_to_train_s), time.unit, point, strong=True)
     if sentence := _sentence(spread):
         yield Fact("spread", "", "", sentence)
     elif len(spread.axes) > 1:
-        yield Fact("spread", "", "", f"share of each axis unknown: {_unknown(report, spread)}")
+        yield Fact("spread", "", "", f"share of each axis unknown: {_missing_share(report, spread)}")
     if spread.near_ties:
         ties = f"point{'' if spread.near_ties == 1 else 's'} with intervals that overlap the best's"
         yield Fact("near-ties", f"{spread.near_ties:,}", "", ties)
 
 
-def _unknown(report: SweepReport, spread: SweepSpread) -> str:
+def _missing_share(report: SweepReport, spread: SweepSpread) -> str:
     """Why no share is told, and what would tell it."""
-    count = len(report.answered)
+    count = len(report.answers)
     if not spread.explained:
         return f"{count:,} points are too few or too irregular for a fit; add points, or take a grid that all fits"
-    return (
-        f"a fit of {count:,} points predicts only {_predicted(spread)} of the variance of points left out; add points"
-    )
+    share = _prediction_share(spread)
+    return f"a fit of {count:,} points predicts only {share} of the variance of points left out; add points"
 
 
 def _spread(report: SweepReport, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -152,7 +151,7 @@ def _spread(report: SweepReport, *, verbose: bool) -> Iterator[tuple[Block, ...]
         source = "all points of the grid" if spread.exact else _source(spread)
         notes = (Note(f"shares of the variance of log time to train, from {source}", "", Tone.QUIET),)
         yield Heading("what explains the spread"), bars, *(notes if verbose else ())
-    if (bars.rows and not verbose) or len(report.answered) < LEAST_POINTS:
+    if (bars.rows and not verbose) or len(report.answers) < LEAST_POINTS:
         return
     columns = Column("axis"), Column("best tenth", wraps=True), Column("worst tenth", wraps=True)
     rows = tuple(
@@ -163,16 +162,16 @@ def _spread(report: SweepReport, *, verbose: bool) -> Iterator[tuple[Block, ...]
 
 
 def _source(spread: SweepSpread) -> str:
-    return f"a fit that predicts {_predicted(spread)} of the variance of points left out"
+    return f"a fit that predicts {_prediction_share(spread)} of the variance of points left out"
 
 
-def _predicted(spread: SweepSpread) -> str:
+def _prediction_share(spread: SweepSpread) -> str:
     """Never 100 %: a fit through points that were computed may miss what lies between them."""
     return numbers.percent(min(spread.explained, MOST_PREDICTED), 1 if spread.explained > LEAST_OF_DECIMALS else 0)
 
 
 def _bars(report: SweepReport, spread: SweepSpread) -> Bars:
-    tenth = len(report.answered) >= LEAST_POINTS
+    tenth = len(report.answers) >= LEAST_POINTS
     return Bars(
         tuple(
             Bar(
@@ -196,9 +195,9 @@ def _region(report: SweepReport, axis: str, region: SweepRegion) -> str:
     """A range by its ends, a list by its values; "any" where those are all that have an answer."""
     if not region.is_range:
         at = report.axes.index(axis)
-        every = {row.values[at] for row, _ in report.answered}
+        every = {row.values[at] for row, _ in report.answers}
         return "any" if every == set(region.values) else ", ".join(region.values)
-    (low, unit), (high, _) = (parted(value) for value in region.values)
+    (low, unit), (high, _) = (split_unit(value) for value in region.values)
     ends = [numbers.short(end, 3) for end in (low, high)]
     return f"{' – '.join(dict.fromkeys(ends))} {unit}".rstrip()
 
@@ -240,7 +239,7 @@ def _best(report: SweepReport, listed: Pairs) -> DocTable:
 def _by_value(report: SweepReport, at: int) -> DocTable:
     """The shortest time to train at each value of one axis, with the values of the others that give it."""
     best: dict[str, tuple[SweepRow, SweepAnswer]] = {}
-    for row, answer in report.answered:
+    for row, answer in report.answers:
         best.setdefault(row.values[at], (row, answer))
     order = list(dict.fromkeys(row.values[at] for row in report.rows))
     time = numbers.scale([result.time_to_train_s for _, result in best.values()], numbers.TIME)
@@ -260,15 +259,15 @@ def _by_value(report: SweepReport, at: int) -> DocTable:
 
 def _charts(report: SweepReport) -> Iterator[tuple[str, Chart]]:
     """Time to train against each axis of numbers: every point, and the least at each value."""
-    result = report.answered
+    result = report.answers
     if not result:
         return
     time = numbers.scale([best.time_to_train_s for _, best in result], numbers.TIME)
     for at, name in enumerate(report.axes):
         if not _is_number(report, at):
             continue
-        unit = parted(result[0][0].values[at])[1]
-        points = sorted((parted(row.values[at])[0], best.time_to_train_s / time.factor) for row, best in result)
+        unit = split_unit(result[0][0].values[at])[1]
+        points = sorted((split_unit(row.values[at])[0], best.time_to_train_s / time.factor) for row, best in result)
         least = dict(reversed(points))
         if len(least) < 2:
             continue
@@ -292,13 +291,13 @@ def _is_number(report: SweepReport, at: int) -> bool:
     units = set()
     for row in report.rows:
         try:
-            units.add(parted(row.values[at])[1])
+            units.add(split_unit(row.values[at])[1])
         except ValueError:
             return False
     return len(units) == 1 and not any(unit[:1].isdigit() for unit in units)
 
 
-def _refused(report: SweepReport) -> Iterator[Block]:
+def _refusal_blocks(report: SweepReport) -> Iterator[Block]:
     yield Heading("refused")
     columns = (
         Column("points", number=True),
@@ -311,7 +310,7 @@ def _refused(report: SweepReport) -> Iterator[Block]:
         for row in reversed(report.rows)
         if row.outcome.refusal is not None
     }
-    ranked = sorted(report.refused.items(), key=lambda item: (-item[1], item[0]))
+    ranked = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
     yield DocTable(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
-    if BUG in report.refused:
+    if BUG in report.refusals:
         yield Note('podsim failed on points marked "bug"; please report them with their values', "", Tone.WARNING)

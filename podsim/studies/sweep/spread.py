@@ -71,16 +71,16 @@ def indices(axes: Sequence[Support], points: Sequence[Sequence[float]], answers:
     grid = _grid(axes, points, values)
     if grid is not None:
         first, total = _of_grid(grid, [np.asarray(axis.weights) for axis in axes])
-        return Indices(first=_rounded(first), total=_rounded(total), explained=1.0, exact=True)
+        return Indices(first=_round(first), total=_round(total), explained=1.0, exact=True)
     fit = polynomials.fit([(axis.places, axis.weights) for axis in axes], np.asarray(points, dtype=float), values)
     if fit is None:
         return None
     return Indices(
-        first=_rounded(fit.first), total=_rounded(fit.total), explained=round(fit.explained, DIGITS), exact=False
+        first=_round(fit.first), total=_round(fit.total), explained=round(fit.explained, DIGITS), exact=False
     )
 
 
-def _rounded(shares: Sequence[float]) -> tuple[float, ...]:
+def _round(shares: Sequence[float]) -> tuple[float, ...]:
     return tuple(round(float(share), DIGITS) + 0.0 for share in shares)
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from podsim.errors import InputError
 from podsim.report.version import version
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.sweep import backends, compute
 
 if TYPE_CHECKING:
     from podsim.model.sweep import SweepReport
 
 
-@checked
+@check_arguments
 def sweep(
     file: str | Path,
     *,

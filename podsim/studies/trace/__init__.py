@@ -3,7 +3,7 @@
 from typing import Final
 
 from podsim.model import arguments as a
-from podsim.model.argument import REQUIRED
+from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 COMMANDS: Final = (
@@ -20,7 +20,7 @@ VERBS: Final = {
         "study",
         (
             a.WORKLOAD,
-            *a.MAPPED,
+            *a.MAPPING_ARGUMENTS,
             *a.CONFIGURATION,
             a.ENGINE,
             a.FIDELITY._replace(help="Run one of each set of equal replicas, or all; of tiles with --level tile."),
@@ -44,8 +44,8 @@ VERBS: Final = {
     "trace_diff": Verb(
         "two_traces",
         (
-            a.file("old", "A trace that was written with --out or --json.", default=REQUIRED),
-            a.file("new", "A later one.", default=REQUIRED),
+            a.file("old", "A trace that was written with --out or --json.", default=NO_DEFAULT),
+            a.file("new", "A later one.", default=NO_DEFAULT),
         ),
     ),
 }

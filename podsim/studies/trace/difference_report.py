@@ -6,7 +6,7 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
 from podsim.studies.predict.report import PARTS
 from podsim.studies.trace.difference_result import TraceChange, TraceDifference
-from podsim.studies.trace.report import CALLED
+from podsim.studies.trace.report import LEVEL_NAMES
 
 MOST_ROWS = 12
 LABELS = {part.value: label for part, label in PARTS.items()}
@@ -19,21 +19,24 @@ def answer(difference: TraceDifference) -> str:
     first = next(iter(difference.parts), None)
     if first is None or not first.change_s:
         return whole
-    return f"{whole}; most by {_label(first.name)}, {_signed(first.change_s)}"
+    return f"{whole}; most by {_label(first.name)}, {_with_sign(first.change_s)}"
 
 
 def document(difference: TraceDifference, *, verbose: bool = False) -> Doc:
     """The whole of both, then each part and what runs in a row; `verbose` lists those that did not change too."""
     old, new = difference.old, difference.new
     facts = tuple(
-        Fact(name, *numbers.parted(numbers.time(each.step_s)), f"{each.workload} on {each.topology}, {each.file}")
+        Fact(name, *numbers.split_unit(numbers.time(each.step_s)), f"{each.workload} on {each.topology}, {each.file}")
         for name, each in (("Old", old), ("New", new))
     )
     change = Fact(
-        "Change", *numbers.parted(_signed(difference.change_s)), _percent(difference.change_s, old.step_s), strong=True
+        "Change",
+        *numbers.split_unit(_with_sign(difference.change_s)),
+        _percent(difference.change_s, old.step_s),
+        strong=True,
     )
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"Two traces of a {CALLED[old.level]}"), Facts((*facts, change))),
+        (Heading(f"Two traces of a {LEVEL_NAMES[old.level]}"), Facts((*facts, change))),
         tuple(_table("Parts of the time", difference.parts, difference, verbose=verbose)),
         tuple(_table("In a row", difference.segments, difference, verbose=verbose)),
     ]
@@ -65,13 +68,13 @@ def _table(
             *((_times(change),) if counted else ()),
             unit.number(change.old_s),
             unit.number(change.new_s),
-            _signed(change.change_s),
+            _with_sign(change.change_s),
             _percent(change.change_s, whole[0]),
         )
         for change in rows
     ]
     total = ("Total", *(("",) if counted else ()), *map(unit.number, whole))
-    body.append((*total, _signed(difference.change_s), _percent(difference.change_s, whole[0])))
+    body.append((*total, _with_sign(difference.change_s), _percent(difference.change_s, whole[0])))
     yield DocTable(columns, tuple(body))
     left = len(shown) - len(rows)
     if left or len(rows) < len(changes):
@@ -91,7 +94,7 @@ def _times(change: TraceChange) -> str:
     return f"{old:,}" if old == new else f"{old:,} → {new:,}"
 
 
-def _signed(seconds: float) -> str:
+def _with_sign(seconds: float) -> str:
     """A change of a time: "+30 ms", "−1.2 ms"."""
     if not seconds:
         return numbers.time(0.0)

@@ -10,7 +10,7 @@ from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading
 
 MOST_ROWS = 16
 MOST_LINKS = 12
-CALLED = {TraceLevel.POD: "step", TraceLevel.TILE: "stage", TraceLevel.COLLECTIVE: "collective"}
+LEVEL_NAMES = {TraceLevel.POD: "step", TraceLevel.TILE: "stage", TraceLevel.COLLECTIVE: "collective"}
 """What the time of a trace is of, by its level."""
 VIEWERS = "open it in ui.perfetto.dev or chrome://tracing"
 
@@ -22,15 +22,15 @@ def answer(trace: Trace) -> str:
 
 def document(trace: Trace, written: str = "") -> Doc:
     """How long the step or stage takes, who is busy how much of it, and which links; `written` is the file."""
-    what = CALLED[trace.level]
-    length = numbers.parted(numbers.time(trace.step_s))
+    what = LEVEL_NAMES[trace.level]
+    length = numbers.split_unit(numbers.time(trace.step_s))
     tracks = len({(span.group, span.track) for span in trace.spans})
     rows = [
         Fact(what, *length, trace.shown, strong=True),
         Fact("spans", f"{len(trace.spans):,}", "", f"on {tracks:,} tracks"),
     ]
     if trace.steps > 1 or trace.length_s != trace.step_s:
-        rows.insert(1, Fact("drawn", *numbers.parted(numbers.time(trace.length_s)), f"{trace.steps:,} steps"))
+        rows.insert(1, Fact("drawn", *numbers.split_unit(numbers.time(trace.length_s)), f"{trace.steps:,} steps"))
     groups: list[tuple[Block, ...]] = [
         (Heading(trace.title),),
         (Facts(tuple(rows)),),
@@ -89,7 +89,7 @@ def _links(trace: Trace) -> Iterator[Block]:
 
 
 def _share(busy_s: float, trace: Trace) -> str:
-    return numbers.percent(busy_s / trace.step_s, 1) if trace.step_s else numbers.UNKNOWN
+    return numbers.percent(busy_s / trace.step_s, 1) if trace.step_s else numbers.NO_VALUE
 
 
 def _operators(trace: Trace) -> Iterator[Block]:
@@ -133,7 +133,7 @@ def _parts(spans: list[TraceSpan]) -> tuple[str, ...]:
     cycles = [sum(float(span.details[f"{part.value}_cycles"]) for span in spans) for part in parts]
     whole = sum(cycles)
     if not whole:
-        return (numbers.UNKNOWN,) * 4
+        return (numbers.NO_VALUE,) * 4
     lasted = sum(span.end_s - span.start_s for span in spans)
     idle = sum(float(span.details["idle"]) * (span.end_s - span.start_s) for span in spans) / lasted
     return (*(numbers.percent(each / whole) for each in cycles), numbers.percent(idle))

@@ -35,7 +35,7 @@ def trace(
     drawn = tracing.TraceLimits(steps, noise_scale, most_spans)
     drawn.check(level, stage)
     case = resolve(scenario, needs_length=False, also="noise." if noise_scale is not None else "")
-    question, mapping = with_faults.mapped(case.alone, on_progress)
+    question, mapping = with_faults.map_with_faults(case.alone, on_progress)
     if level == "pod":
         changed = noise_file.noise(scenario.what_if.changes) if noise_scale is not None else None
         return tracing.step(question, mapping, drawn, (changed.value, noise_file.noise().value) if changed else None)

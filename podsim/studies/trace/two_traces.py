@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from podsim.errors import InputError
 from podsim.files import answer_files
 from podsim.model.trace import TraceLevel
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.trace.difference_result import TraceDifference, TraceTotals
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HINT: Final = "podsim trace bert --pod 16 -o old.json"
 
 
-@checked
+@check_arguments
 def trace_diff(old: str | Path, new: str | Path) -> TraceDifference:
     """What got longer between two traces that `podsim trace -o` or `--json` wrote: `podsim trace --diff OLD NEW`.
 

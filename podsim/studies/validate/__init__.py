@@ -21,6 +21,6 @@ VERBS: Final = {
     "freeze": Verb("study", (*a.FIT, a.ON_PROGRESS)),
     "microbenchmarks": Verb("study", (a.ON_PROGRESS,)),
     "claims": Verb("study", (a.PATH, a.ON_PROGRESS)),
-    "published": Verb("study", (a.PATH, a.ON_PROGRESS)),
+    "validate_published": Verb("study", (a.PATH, a.ON_PROGRESS)),
     "validate_comparators": Verb("study", (a.ON_PROGRESS,)),
 }

@@ -69,16 +69,16 @@ def row(answer: ClaimAnswer) -> tuple[str, ...]:
         known = [number for number in values if number is not None]
         if len(known) > MOST_NUMBERS:
             return f"{numbers.significant(min(known), 3)} – {numbers.significant(max(known), 3)}"
-        texts = [numbers.UNKNOWN if number is None else numbers.significant(number, 3) for number in values]
+        texts = [numbers.NO_VALUE if number is None else numbers.significant(number, 3) for number in values]
         if len(set(texts)) == 1:
             return texts[0]
         return " / ".join(texts)
 
-    claimed = numbers.UNKNOWN if answer.claim.estimated else of(lambda part: part.part.claimed)
+    claimed = numbers.NO_VALUE if answer.claim.estimated else of(lambda part: part.part.claimed)
     text = of(lambda part: part.podsim)
     error = numbers.signed_percent(answer.deciding.error)
-    unit = f" {answer.claim.unit}" if text != numbers.UNKNOWN else ""
-    worth = answer.worth.value if answer.worth else numbers.UNKNOWN
+    unit = f" {answer.claim.unit}" if text != numbers.NO_VALUE else ""
+    worth = answer.worth.value if answer.worth else numbers.NO_VALUE
     return answer.claim.id, answer.claim.claim, claimed, f"{text}{unit}", error, WORDS[answer.verdict], worth
 
 

@@ -61,7 +61,7 @@ def _widths(report: CoverageReport) -> DocTable:
         Column("widest between sizes", number=True, priority=1),
     )
     rows = tuple(
-        (SHORT[row.quantity], numbers.percent(row.level), f"×{numbers.fixed(row.mean_width, 2)}", _times(row))
+        (SHORT[row.quantity], numbers.percent(row.level), f"×{numbers.with_decimals(row.mean_width, 2)}", _times(row))
         for row in report.rows
     )
     return DocTable(columns, rows)
@@ -69,7 +69,7 @@ def _widths(report: CoverageReport) -> DocTable:
 
 def _times(row: Coverage) -> str:
     widest = row.widest_between_sizes
-    return numbers.UNKNOWN if widest is None else f"×{numbers.fixed(widest, 2)}"
+    return numbers.NO_VALUE if widest is None else f"×{numbers.with_decimals(widest, 2)}"
 
 
 def _points(points: list[CoveredPoint]) -> DocTable:
@@ -90,14 +90,16 @@ def _points(points: list[CoveredPoint]) -> DocTable:
 
 
 def _coverage_text(point: CoveredPoint) -> str:
-    if point.held:
+    if point.is_covered:
         return "yes"
     return "no, above" if point.published > point.high else "no, below"
 
 
 def _notes(report: CoverageReport, *, verbose: bool) -> Iterator[Block]:
     for quantity, which, size, limit in report.misses:
-        shown = [numbers.percent(x) if which == "coverage" else f"×{numbers.fixed(x, 2)}" for x in (size, limit)]
+        shown = [
+            numbers.percent(x) if which == "coverage" else f"×{numbers.with_decimals(x, 2)}" for x in (size, limit)
+        ]
         yield Note(f"{SHORT[quantity]}: {which} {shown[0]}, limit {shown[1]}", "outside", Tone.WARNING)
     distance = report.distance
     seen = (
@@ -108,5 +110,5 @@ def _notes(report: CoverageReport, *, verbose: bool) -> Iterator[Block]:
     yield Note(f"{distance.count} points beyond the other sizes show {seen}", "distance")
     bar = f"90 %: {numbers.percent(LEAST_COVERAGE)} to {numbers.percent(MOST_COVERAGE)} held, "
     bar += f"none between sizes wider than ×{numbers.short(MOST_WIDTH)}"
-    more = "" if verbose else " · -v lists every interval"
-    yield Note(f"{verdict(passed=not report.misses)} · limit for {bar}{more} · {NOT_MLPERF}", "", Tone.QUIET)
+    more = "" if verbose else "-v lists every interval"
+    yield Note(f"{verdict(passed=not report.misses)} · limit for {bar} · {NOT_MLPERF}", "", Tone.QUIET, hint=more)

@@ -7,20 +7,20 @@ from podsim.report.doc import Block, Column, Doc, DocTable, Note, Tone
 
 def answer(report: FreezeReport) -> str:
     """The answer in one line: "3 of 44 frozen predictions moved"."""
-    return f"{len(report.moved) or 'none'} of {len(report.after)} frozen predictions moved"
+    return f"{len(report.changes) or 'none'} of {len(report.after)} frozen predictions moved"
 
 
 def document(report: FreezeReport) -> Doc:
     """What moved, and where the predictions were written."""
-    moved: tuple[Block, ...] = (_moved(report),) if report.moved else ()
-    more = "; say which and why in CHANGELOG.md, under Predictions" if report.moved else ""
-    if report.moved:
+    moved: tuple[Block, ...] = (_change_table(report),) if report.changes else ()
+    more = "; say which and why in CHANGELOG.md, under Predictions" if report.changes else ""
+    if report.changes:
         moved = (*moved, Note("a mapping is replicas × IPUs a replica × micro-batch × accumulation", "", Tone.QUIET))
     wrote = Note(f"wrote {report.path}" if report.path else "nothing was written", "", Tone.QUIET)
     return Doc(((Note(f"{answer(report)}{more}"),), *((moved,) if moved else ()), (wrote,)))
 
 
-def _moved(report: FreezeReport) -> DocTable:
+def _change_table(report: FreezeReport) -> DocTable:
     columns = (
         Column("workload"),
         Column("topology"),
@@ -42,7 +42,7 @@ def _moved(report: FreezeReport) -> DocTable:
             _time(now.time_to_train_s),
             _change(was, now),
         )
-        for was, now in report.moved
+        for was, now in report.changes
     )
     return DocTable(columns, rows)
 
@@ -58,10 +58,10 @@ def _split(row: FrozenPrediction) -> str:
 
 
 def _time(seconds: float | None) -> str:
-    return numbers.UNKNOWN if seconds is None else numbers.time(seconds, 4)
+    return numbers.NO_VALUE if seconds is None else numbers.time(seconds, 4)
 
 
 def _change(was: FrozenPrediction, now: FrozenPrediction) -> str:
     if not was.time_to_train_s or now.time_to_train_s is None:
-        return numbers.UNKNOWN
+        return numbers.NO_VALUE
     return numbers.signed_percent(now.time_to_train_s / was.time_to_train_s - 1, 2)

@@ -1,6 +1,6 @@
 """Errors of results left out of everything that is learned, as a document."""
 
-from podsim.model.validation import POOLED, STEP, TIME, TIME_OWN_SAMPLES, HoldOuts
+from podsim.model.validation import POOLED_GROUP, STEP, TIME, TIME_OWN_SAMPLES, HoldOuts
 from podsim.report.doc import NOT_MLPERF, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.report.numbers import percent
 from podsim.report.views.validation_view import three
@@ -66,4 +66,4 @@ def _intervals(report: HoldOuts, quantity: str) -> DocTable:
 
 
 def _what(by: str) -> str:
-    return LEFT_OUT[by] if by != POOLED else "larger machines, rounds and chip, pooled"
+    return LEFT_OUT[by] if by != POOLED_GROUP else "larger machines, rounds and chip, pooled"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.claims import Verdict, Worth
-from podsim.model.published import Sample, Stated
+from podsim.model.published import Sample, Statement
 from podsim.model.published_bars import bars
 from podsim.report.json_document import JsonDocument
 from podsim.studies.validate.published_report import MODES
@@ -33,10 +33,12 @@ COVERAGE: Final = JsonDocument(
     {
         "CoverageReport": "rows points distance outside_bar=misses{quantity,which,size,bar}",
         "Coverage": "* share",
-        "CoveredPoint": "* held",
+        "CoveredPoint": "* held=is_covered",
     },
 )
-FROZEN: Final = JsonDocument("frozen-report", {"FreezeReport": "predictions=after moved{before,after} path"})
+FROZEN_DOCUMENT: Final = JsonDocument(
+    "frozen-report", {"FreezeReport": "predictions=after moved=changes{before,after} path"}
+)
 HOLD_OUTS: Final = JsonDocument(
     "hold-outs",
     {
@@ -82,7 +84,7 @@ MICROBENCHMARKS: Final = JsonDocument(
             family=family.key title=family.title bars=family.bars verdict {" ".join(ERRORS)} why pools=family.pools
             fitted median_abs_fitted median_abs_not_fitted
         """,
-        "Compared": "+row family measured=row.value predicted error predicted_otherwise=otherwise fitted",
+        "ComparedMeasurement": "+row family measured=row.value predicted error predicted_otherwise=otherwise fitted",
         "ExcludedMeasurement": "+row measured=row.value reason",
         "Microbenchmark": "id chip category what shape precision unit source locator",
     },
@@ -141,7 +143,7 @@ def _chips(row: ReadRow) -> list[dict[str, Json]]:
             "chip": next(option.name for option in each.options if option.machine),
             **{name: getattr(each, name) for name in numbers},
         }
-        for each in (row.each_chip if row.stated is Stated.NO_CHIP else ())
+        for each in (row.each_chip if row.statement is Statement.NO_CHIP else ())
     ]
 
 
@@ -154,15 +156,15 @@ def _samples(summary: Summary) -> dict[Sample, int]:
     return {kind: summary.samples.get(kind, 0) for kind in Sample}
 
 
-PUBLISHED: Final = JsonDocument(
+PUBLISHED_DOCUMENT: Final = JsonDocument(
     "published",
     {
         "PublishedReport": "rows=all families=groups summary frameworks outdated bars",
         "ReadRow": """
-            +row family framework mode configuration=stated predicted low_90[has_interval] high_90[has_interval] error
-            inside[has_interval] reason='' sample fitted=fit.constants reference=fit.reference
-            error_held_out=fit.held_out asked chips least=low most=high in_range determined choices=options others
-            assumed=reading.assumed why=reading.why conflict
+            +row family framework mode configuration=statement predicted low_90[has_interval] high_90[has_interval]
+            error inside[has_interval] reason='' sample fitted=fit.constants reference=fit.reference
+            error_held_out=fit.held_out asked chips least=low most=high in_range determined=is_determined
+            choices=options others assumed=reading.assumed why=reading.why conflict
         """,
         "LeftOutRow": """
             +row family framework mode configuration='' predicted=None low_90=None high_90=None error=None inside=None
@@ -178,7 +180,8 @@ PUBLISHED: Final = JsonDocument(
         "HeldOut": "count=len(errors) median_abs mean_signed=mean",
         "FrameworkErrors": """
             framework families rows=len(summary.rows) constants median_abs=summary.median_abs mean_signed=summary.mean
-            held_out_median_abs=summary.held_out.median_abs held_out_mean_signed=summary.held_out.mean judged
+            held_out_median_abs=summary.held_out.median_abs held_out_mean_signed=summary.held_out.mean
+            judged=judged_error
         """,
         "BarResult": "name statistic rows in_sample value least most verdict",
     },

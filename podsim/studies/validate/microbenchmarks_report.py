@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from podsim.model.checks import PASSED, verdict
-from podsim.model.microbenchmark import Compared, FamilySummary, MicrobenchmarkReport, Statistic
+from podsim.model.checks import SUCCESS, verdict
+from podsim.model.microbenchmark import ComparedMeasurement, FamilySummary, MicrobenchmarkReport, Statistic
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Heading, Note, Tone
 
@@ -20,7 +20,7 @@ BAR_WORDS = {
 def answer(report: MicrobenchmarkReport) -> str:
     """The answer in one line: "FAIL, 11 of 13 families within their limits, 1,512 rows"."""
     judged = [summary for summary in report.summaries if summary.verdict]
-    passed = sum(summary.verdict == PASSED for summary in judged)
+    passed = sum(summary.verdict == SUCCESS for summary in judged)
     rows = f"{len(report.compared):,} rows"
     return f"{verdict(passed=not report.misses)}, {passed} of {len(judged)} families within their limits, {rows}"
 
@@ -32,7 +32,7 @@ def document(report: MicrobenchmarkReport, *, verbose: bool = False) -> Doc:
     ]
     if report.compared:
         if any(item.verdict for item in report.summaries):
-            groups.append((Heading("limits, by rows that a constant was fitted to and others"), *_fitted(report)))
+            groups.append((Heading("limits, by rows that a constant was fitted to and others"), *_bar_rows(report)))
         groups.append((Heading("rows that a constant was fitted to, apart"), _constants(report)))
     if verbose:
         for summary in report.summaries:
@@ -60,7 +60,7 @@ def _summary(report: MicrobenchmarkReport) -> DocTable:
     return DocTable(columns, tuple(_family(summary) for summary in report.summaries))
 
 
-def _fitted(report: MicrobenchmarkReport) -> Iterator[Block]:
+def _bar_rows(report: MicrobenchmarkReport) -> Iterator[Block]:
     """What rows each bar is laid on."""
     columns = (
         Column("family", wraps=True),
@@ -96,7 +96,7 @@ def _fitted(report: MicrobenchmarkReport) -> Iterator[Block]:
 
 
 def _median(value: float) -> str:
-    return numbers.UNKNOWN if math.isnan(value) else numbers.percent(value, 1)
+    return numbers.NO_VALUE if math.isnan(value) else numbers.percent(value, 1)
 
 
 def _constants(report: MicrobenchmarkReport) -> DocTable:
@@ -137,7 +137,7 @@ def _family(summary: FamilySummary) -> tuple[str, ...]:
     )
 
 
-def _rows(rows: list[Compared]) -> DocTable:
+def _rows(rows: list[ComparedMeasurement]) -> DocTable:
     columns = (
         Column("row"),
         Column("what", wraps=True, priority=1),
@@ -192,10 +192,10 @@ def _verdict(report: MicrobenchmarkReport, *, verbose: bool) -> Iterator[Block]:
         yield Note(f"{summary.family.title}: {BAR_WORDS[bar.statistic]} {size}, limit {limit}", "outside", Tone.WARNING)
         if summary.family.why:
             yield Note(summary.family.why, "", Tone.QUIET)
-    more = "" if verbose else " · -v lists every row"
     yield Note(
         f"{answer(report)} · {len(report.left_out):,} left out · an error is predicted over measured, less one, in the"
-        f" unit of the source{more}",
+        f" unit of the source",
         "",
         Tone.QUIET,
+        hint="" if verbose else "-v lists every row",
     )

@@ -13,10 +13,10 @@ from podsim.model.published import (
     PublishedReport,
     RowGroup,
     Sample,
-    Stated,
+    Statement,
     Summary,
 )
-from podsim.model.published_bars import FITTED_APART, FRAMEWORKS, LEAST_FAMILIES, BarResult, bars, has_bar, missed
+from podsim.model.published_bars import FITTED_APART, FRAMEWORKS, LEAST_FAMILIES, BarResult, any_missed, bars, has_bar
 from podsim.model.readings import Mode
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Heading, Note, Tone
@@ -46,9 +46,9 @@ KINDS: Final = {
     "ratios": "ratios",
 }
 CONFIGURATIONS: Final = {
-    Stated.YES: "configuration stated",
-    Stated.NOT: "configuration not stated",
-    Stated.NO_CHIP: "chip not stated: once for each it could be",
+    Statement.YES: "configuration stated",
+    Statement.NOT: "configuration not stated",
+    Statement.NO_CHIP: "chip not stated: once for each it could be",
 }
 MOST_NUMBERS: Final = 2
 
@@ -56,10 +56,10 @@ MOST_NUMBERS: Final = 2
 def answer(report: PublishedReport) -> str:
     """The answer in one line: networks whose configuration is stated, bars, and how many rows there are."""
     results = bars(report)
-    text = verdict(passed=not missed(report))
+    text = verdict(passed=not any_missed(report))
     if not report.compared:
         return f"{text}, no row can be modelled, {len(report.left_out)} left out"
-    passed = sum(result.passed for result in results)
+    passed = sum(result.passes for result in results)
     apart = {name: report.networks.only(*samples) for name, samples in FITTED_APART.items()}
     figures = "; ".join(
         f"{len(summary.rows)} {name}: {_figures(summary)}" for name, summary in apart.items() if summary.rows
@@ -88,7 +88,7 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
         tuple(_families(report)),
         (Heading("summary, at the stated choices"), summaries(report)),
         tuple(_frameworks(report)),
-        (Heading("limits"), judged(bars(report))),
+        (Heading("limits"), bar_table(bars(report))),
         (*every_row(report),) if verbose else (),
         tuple(why(report)),
         (Heading("left out"), left_out(report) if verbose else reasons(report)),
@@ -208,7 +208,7 @@ def by_framework(errors: Sequence[FrameworkErrors]) -> DocTable:
 def _framework(errors: FrameworkErrors) -> tuple[str, ...]:
     as_predicted = numbers.percent(errors.summary.median_abs, 1)
     limit = FRAMEWORKS.get(errors.framework)
-    text = verdict(passed=errors.judged <= limit) if limit and has_bar(errors) else ""
+    text = verdict(passed=errors.judged_error <= limit) if limit and has_bar(errors) else ""
     return (
         errors.framework,
         str(errors.families),
@@ -247,7 +247,7 @@ def _sum(summary: Summary) -> tuple[str, ...]:
     return str(len(summary.rows)), str(fitted), *figures, numbers.percent(summary.share_near), inside(summary)
 
 
-def judged(results: Sequence[BarResult]) -> DocTable:
+def bar_table(results: Sequence[BarResult]) -> DocTable:
     """One row a bar."""
     columns = (
         Column("what", wraps=True),
@@ -324,10 +324,10 @@ def left_out(report: PublishedReport) -> DocTable:
 
 
 def _verdict(report: PublishedReport, *, verbose: bool) -> Iterator[Block]:
-    more = "" if verbose else " · -v lists every row, what was asked and assumed, and every reading"
     yield Note(
         f"{answer(report)} · an error is predicted over measured, less one · a framework with rows of fewer than "
-        f"{LEAST_FAMILIES} networks has no limit{more} · {NOT_MLPERF}",
+        f"{LEAST_FAMILIES} networks has no limit · {NOT_MLPERF}",
         "",
         Tone.QUIET,
+        hint="" if verbose else "-v lists every row, what was asked and assumed, and every reading",
     )

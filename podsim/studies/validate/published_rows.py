@@ -29,7 +29,7 @@ def every_row(report: PublishedReport) -> Iterator[Block]:
     if several:
         yield Heading("rows that leave something unsaid")
         yield ranges(several)
-        yield from _unsaid(several)
+        yield from _interpretation_blocks(several)
 
 
 def table(rows: Sequence[ReadRow]) -> DocTable:
@@ -122,8 +122,8 @@ def ranges(rows: Sequence[ReadRow]) -> DocTable:
     )
 
 
-def _unsaid(rows: Sequence[ReadRow]) -> Iterator[Block]:
-    moved = [row for row in rows if not row.determined]
+def _interpretation_blocks(rows: Sequence[ReadRow]) -> Iterator[Block]:
+    moved = [row for row in rows if not row.is_determined]
     yield Note(
         f"predicted and error are of the stated choice, least and most of all readings that fit; they move the answer "
         f"to {len(moved)} of {len(rows)} rows by {numbers.percent(MOST_SPREAD - 1)} or more",

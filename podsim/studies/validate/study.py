@@ -15,7 +15,7 @@ from podsim.calibration.claims.claim_verdicts import report as claim_report
 from podsim.calibration.claims.environment import Environment
 from podsim.calibration.microbenchmarks.compare import compare
 from podsim.calibration.published.evaluate import EvaluationContext
-from podsim.calibration.published.fitted_rows import outdated, row_fits
+from podsim.calibration.published.fitted_rows import outdated_constants, row_fits
 from podsim.calibration.published.judge import report as published_report
 from podsim.calibration.published.power_rows import held_out as power_held_out
 from podsim.files import applications, catalog, comparator_results, frameworks_file, frozen, prices_file, readings_file
@@ -24,7 +24,7 @@ from podsim.files import microbenchmarks as measured
 from podsim.files.write import check_writable, frozen_text, write_all
 from podsim.model.parameters import FREE
 from podsim.model.validation import FreezeReport
-from podsim.studies.argument_check import checked
+from podsim.studies.argument_check import check_arguments
 from podsim.studies.predict.study import Progress, of_ipus
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from podsim.model.validation import CoverageReport, FrozenPrediction, HoldOuts, Validation
 
 
-@checked
+@check_arguments
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Hold the tile, exchange and link model against every published microbenchmark."""
-    rows = measured.shipped()
+    rows = measured.all_measurements()
     return compare(rows, fit_data.bench(rows), on_progress)
 
 
-@checked
+@check_arguments
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
     """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
     claims = claimed.claims(Path(path) if path is not None else None).value.claims
@@ -59,14 +59,14 @@ def _world() -> Environment:
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
-        rivals=comparator_results.shipped(),
-        measured={row.id: row for row in measured.published()},
+        rivals=comparator_results.published_results(),
+        measured={row.id: row for row in measured.published_results()},
         prices=prices_file.prices(),
     )
 
 
-@checked
-def published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
+@check_arguments
+def validate_published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
     """Hold what podsim says against every published row that it can model, as shipped or read as `path` says.
 
     Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
@@ -74,8 +74,8 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
     """
     file = readings_file.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
-    rows = measured.shipped()
-    asked_rows = (*measured.published(), *applications.applications())
+    rows = measured.all_measurements()
+    asked_rows = (*measured.published_results(), *applications.applications())
     fit = fit_data.fit_frameworks(asked_rows, file, verbs["predict"])
     context = EvaluationContext(
         verbs=verbs, environment=_world(), bench=fit_data.bench(rows), rows={row.id: row for row in asked_rows}
@@ -87,10 +87,10 @@ def published(*, path: str | Path | None = None, on_progress: Progress | None = 
         on_progress,
         fits=row_fits(asked_rows, fit, power_held_out(file, context)),
     )
-    return replace(result, outdated=outdated(frameworks_file.costs(), fit))
+    return replace(result, outdated=outdated_constants(frameworks_file.costs(), fit))
 
 
-@checked
+@check_arguments
 def validate(*, on_progress: Progress | None = None) -> Validation:
     """Hold predictions against every published result, also with each machine size, round and workload left out."""
     ready = fit_data.cases()
@@ -98,13 +98,13 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
     return replace(validation, convergence=fit_data.convergence(ready))
 
 
-@checked
+@check_arguments
 def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
     """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
     return holdout.hold_outs(fit_data.cases(), FREE, on_progress)
 
 
-@checked
+@check_arguments
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
     ready, parameters, request = fit_data.cases(), catalog.parameters(), FREE
@@ -113,14 +113,14 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
     )
 
 
-@checked
+@check_arguments
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
     """Predict again what is frozen, and write it: `podsim validate --freeze`."""
 
     def ask(row: FrozenPrediction) -> Prediction:
         return of_ipus(row.workload, topology=row.topology, preset=row.preset)
 
-    before = frozen.frozen()
+    before = frozen.frozen_predictions()
     target = Path(path) if path is not None else frozen.path()
     check_writable(target if write else None)
     after = freezing.again(before, ask, on_progress)
@@ -130,7 +130,7 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
     return replace(report, path="" if not write else str(path or target.name))
 
 
-@checked
+@check_arguments
 def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
     """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
     return fit_data.comparator_fit(on_progress)[1]

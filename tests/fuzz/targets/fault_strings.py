@@ -9,7 +9,7 @@ from fuzz.mutate import LETTERS
 from podsim.files import catalog
 from podsim.topology import fault_text
 from podsim.topology.edges import links
-from podsim.topology.faults import broken
+from podsim.topology.faults import apply_faults
 from podsim.topology.machine_network import Fabric, build
 
 KINDS = ("ipu-link", "gw-link", "ipu", "machine", "rack", "host-link", "link", "pcie", "gateway", "²", "IPU", "")
@@ -83,4 +83,4 @@ def one_input(data: bytes) -> str:
     draw = Choices(data)
     faults = [fault(draw) for _ in range(draw.some(3))]
 
-    return judged(lambda: broken(whole(), fault_text.parse(faults)) and None)
+    return judged(lambda: apply_faults(whole(), fault_text.parse(faults)) and None)

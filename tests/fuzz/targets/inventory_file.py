@@ -6,14 +6,14 @@ from fuzz.choices import Choices
 from fuzz.scratch import plain, toml_target
 
 from podsim.files import catalog
-from podsim.planning.ownership import purse
+from podsim.planning.ownership import ownership_terms
 from podsim.studies.plan.inventory_use import purchase, stock
 
 
 def run(path: Path, value: object, draw: Choices) -> object:
     """The machines, and an IPU-POD64 beside them."""
     own = stock(str(path))
-    owned, reuse = purchase(own, catalog.topology("pod64").value, 4, purse())
+    owned, reuse = purchase(own, catalog.topology("pod64").value, 4, ownership_terms())
     return plain((value, own.names(("pod16",)), own.notes(reuse), owned.capital))
 
 

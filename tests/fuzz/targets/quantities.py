@@ -40,7 +40,7 @@ SPACES = ("", " ", " ", "  ", "\t", "\u00a0", "\n", "\u202e")
 KNOWN = ("s", "Hz", "B", "B/s", "FLOP/s", "W", "bit/s")
 SPELLED = tuple(
     prefix + base
-    for base in (*units.BASES, *units.FIXED, "bps", "b/s", "Bps", "", "x", "%", "S")
+    for base in (*units.BASES, *units.FIXED_UNITS, "bps", "b/s", "Bps", "", "x", "%", "S")
     for prefix in ("", "k", "M", "G", "T", "Ki", "m", "u", "µ", "n", "E")
 )
 

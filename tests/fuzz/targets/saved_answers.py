@@ -17,7 +17,7 @@ from podsim.errors import InputError
 from podsim.files import answer_files
 from podsim.studies.diff import report as view
 from podsim.studies.diff.causes import difference
-from podsim.studies.documents import written
+from podsim.studies.documents import answer_document
 
 QUICK = "--replicas 16 --ipus-per-replica 1 --micro-batch 20 --accumulation 8"
 QUESTIONS = (
@@ -60,6 +60,6 @@ def one_input(data: bytes) -> str:
     def ask() -> object:
         result = difference(answer_files.read(paths[0]), answer_files.read(paths[1]), again)
         view.document(result, verbose=True)
-        return written(result).tree()["causes"]
+        return answer_document(result).tree()["causes"]
 
     return judged(ask)
