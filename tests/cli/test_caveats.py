@@ -12,7 +12,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.report.views import caveats_view
 
-CONVOLUTION = "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
+CONVOLUTION = "onvolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"  # or Convolution
 QUESTIONS = (
     "predict efficientnet-b0-g16 --pod 4",
     "infer efficientnet-b0-g16 --pod 4 --requests 200",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -47,6 +48,9 @@ def test_all_fit_and_the_nearest_does_not() -> None:
     assert all(0 < advice.memory <= 1 for advice in answer.advised)
     assert answer.nearest is not None
     assert 1 < answer.nearest.memory < 1.5
+    for memory, text in ((1.04, "needs 104 % of the SRAM"), (1.00007, "needs just over 100 % of the SRAM")):
+        nearly = replace(answer, nearest=replace(answer.nearest, memory=memory))
+        assert text in " ".join(render(view.document(nearly), Look(100)).split())
     assert answer.rejected["do not fit in SRAM"] > 0
 
 

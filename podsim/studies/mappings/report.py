@@ -179,14 +179,20 @@ def _rejection_blocks(mappings: Mappings) -> Iterator[Block]:
     if mappings.nearest:
         near = mappings.nearest
         short = (
-            f"{numbers.percent(near.memory)} of the SRAM, most of it {near.largest}"
+            f"{_too_much(near.memory)} of the SRAM, most of it {near.largest}"
             if near.memory > 1
-            else f"{numbers.percent(near.streaming)} of the streaming memory"
+            else f"{_too_much(near.streaming)} of the streaming memory"
         )
         yield Note(
             f"{split(near.mapping)}, recompute {near.mapping.recompute}, state {near.mapping.state}, needs {short}",
             "Nearest",
         )
+
+
+def _too_much(share: float) -> str:
+    """A share above one as percent, told apart from one: "104 %", "just over 100 %"."""
+    text = numbers.percent(share)
+    return f"just over {text}" if text == numbers.percent(1) else text
 
 
 def _s(count: int) -> str:
