@@ -45,6 +45,7 @@ def own_point(parameters):
     return case, sensitivity(question, step(question, case.mapping))
 
 
+@pytest.mark.slow
 def test_a_fit_to_the_point_has_the_errors_promised():
     form = next(form for form in FREE.forms if form.form == SHIPPED.form)
     shipped, times = cases(), StepTimes()

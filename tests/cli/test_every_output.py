@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.cli.command_line import main
@@ -140,7 +141,7 @@ def test_json_is_of_its_schema_and_has_no_numbers_that_json_lacks(asked, capsys)
     assert len(document) > 5
 
 
-@pytest.mark.parametrize("suffix", STARTS)
+@pytest.mark.parametrize("suffix", slow_but([".html", ".json"], STARTS))
 def test_a_file_of_each_suffix(asked, suffix, tmp_path, capsys):
     words, _, code = asked
     path = tmp_path / f"answer{suffix}"

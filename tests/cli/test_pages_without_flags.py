@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from slow_cases import slow_but
 
 from podsim.cli.command_line import main
 
@@ -21,7 +22,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", slow_but(["a wall clock judged", "no price", "failures"], QUESTIONS))
 def test_a_page_names_no_flag(name, tmp_path, capsys):
     path = tmp_path / "page.html"
     assert main([*QUESTIONS[name].split(), "-q", "-o", str(path)]) in (0, 1)

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 
 import podsim
 from podsim.cli.command_line import main
@@ -25,7 +26,7 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("suffix", STARTS)
+@pytest.mark.parametrize("suffix", slow_but([".html", ".csv"], STARTS))
 def test_each_suffix(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"answer{suffix}"
     assert main([*QUESTION, "-o", str(path)]) == 0

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from slow_cases import slow_but
 from test_transcripts import ROOT, replay
 
 import podsim
@@ -59,7 +60,7 @@ def test_an_unfinished_line_is_told_with_quiet_too(
     assert "was never finished" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("suffix", STARTS)
+@pytest.mark.parametrize("suffix", slow_but([".html", ".csv"], STARTS))
 def test_each_suffix(suffix: str, swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")

@@ -132,7 +132,7 @@ def test_gpt_j_is_cut_as_published_whatever_its_rows(tmp_path: Path) -> None:
     assert rates == sorted(rates, reverse=True)
 
 
-@pytest.mark.parametrize("layers", [27, 29])
+@pytest.mark.parametrize("layers", [27, pytest.param(29, marks=pytest.mark.slow)])
 def test_a_gpt_j_of_another_depth_is_cut_as_the_published_one(tmp_path: Path, layers: int) -> None:
     """Its width is the same, and the width is what tensor shards cut; of another width it takes the usual pipeline."""
     prediction = podsim.predict(written(tmp_path, GPTJ, n_layer=layers), pod=64, engine="analytic")
@@ -165,6 +165,7 @@ def test_the_batch_is_that_at_which_the_published_network_trains_soonest(tmp_pat
         )
 
 
+@pytest.mark.slow
 def test_any_micro_batch_that_divides_a_batch_that_is_given_is_weighed(tmp_path: Path) -> None:
     """1,463 = 7 × 11 × 19: no usual micro-batch but 1 divides it."""
     path, flags = (

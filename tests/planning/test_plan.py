@@ -93,6 +93,7 @@ def test_demands_that_exclude_each_other_are_named() -> None:
     assert sentence.startswith("Smallest machine within the time: IPU-POD128 (P90 6.49 min)")
 
 
+@pytest.mark.slow
 def test_a_time_that_no_size_meets_names_no_machine_beyond_those_documented() -> None:
     plan = podsim.plan("bert", within="1s")
     assert plan.chosen is None

@@ -81,6 +81,7 @@ def test_each_machine_gets_its_part_of_the_rate(plain):
     assert small.busy == pytest.approx(report.delays.busy, rel=0.05)
 
 
+@pytest.mark.slow
 def test_service_is_slower_by_its_doubt_and_holds_less(plain):
     flags = {"rate": "190k/s", "p99": "10ms", "machines": "pod16"}
     sure, usual, even = (podsim.plan("resnet50", confidence=level, **flags).chosen for level in (0.99, 0.9, 0.5))
@@ -113,6 +114,7 @@ def test_a_million_requests_cost_the_machines_and_their_energy_while_they_are_se
         assert candidate.cost.request.value == pytest.approx(usd, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_over_the_budget_the_nearest_is_named_with_what_the_budget_holds():
     plan = podsim.plan("resnet50", rate="190k/s", budget="120k", **QUICK)
     assert plan.chosen is None
@@ -130,6 +132,13 @@ def test_a_latency_that_no_batch_meets_is_a_miss_with_the_limit_that_would_do():
     assert plan.chosen is None
     assert plan.checks == ()
     assert {miss.demand for candidate in plan.candidates for miss in candidate.misses} == {"p99"}
+    limit = next(change.needed for change in plan.changes if change.what == "p99")
+    assert limit > 200e-6
+
+
+@pytest.mark.slow
+def test_the_limit_that_no_batch_met_would_do():
+    plan = podsim.plan("resnet50", rate="1k/s", p99="200us", machines="m2000,pod16")
     limit = next(change.needed for change in plan.changes if change.what == "p99")
     again = podsim.plan("resnet50", rate="1k/s", p99=f"{limit * 1e6 + 1:.0f}us", machines=plan.closest.topology)
     assert again.chosen is not None
@@ -187,6 +196,7 @@ def test_the_objective_decides_among_machines_that_meet_all(plain):
     assert best([], "capital") is None
 
 
+@pytest.mark.slow
 def test_a_latency_is_farther_off_than_a_price():
     late = podsim.plan("resnet50", rate="1k/s", p99="200us", machines="m2000").closest
     dear = podsim.plan("resnet50", rate="190k/s", budget="20k", **QUICK).closest

@@ -58,13 +58,14 @@ def test_infer_meets_p99_just_below_the_rate_and_misses_it_just_above(workload, 
     assert p99_s(chosen.expected_per_s, 0.95) <= limit_s < p99_s(chosen.expected_per_s, 1.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "machine", "flags"),
     [
         ("resnet50", "m2000", {"rate": 41_100, "p99": "5ms"}),
-        pytest.param("bert", "pod16", {"rate": 3700, "p99": "20ms"}, marks=pytest.mark.slow),
-        pytest.param("resnet50", "m2000", {"rate": 30e3, "p99": "10ms", "variation": 1.0}, marks=pytest.mark.slow),
-        pytest.param("resnet50", "m2000", {"rate": 20e3, "p99": "5ms", "variation": 0.3}, marks=pytest.mark.slow),
+        ("bert", "pod16", {"rate": 3700, "p99": "20ms"}),
+        ("resnet50", "m2000", {"rate": 30e3, "p99": "10ms", "variation": 1.0}),
+        ("resnet50", "m2000", {"rate": 20e3, "p99": "5ms", "variation": 0.3}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -31,6 +31,7 @@ def own(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_sequence_that_fits_is_named_and_fits(own: str) -> None:
     with pytest.raises(Infeasible) as no:
         podsim.predict(own, pod=64, engine="analytic")

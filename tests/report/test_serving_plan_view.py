@@ -74,6 +74,7 @@ def test_a_machine_over_the_budget_says_so_on_a_narrow_screen(plans):
     assert "Misses" in screen(plans[0], 60)
 
 
+@pytest.mark.slow
 def test_a_tie_in_price_is_explained(plans):
     plan = podsim.plan("resnet50", rate="20k/s", p99="10ms", machines="m2000,bow-2000")
     text = " ".join(screen(plan).split())
