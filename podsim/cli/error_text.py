@@ -95,7 +95,7 @@ def _usage_message(kind: str, error: "CycloptsError") -> str:
     if kind == "UnusedCliTokensError":
         return f"not understood: {shlex.join(words)}"
     if kind == "MissingArgumentError" and name:
-        return f"{name} wants a value" if name.startswith("-") else f"{name} is missing"
+        return f"{name} needs a value" if getattr(error, "keyword", None) else f"{name} is required"
     if kind == "UnknownCommandError" and words[0].startswith("-"):
         return f"{words[0]} stands where a command should; flags follow the command"
     # The list of commands that cyclopts adds is what the hint leads to.

@@ -110,7 +110,7 @@ class ModelFlags:
         for sizes in self.shape:
             if not all(part.strip() for part in sizes.partition("=")):
                 raise InputError(
-                    f'--shape wants INPUT=SIZES, not "{sizes}"', code="bad-value", hint="--shape image=1,3,224,224"
+                    f'--shape must be INPUT=SIZES, not "{sizes}"', code="bad-value", hint="--shape image=1,3,224,224"
                 )
         tokens = () if self.sequence is None else (f"import.sequence={self.sequence}",)
         return (*tokens, *(f"import.shape.{sizes}" for sizes in self.shape))

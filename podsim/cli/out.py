@@ -28,7 +28,7 @@ def check_out(out: str | None) -> None:
         return
     if out.startswith("-"):
         named = shlex.quote(f"./{out}")
-        raise InputError(f"--out wants a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
+        raise InputError(f"--out must be a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
     path = Path(out)
     if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
         other = shlex.quote(str(path.with_suffix(".json")))

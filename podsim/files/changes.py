@@ -244,7 +244,7 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
         value = _number(text, unit)
         if value is None:
             example = f', or with its unit: "{fitted[change.path].value:g} {unit}"' if unit else ""
-            text = f"this parameter wants a finite number above 0{example}"
+            text = f"this parameter must be a finite number above 0{example}"
             wrong.append((f"{change.path}={change.text}", text))
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))

@@ -49,7 +49,7 @@ def _sizes(change: Change, most: int) -> tuple[int, ...]:
     if not sizes or len(sizes) > most or not all(1 <= size <= MOST_SIZE for size in sizes):
         text = "a whole number" if most == 1 else f"up to {most} whole numbers with commas between, 1,3,224,224,"
         raise InputError(
-            f"{change.path} wants {text} from 1 to {MOST_SIZE:,}, not {printable(value_text(change.text))}",
+            f"{change.path} must be {text} from 1 to {MOST_SIZE:,}, not {printable(value_text(change.text))}",
             code="bad-value",
         )
     return sizes

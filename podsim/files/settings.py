@@ -213,7 +213,10 @@ def parse_file(path: Path) -> ParsedSettings:
             faults.append(Fault(keys, "stands in no table: [predict] holds flags of podsim predict"))
         elif not _plain(value):
             faults.append(
-                Fault(keys, f"this flag wants a text, a number, a truth or an array of them, not {value_text(value)}")
+                Fault(
+                    keys,
+                    f"this flag must be a text, a number, true or false, or an array of them, not {value_text(value)}",
+                )
             )
         else:
             origin = f"{_quoted_path(path)}:{line_of(at, keys)}"

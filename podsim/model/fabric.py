@@ -116,7 +116,9 @@ class GenericLevel:
 
     def __post_init__(self) -> None:
         if not _NODE.fullmatch(self.name) or self.name == RANK:
-            raise ValueError(f'name: wants letters, digits, "-" and "_", no digit last, and not "{RANK}"')
+            raise ValueError(
+                f'name: must be letters, digits, "-" and "_", without a digit at the end, and not "{RANK}"'
+            )
         if self.shape is Shape.LADDER:
             raise ValueError("shape: a ladder joins IPUs; here it is a torus of sides [2, n]")
         if (self.shape is Shape.TORUS) != bool(self.sides):

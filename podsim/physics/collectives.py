@@ -69,7 +69,7 @@ def schedule(collective: Collective, algorithm: Algorithm, members: int) -> Step
     if steps is None:
         raise ValueError(f"{algorithm} serves {', '.join(FLAT[algorithm])}")
     if algorithm is Algorithm.HALVING_DOUBLING and members & (members - 1):
-        raise ValueError(f"halving and doubling wants a power of two, not {members:,} members")
+        raise ValueError(f"halving and doubling needs a power of two, not {members:,} members")
     return steps(members) if members > 1 else ()
 
 

@@ -154,7 +154,7 @@ def may_stream(workload: Workload) -> bool:
 
 
 def what_if(scenario: Scenario) -> WhatIf:
-    """What a scenario wants otherwise than configuration has it."""
+    """What a scenario changes of a configuration."""
     flags, name = scenario.what_if, scenario.software.framework
     framework = NAMES[name] if name else None
     if framework:

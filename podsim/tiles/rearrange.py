@@ -50,7 +50,7 @@ class Layout:
 
 
 def whole_rows(groups: int, rows: int, columns: int, chip: Chip, *, pitch: int | None = None) -> Layout:
-    """Whole rows of all groups spread over the tiles, as softmax wants them; `pitch` is the length of a padded row."""
+    """Whole rows of all groups spread over the tiles, as softmax needs them; `pitch` is the length of a padded row."""
     footprint = -(-groups * rows // chip.tiles)
     tiles = -(-groups * rows // footprint)
     return Layout(rows=footprint, columns=columns, along="columns", run=columns, pitch=pitch or columns, tiles=tiles)

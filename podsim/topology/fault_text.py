@@ -41,7 +41,7 @@ def _parse(text: str) -> PartFault:
     parts = {str(part): part for part in FaultyPart}
     part = parts.get(kind, FaultyPart.LINK)
     if part is not FaultyPart.LINK and not _NUMBER.fullmatch(name):
-        _refuse(text, f"{kind} wants a number, the first is 0")
+        _refuse(text, f"{kind} needs a number; the first is 0")
     return PartFault(text, part, name, _rate(text, part, state), "" if kind in parts else kind)
 
 

@@ -25,7 +25,7 @@ def units(size: ResidualCnn) -> tuple[LayerUnit, ...]:
 
 
 def convolve(name: str, shape: Conv, norm_groups: int = 0) -> tuple[Operator, ...]:
-    """A convolution and its norm: batch norm without groups, else group norm. The stem wants no input gradient."""
+    """A convolution and its norm: batch norm without groups, else group norm. The stem needs no input gradient."""
     conv = Operator(
         name=name, kind=Kind.CONVOLUTION, shape=shape, weight_tensors=1, input_gradient=not name.startswith("stem")
     )

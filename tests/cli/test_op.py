@@ -198,7 +198,7 @@ def test_operands_beyond_the_chip_are_planned_with_a_warning(capsys: pytest.Capt
         ("matmul --m 4 --k 4 --n 2147483648", "bad-value", "--n: must be at most 2,147,483,647, not 2,147,483,648"),
         (f"matmul --m 4 --k 4 --n 1{'0' * 60}", "bad-value", "not a number of more than 24 digits"),
         ("matmul --m 4", "bad-value", "--k is missing"),
-        ("matmul --m", "missing-argument", "--m wants a value"),
+        ("matmul --m", "missing-argument", "--m needs a value"),
         ("matmol --m 4", "unknown-command", 'unknown command "matmol"; did you mean "matmul"?'),
         (
             "matmul --m 4 --k 4 --n 4 --precision 16.61",

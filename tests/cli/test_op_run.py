@@ -95,7 +95,7 @@ def test_tiles_set_aside_take_a_stream_meanwhile_and_pass_it_on(
     [
         ("--io-tiles 8", "together"),
         ("--io-tiles 8 --stream 5 --stream-rate 20GB/s", "needs a unit"),
-        ("--io-tiles 8 --stream 5MB --stream-rate 20GB", "wants a data rate"),
+        ("--io-tiles 8 --stream 5MB --stream-rate 20GB", "must be a data rate"),
         ("--io-tiles 1472 --stream 5MB --stream-rate 20GB/s", "1,472 IO tiles"),
     ],
 )

@@ -104,7 +104,7 @@ def test_all_faults_of_a_settings_file_are_told_at_once(folders, api, capsys):
         '2 predict.sed podsim predict has no flag --sed; did you mean "--seed"?',
         '3 predict.pod invalid value for --pod: "x"',
         "4 predict.out a podsim.toml that is found in a folder may not set --out",
-        "6 predict.chip this flag wants",
+        "6 predict.chip this flag must be",
         '9 predikt.seed podsim has no command predikt; did you mean "predict"?',
     ):
         assert words in err

@@ -53,7 +53,7 @@ def test_an_answer_of_a_law_is_printed_and_saved(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("--json", "--out wants a file, not --json"),
+        ("--json", "--out must be a file, not --json"),
         ("a.csv", "a trace is JSON, not .csv"),
         ("gone/a.json", "cannot write gone/a.json"),
     ],

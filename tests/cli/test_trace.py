@@ -212,10 +212,10 @@ def test_json_has_the_spans_in_seconds(capsys: pytest.CaptureFixture[str]) -> No
         ("trace bert --pod 16 --most-spans 9", "bad-value", "at least 101"),
         ("trace bert --pod 16 --noise-scale 2000", "bad-value", "--noise-scale: must be from 0 to 1,000"),
         ("trace bert --pod 16 --set noise.ipu.jitter=0.1", "bad-change", "changes nothing here"),
-        ("collective all-reduce --pod 16 --bytes 1kB -o --json", "bad-value", "--out wants a file, not --json"),
+        ("collective all-reduce --pod 16 --bytes 1kB -o --json", "bad-value", "--out must be a file, not --json"),
         ("trace bert --pod 16 --level tiles", "bad-value", 'invalid value "tiles" for --level'),
         ("trace bert --pod 16 --stage -1 --level tile", "bad-value", "must be at least 0, not -1"),
-        ("trace bert --pod 4 -o --json", "bad-value", "--out wants a file, not --json"),
+        ("trace bert --pod 4 -o --json", "bad-value", "--out must be a file, not --json"),
         ("trace bert --pod 4 -o no/such/folder/x.json", "cannot-write", "no/such/folder/x.json"),
     ],
 )

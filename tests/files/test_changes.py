@@ -77,18 +77,21 @@ def test_one_text_is_one_change():
         (["chip.clock=0 GHz"], ('chip.clock=0 GHz  must be above 0, not "0 GHz"',)),
         (["chip.clock=-1 GHz"], ('chip.clock=-1 GHz  must be above 0, not "-1 GHz"',)),
         (["chip.clock=inf GHz"], ('chip.clock=inf GHz  "inf GHz" is not a finite number',)),
-        (["chip.tiles=1e3"], ("chip.tiles=1e3  this field wants a whole number, not 1000.0",)),
-        (["chip.tiles=many"], ('chip.tiles=many  this field wants a whole number, not "many"',)),
-        (["chip.tiles=true"], ("chip.tiles=true  this field wants a whole number, not true",)),
-        (["chip.tiles=1\nhosts = 2"], ('chip.tiles=1 hosts = 2  this field wants a whole number, not "1 hosts = 2"',)),
-        (["gw-link.efficiency=nan"], ("gw-link.efficiency=nan  this field wants a finite number, not nan",)),
+        (["chip.tiles=1e3"], ("chip.tiles=1e3  this field must be a whole number, not 1000.0",)),
+        (["chip.tiles=many"], ('chip.tiles=many  this field must be a whole number, not "many"',)),
+        (["chip.tiles=true"], ("chip.tiles=true  this field must be a whole number, not true",)),
+        (
+            ["chip.tiles=1\nhosts = 2"],
+            ('chip.tiles=1 hosts = 2  this field must be a whole number, not "1 hosts = 2"',),
+        ),
+        (["gw-link.efficiency=nan"], ("gw-link.efficiency=nan  this field must be a finite number, not nan",)),
         (["gw-link.efficiency=1.5"], ("gw-link.efficiency=1.5  must be above 0 and at most 1",)),
         (["level.pod.shape=rng"], ('level.pod.shape=rng  "rng" is not known; did you mean "ring"?',)),
         (["level.pod.holds=3"], ("level.pod.holds=3  must be a power of two, at least 1",)),
         (
             ["chip.clock=1 s", "hosts.servers=0"],
             (
-                'chip.clock=1 s   "1 s" is a time (s); this field wants a frequency (Hz)',
+                'chip.clock=1 s   "1 s" is a time (s); this field must be a frequency (Hz)',
                 "hosts.servers=0  must be at least 1, not 0",
             ),
         ),
@@ -189,7 +192,7 @@ def test_a_fitted_parameter_can_be_set_and_keeps_its_relative_error():
 @pytest.mark.parametrize("value", ["0", "-1", "inf", "nan", "x", "+50 MHz"])
 def test_a_fitted_parameter_is_a_finite_number_above_nought(value):
     error = refused(changes.apply_to_parameters, _parameters(), [f"compute.efficiency={value}"])
-    assert error.context == (f"compute.efficiency={value}  this parameter wants a finite number above 0",)
+    assert error.context == (f"compute.efficiency={value}  this parameter must be a finite number above 0",)
 
 
 def test_a_fitted_parameter_with_a_unit_is_set_as_explain_writes_it():

@@ -147,8 +147,8 @@ def test_no_such_fabric(name):
         ('"50 GB/s"', '"50 GB/s"\nduplex = "haf"', "link.wire.duplex", 'did you mean "half"?'),
         ('link  = "wire"', 'link  = "wir"', "level[0].link", 'did you mean "wire"?'),
         ('link  = "wire"', 'link  = "wire"\nhub = "wire"', "level[0].hub", "only a star"),
-        ('name  = "ring"', 'name  = "rank"', "level[0].name", "no digit last"),
-        ('name  = "ring"', 'name  = "ring1"', "level[0].name", "no digit last"),
+        ('name  = "ring"', 'name  = "rank"', "level[0].name", "without a digit at the end"),
+        ('name  = "ring"', 'name  = "ring1"', "level[0].name", "without a digit at the end"),
         (
             'link  = "wire"\n',
             'link  = "wire"\n[[override]]\nname = "rank3-rank5"\nlatency = "1 s"',

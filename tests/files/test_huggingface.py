@@ -167,7 +167,7 @@ def test_all_faults_are_said_at_once(tmp_path):
     text = "\n".join(no.context)
     parts = (
         "vocab_size is",
-        'num_hidden_layers wants a whole number, not "many"',
+        'num_hidden_layers must be a whole number, not "many"',
         "intermediate_size is missing",
         "mlp_bias is true",
         "31 attention heads do not divide",
@@ -203,7 +203,7 @@ def test_an_unknown_architecture_names_the_nearest(kind, more, near, tmp_path):
         ("[" * 100_000, "nests too deep"),
         ("[]", "holds no object"),
         ("{}", "has no model_type"),
-        ('{"model_type": 3}', "wants a text"),
+        ('{"model_type": 3}', "must be a text"),
     ],
 )
 def test_what_is_no_config_is_refused(says, part, tmp_path):
@@ -229,7 +229,7 @@ def test_sizes_for_a_file_that_has_all_of_them_are_refused():
 
 def test_a_faulty_size_is_one_fault_not_two(tmp_path):
     config = PUBLIC["llama-3-8b"][0] | {"hidden_size": "4096"}
-    assert refused(tmp_path, config).context == ('hidden_size wants a whole number, not "4096"',)
+    assert refused(tmp_path, config).context == ('hidden_size must be a whole number, not "4096"',)
 
 
 def test_layers_of_experts_are_not_read_as_the_family_they_are_named_after(tmp_path):
@@ -292,7 +292,7 @@ def test_what_changes_nothing_is_not_said(more, tmp_path):
         ({"vocab_size": 0}, "vocab_size is 0"),
         ({"hidden_size": -4096}, "hidden_size is -4096"),
         ({"hidden_size": "4096"}, 'a whole number, not "4096"'),
-        ({"num_hidden_layers": True}, "wants a whole number"),
+        ({"num_hidden_layers": True}, "must be a whole number"),
         ({"vocab_size": 2**60}, "from 1 to"),
         ({"is_encoder_decoder": True}, "attention to an encoder"),
         ({"pruned_heads": {"1": [0]}}, "pruned_heads"),
@@ -348,10 +348,10 @@ def test_the_hint_of_an_unknown_architecture_holds(tmp_path):
 @pytest.mark.parametrize(
     ("field", "fault"),
     [
-        ({"rope_scaling": "x"}, 'rope_scaling wants an object or null, not "x"'),
-        ({"rope_parameters": [1]}, "rope_parameters wants an object or null, not an array"),
-        ({"architectures": "LlamaForCausalLM"}, 'architectures wants a list of names, not "LlamaForCausalLM"'),
-        ({"architectures": [5]}, "architectures wants a list of names: 5 is none"),
+        ({"rope_scaling": "x"}, 'rope_scaling must be an object or null, not "x"'),
+        ({"rope_parameters": [1]}, "rope_parameters must be an object or null, not an array"),
+        ({"architectures": "LlamaForCausalLM"}, 'architectures must be a list of names, not "LlamaForCausalLM"'),
+        ({"architectures": [5]}, "architectures must be a list of names: 5 is none"),
     ],
 )
 def test_a_field_of_no_type_that_transformers_writes_is_refused(tmp_path, field, fault):
@@ -359,7 +359,7 @@ def test_a_field_of_no_type_that_transformers_writes_is_refused(tmp_path, field,
 
 
 def test_a_model_type_that_is_no_text_is_named(tmp_path):
-    assert "model_type of config.json wants a text, not an array" in str(
+    assert "model_type of config.json must be a text, not an array" in str(
         refused(tmp_path, {**LLAMA, "model_type": ["llama"]})
     )
 

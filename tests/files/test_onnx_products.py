@@ -97,4 +97,4 @@ def test_a_pipe_is_no_file(suffix, tmp_path):
 
 def test_sizes_without_a_name_are_blamed_on_the_flag_that_has_them(capsys):
     assert main(["workload", "show", "model.onnx", "--shape", "ids"]) == 2
-    assert '--shape wants INPUT=SIZES, not "ids"' in capsys.readouterr().err
+    assert '--shape must be INPUT=SIZES, not "ids"' in capsys.readouterr().err

@@ -45,10 +45,10 @@ def test_what_changes_nothing_is_not_refused(says, model_type):
 
 
 def test_fields_of_no_type_that_anybody_writes_are_named_with_what_they_want():
-    assert list(mistyped_fields({"rope_scaling": 3})) == ["rope_scaling wants an object or null, not 3"]
+    assert list(mistyped_fields({"rope_scaling": 3})) == ["rope_scaling must be an object or null, not 3"]
     assert list(mistyped_fields({"rope_scaling": None, "rope_parameters": {}})) == []
-    assert list(mistyped_fields({"architectures": ["A", 3]})) == ["architectures wants a list of names: 3 is none"]
-    assert list(mistyped_fields({"architectures": "A"})) == ['architectures wants a list of names, not "A"']
+    assert list(mistyped_fields({"architectures": ["A", 3]})) == ["architectures must be a list of names: 3 is none"]
+    assert list(mistyped_fields({"architectures": "A"})) == ['architectures must be a list of names, not "A"']
     assert list(mistyped_fields({"architectures": ["A"]})) == []
 
 

@@ -174,7 +174,7 @@ def test_the_written_file_is_the_same_workload(tmp_path: Path) -> None:
         (CONFIGS["flan-t5-xl"], {"feed_forward_proj": "twice-gated-gelu"}, "feed_forward_proj is"),
         (CONFIGS["flan-t5-xl"], {"is_encoder_decoder": False}, "a t5 without its decoder is not known"),
         (whisper(4, 384), {"decoder_ffn_dim": 64}, "sides of different widths are not known"),
-        (whisper(4, 384), {"encoder_layers": "many"}, "encoder_layers wants a whole number"),
+        (whisper(4, 384), {"encoder_layers": "many"}, "encoder_layers must be a whole number"),
         (DEBERTA, {"relative_attention": None}, "relative_attention is not true"),
         (DEBERTA, {"pos_att_type": "c2p"}, '"c2p|p2c" alone is known'),
         (DEBERTA_V3, {"conv_kernel_size": 3}, "a convolution beside the first layer is not known"),

@@ -99,7 +99,7 @@ def test_one_member_has_nothing_to_do():
         ({"bytes": "0 B"}, "bad-value", "above 0"),
         ({"bytes": "-1 MB"}, "bad-value", "above 0"),
         ({"bytes": "64"}, "bad-value", "needs a unit"),
-        ({"bytes": "64 GB/s"}, "bad-value", "wants an amount"),
+        ({"bytes": "64 GB/s"}, "bad-value", "must be an amount"),
         ({"bytes": float("nan")}, "bad-value", "finite"),
         ({"what": "allreduce"}, "bad-value", "allreduce"),
         ({"algorithm": "rings"}, "bad-value", "rings"),

@@ -170,7 +170,7 @@ def test_where_a_checkpoint_never_ends_rarer_failures_are_no_help():
         ({"work": "-3d"}, "above 0"),
         ({"work": "0 s"}, "above 0"),
         ({"work": "fortnight"}, "not a quantity"),
-        ({"work": "14 GB"}, "wants a time"),
+        ({"work": "14 GB"}, "must be a time"),
         ({"work": "1e30 y"}, "100 years"),
         ({"checkpoint_every": "15d"}, "longer than the work"),
         ({"checkpoint_every": "1 ms"}, "shorter than a step"),

@@ -69,6 +69,8 @@ def test_every_interval_of_the_highest_level_is_listed_if_asked_for(report):
 
 
 def test_distance_is_a_doubt_a_doubling_or_none(report):
-    assert notes(view.document(report), "distance")[0] == "6 points beyond the other sizes show 2.0 % a doubling"
+    assert notes(view.document(report), "distance")[0] == (
+        "6 points beyond the sizes that were fitted: misses grow by 2.0 % per doubling of the size"
+    )
     none = replace(report, distance=replace(report.distance, variance_per_doubling=0.0))
-    assert "none: parameters alone" in notes(view.document(none), "distance")[0]
+    assert "misses do not grow with the size" in notes(view.document(none), "distance")[0]

@@ -89,7 +89,10 @@ def test_the_question_and_the_aim():
     assert headings(doc)[0] == "2 kinds of job, 2,600 runs a month on one machine"
     assert notes(doc)[0] == "Recommended: IPU-POD64, the best price-performance."
     assert notes(doc, "Demands") == [
-        ("time limits at 90 % confidence; partitions in use at most 70 % of the hours; highest quotation ≤ $1.00M")
+        (
+            "time limits at 90 % confidence; partitions in use at most 70 % of the hours; "
+            "purchase price ≤ $1.00M at the highest quotation"
+        )
     ]
     free = replace(PLAN, demand=Demand(objective=Objective.COST), jobs=PLAN.jobs[:1], chosen=ALONE)
     assert headings(view.document(free))[0] == "1 kind of job, 100 runs a month on one machine"

@@ -64,7 +64,7 @@ def test_steps_of_each_round_and_what_a_tile_has():
     assert rows["a run"].remark == "1,000 steps"
     assert (rows["on"].number, rows["on"].remark) == ("1,000", "4 × gc200, up to 2 particles each")
     assert (rows["arithmetic"].number, rows["arithmetic"].unit) == ("2.00", "MFLOP/s")
-    assert rows["to host"].remark == "12 % return 4 numbers"
+    assert rows["to host"].remark == "12 % of the particles, 4 numbers each"
     more = facts(view.document(replace(REPORT, rounds=3, on_a_tile=1)))
     assert more["a run"].remark == "3 × 1,000 steps"
     assert more["on"].remark.endswith("up to 1 particle each")

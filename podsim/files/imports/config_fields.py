@@ -37,7 +37,7 @@ class Config:
             self.wrong.append(f"{name} is missing")
             return 1
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong.append(f"{name} wants a whole number, not {ignored_fields.message(value)}")
+            self.wrong.append(f"{name} must be a whole number, not {ignored_fields.message(value)}")
             return 1
         if not least <= value <= most:
             self.wrong.append(f"{name} is {value_text(value)}; from {least} to {most:,} is known")
@@ -50,7 +50,7 @@ class Config:
         if value is None:
             return usual
         if not isinstance(value, bool):
-            self.wrong.append(f"{name} wants true or false, not {ignored_fields.message(value)}")
+            self.wrong.append(f"{name} must be true or false, not {ignored_fields.message(value)}")
             return usual
         return value
 
@@ -60,7 +60,7 @@ class Config:
         if value is None:
             return usual
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.wrong.append(f"{name} wants a share from 0 to 1, not {ignored_fields.message(value)}")
+            self.wrong.append(f"{name} must be a share from 0 to 1, not {ignored_fields.message(value)}")
             return usual
         return float(value)
 

@@ -84,7 +84,7 @@ def _unknown_family(path: Path, kind: object, says: Mapping[str, Any]) -> InputE
         name = printable(path.name)
         what = f"{name} has no model_type: it is no config of transformers"
         if kind is not None:
-            what = f"model_type of {name} wants a text, not {printable(ignored_fields.message(kind))}"
+            what = f"model_type of {name} must be a text, not {printable(ignored_fields.message(kind))}"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
     near = _nearest(kind, says)
     config = Config(says, Options())

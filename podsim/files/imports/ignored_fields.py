@@ -155,12 +155,12 @@ def mistyped_fields(says: Says) -> Iterator[str]:
     """Fields that change nothing, and are of no type that transformers writes."""
     for name in OBJECTS:
         if not isinstance(says.get(name) or {}, Mapping):
-            yield f"{name} wants an object or null, not {message(says[name])}"
+            yield f"{name} must be an object or null, not {message(says[name])}"
     heads = says.get("architectures")
     if heads is not None and not isinstance(heads, list):
-        yield f"architectures wants a list of names, not {message(heads)}"
+        yield f"architectures must be a list of names, not {message(heads)}"
     elif strange := [head for head in heads or () if not isinstance(head, str)]:
-        yield f"architectures wants a list of names: {message(strange[0])} is none"
+        yield f"architectures must be a list of names: {message(strange[0])} is none"
 
 
 def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterator[str]:

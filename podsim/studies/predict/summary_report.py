@@ -60,7 +60,7 @@ def _score_text(p: Prediction) -> str:
     more = p.time_to_train_s.value / p.run.total_s - 1
     if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skew_notes(p)):
         return ""
-    return f"; one run {numbers.time(p.run.total_s)}, MLPerf mean {numbers.signed_percent(more)}"
+    return f"; mean of MLPerf's runs; one run {numbers.time(p.run.total_s)}"
 
 
 def throughput(p: Prediction, remark: str) -> Fact:

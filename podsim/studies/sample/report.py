@@ -53,7 +53,7 @@ def _facts(report: SamplerReport) -> Iterator[Fact]:
     yield Fact("on", f"{report.tiles:,}", "tiles", share)
     yield Fact("peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes_per_tile)), "per tile")
     yield Fact("fit", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
-    back = f"{numbers.short(100 * sampler.kept)} % return {sampler.returned:,} numbers"
+    back = f"{numbers.short(100 * sampler.kept)} % of the {sampler.sample}s, {sampler.returned:,} numbers each"
     yield Fact("to host", *numbers.split_unit(numbers.amount(report.returned_bytes)), back)
 
 

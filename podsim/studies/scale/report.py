@@ -42,7 +42,7 @@ BATCH = {
     Scaling.WEAK: "growing with the machine",
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
-MOST_TEXT = 84  # characters of what follows the label of a line, at 100 columns
+MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up in time to train per IPU."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
@@ -419,14 +419,14 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
-    text = f"{numbers.short(whole)}× per sample ({last.ipus:,} vs {first.ipus:,} IPUs)"
+    text = f"{numbers.short(whole)}× as much on {last.ipus:,} IPUs as on {first.ipus:,}"
     named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}: {', '.join(named)}") > MOST_TEXT:
+    while not verbose and len(named) > 1 and len(f"{text}; mostly {', '.join(named)}") > MOST_TEXT:
         named.pop()
-    text += f": {', '.join(named)}" if named else ""
+    text += f"; mostly {', '.join(named)}" if named else ""
     if less and verbose:
         text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
-    yield Note(text, "IPU time", Tone.PLAIN)
+    yield Note(text, "IPU time per sample", Tone.PLAIN)
 
 
 def _mappings(report: ScaleReport) -> DocTable:

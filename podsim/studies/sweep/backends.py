@@ -140,7 +140,7 @@ def check_cluster(scheduler: str | None) -> str:
     """The address of the scheduler; InputError where there is none, or no package to reach it with."""
     if not scheduler:
         raise InputError(
-            "--backend dask wants a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
+            "--backend dask needs a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
         )
     protocol, joined, _ = scheduler.partition("://")
     if joined and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away

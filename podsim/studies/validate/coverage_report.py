@@ -32,7 +32,7 @@ def answer(report: CoverageReport) -> str:
 def document(report: CoverageReport, *, verbose: bool = False) -> Doc:
     """Shares held by quantity and level, and widths; `verbose` adds every 90 % interval."""
     groups: list[tuple[Block, ...]] = [
-        (Heading("measurements that intervals hold, machine size held out"), _bars(report)),
+        (Heading("measurements inside their intervals, machine size held out"), _bars(report)),
         (Heading("widths, high over low"), _widths(report)),
     ]
     if verbose:
@@ -103,11 +103,11 @@ def _notes(report: CoverageReport, *, verbose: bool) -> Iterator[Block]:
         yield Note(f"{SHORT[quantity]}: {which} {shown[0]}, limit {shown[1]}", "outside", Tone.WARNING)
     distance = report.distance
     seen = (
-        f"{numbers.percent(distance.per_doubling, 1)} a doubling"
+        f"misses grow by {numbers.percent(distance.per_doubling, 1)} per doubling of the size"
         if distance.variance_per_doubling > 0
-        else "none: parameters alone explain more than was missed"
+        else "misses do not grow with the size: the uncertainty of the parameters alone is larger than they are"
     )
-    yield Note(f"{distance.count} points beyond the other sizes show {seen}", "distance")
+    yield Note(f"{distance.count} points beyond the sizes that were fitted: {seen}", "distance")
     bar = f"90 %: {numbers.percent(LEAST_COVERAGE)} to {numbers.percent(MOST_COVERAGE)} held, "
     bar += f"none between sizes wider than ×{numbers.short(MOST_WIDTH)}"
     more = "" if verbose else "-v lists every interval"
