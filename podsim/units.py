@@ -39,6 +39,7 @@ BASES: Final = (
     "J",
     "s",
 )
+COUNT_SIZES: Final = ((1e15, "P"), (1e12, "T"), (1e9, "B"), (1e6, "M"))
 FIXED_UNITS: Final = {
     "min": (60.0, "s"),
     "h": (3600.0, "s"),
@@ -228,11 +229,11 @@ def spell(value: float, unit: str) -> str:
 
 
 def count_text(value: float, figures: int = 3) -> str:
-    """A count with a prefix, "31.6 G": texts of answers, which no screen writes in its own way."""
-    size = next((size for size in ("P", "T", "G", "M") if abs(value) >= PREFIXES[size]), "")
-    if abs(value / PREFIXES[size]) >= 10**figures:
-        return f"{value / PREFIXES[size]:,.0f} {size}".rstrip()
-    return f"{value / PREFIXES[size]:.{figures}g} {size}".rstrip()
+    """A count in millions or billions, "31.6 B": texts of answers, which no screen writes in its own way."""
+    size, unit = next(((size, unit) for size, unit in COUNT_SIZES if abs(value) >= size), (1.0, ""))
+    if abs(value / size) >= 10**figures:
+        return f"{value / size:,.0f} {unit}".rstrip()
+    return f"{value / size:.{figures}g} {unit}".rstrip()
 
 
 def split_unit(text: str) -> tuple[float, str]:

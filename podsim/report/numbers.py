@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.quantity import Estimate
+from podsim.units import COUNT_SIZES
 
 NO_VALUE = "–"
 COARSE_BEYOND = 8.0  # farther out, a time shows as few digits as tell its ends from it
@@ -29,7 +30,7 @@ TIME: Ladder = (
 STEP_TIME: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))
 BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
 DECIMAL: Ladder = ((0.0, 1.0, ""),)  # digits are the same with any SI prefix
-COUNT: Ladder = ((1e15, 1e15, "P"), (1e12, 1e12, "T"), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
+COUNT: Ladder = (*((size, size, unit) for size, unit in COUNT_SIZES), (0.0, 1.0, ""))
 _SI: Ladder = (
     (1e15, 1e15, "P"),
     (1e12, 1e12, "T"),

@@ -91,7 +91,7 @@ def test_tokens_say_how_long_the_run_of_each_side_is() -> None:
 def test_a_language_model_is_compared_for_as_long_as_a_law_says(capsys: pytest.CaptureFixture[str]) -> None:
     machines = ("compare", "gpt2-small", "pod16", "bow-pod16", "--engine", "analytic")
     assert main([*machines, "--law", "chinchilla"]) == 0
-    assert "2.48 G tokens, compute-optimal" in " ".join(capsys.readouterr().out.split())
+    assert "2.48 B tokens, compute-optimal" in " ".join(capsys.readouterr().out.split())
     assert main([*machines, "--tokens", "1e9", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sides"][0]["samples_to_converge"]["value"] == pytest.approx(1e9 / 1024)
     assert main(["compare", "bert", "pod16", "dgx-a100", "--engine", "analytic", "--tokens", "1e9"]) == 2

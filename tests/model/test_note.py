@@ -146,7 +146,7 @@ def test_sentences_format_their_values(code, values, text):
     assert str(AnswerNote.of(code, **values)) == text
 
 
-@pytest.mark.parametrize(("tokens", "middle"), [(None, ""), (1.2e9, "; 1.2 G tokens, 20 a parameter")])
+@pytest.mark.parametrize(("tokens", "middle"), [(None, ""), (1.2e9, "; 1.2 B tokens, 20 a parameter")])
 @pytest.mark.parametrize(
     ("outside", "first"), [(None, ""), (8192, "; a batch of 8,192 lies outside its points, 1 to 4,096")]
 )

@@ -58,7 +58,7 @@ def test_a_run_at_the_critical_batch_takes_twice_the_tokens():
 def test_a_law_finds_the_batch_that_nobody_says():
     """Beyond the critical batch no larger machine is filled with a larger one: tokens cost more than steps save."""
     result = predict(law="chinchilla", target_loss=3.5)
-    assert result.target.startswith("1.58 G tokens, to a loss of 3.5")
+    assert result.target.startswith("1.58 B tokens, to a loss of 3.5")
     flags = {"engine": "analytic", "law": "chinchilla", "ipus_per_replica": 64, "micro_batch": 1}
     small, large = (podsim.predict("llama31-8b", pod=pod, **flags) for pod in (256, 65536))
     assert 622 / 256 < small.mapping.global_batch < large.mapping.global_batch < 4 * 622

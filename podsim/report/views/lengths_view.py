@@ -8,7 +8,7 @@ from podsim.report import numbers
 from podsim.report.doc import Note
 
 WORTH_SAYING = 0.05  # of a run
-COUNT = re.compile(r"[\d,.]+( [PTGM])? samples")
+COUNT = re.compile(r"[\d,.]+( [PTBM])? samples")
 
 
 def aim(p: Prediction) -> str:

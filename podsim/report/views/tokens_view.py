@@ -6,12 +6,10 @@ from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Fact
 
-TOKENS: numbers.Ladder = ((1e12, 1e12, "T"), (1e9, 1e9, "B"), (1e6, 1e6, "M"), (0.0, 1.0, ""))
-
 
 def amount(count: float) -> str:
     """A number of tokens as language models state it: "300 B"."""
-    return numbers.scale(count, TOKENS).text(count)
+    return numbers.scale(count, numbers.COUNT).text(count)
 
 
 def rate(p: Prediction) -> Iterator[Fact]:

@@ -42,6 +42,7 @@ BATCH = {
     Scaling.WEAK: "growing with the machine",
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
+CLEARLY_MORE = 1.1  # times the IPU time of a sample, from which two digits show it
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up in time to train per IPU."
@@ -419,7 +420,9 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
-    text = f"{numbers.short(whole)}× as much on {last.ipus:,} IPUs as on {first.ipus:,}"
+    text = (
+        f"{numbers.short(whole, 2 if whole >= CLEARLY_MORE else 3)}× as much on {last.ipus:,} IPUs as on {first.ipus:,}"
+    )
     named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
     while not verbose and len(named) > 1 and len(f"{text}; mostly {', '.join(named)}") > MOST_TEXT:
         named.pop()
