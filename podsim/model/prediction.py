@@ -185,7 +185,7 @@ class FormAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Prediction(Displayable):
-    """How long a training run takes, what limits it, how sure that is.
+    """How long a training run takes, what limits it, how sure the answer is.
 
     Of a run in phases it is their sum: `phases` are its own predictions, a step is the mean of all steps, and what has
     no sum (`mapping`, `choice`, `memory`) is that of the phase that takes longest.

@@ -245,5 +245,7 @@ def held_out_note(parameters: ParameterSet, file: str = "", own: OwnConfiguratio
     `file` is the user's, where the parameters are from one, `own` what own runs of the same configuration have told.
     """
     runs = f"{own.runs} own run{'' if own.runs == 1 else 's'} of this configuration, " if own else ""
-    note = f"{parameters.points} calibration points, {runs}held-out error {100 * parameters.step_error:.1f} % (rms)"
+    note = (
+        f"{parameters.points} calibration points, {runs}held-out step error {100 * parameters.step_error:.1f} % (rms)"
+    )
     return f"parameters of {file}: {note}" if file else note

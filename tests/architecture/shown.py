@@ -77,7 +77,13 @@ def accuracy(request: Asked) -> str:
         TIME: "time to train, with the runs' own samples",
         TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
     }
-    head = ("28 IPU results", "mean, held out", "worst, held out", "mean, in sample", "worst, in sample")
+    head = (
+        "28 IPU results",
+        "mean absolute, held out",
+        "worst, held out",
+        "mean absolute, in sample",
+        "worst, in sample",
+    )
     rows = [(text, *_errors(request().summary[name])) for name, text in names.items()]
     return f"{_extrapolated(request)}\n\n{table(head, rows)}\n\n{_results(request)}"
 

@@ -169,7 +169,7 @@ def test_overheads_outside_training_do_not_slow_down_with_the_step():
 
 def test_the_note_says_what_calibration_is_worth():
     text = intervals.held_out_note(PARAMETERS)
-    assert text == f"28 calibration points, held-out error {100 * PARAMETERS.step_error:.1f} % (rms)"
+    assert text == f"28 calibration points, held-out step error {100 * PARAMETERS.step_error:.1f} % (rms)"
 
 
 def test_a_wider_level_gives_a_wider_interval_around_the_same_value():

@@ -150,7 +150,7 @@ def _length(p: Prediction) -> Fact:
         interval = "default of the workload" if p.length_default else _given_length(p)
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
-        interval += f"; one run stops at evaluation {p.run.evaluations:,}, {stop}"
+        interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 
@@ -166,8 +166,10 @@ def _given_length(p: Prediction) -> str:
 def _steps(p: Prediction) -> Fact:
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
-    packed = p.mapping.global_batch * packing(p)
-    of = f" of {numbers.significant(packed)} samples on average" if packed != p.mapping.global_batch else ""
+    packed, per_row = p.mapping.global_batch * packing(p), p.mapping.samples_per_row * packing(p)
+    of = ""
+    if packed != p.mapping.global_batch:
+        of = f" of {numbers.significant(packed)} samples ({numbers.short(per_row, 3)} per row)"
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 
