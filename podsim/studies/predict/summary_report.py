@@ -169,7 +169,7 @@ def _steps(p: Prediction) -> Fact:
     packed, per_row = p.mapping.global_batch * packing(p), p.mapping.samples_per_row * packing(p)
     of = ""
     if packed != p.mapping.global_batch:
-        of = f" of {numbers.significant(packed)} samples ({numbers.short(per_row, 3)} per row)"
+        of = f" of {numbers.significant(packed)} samples ({numbers.short(per_row, 3)}/row)"
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 
