@@ -34,9 +34,9 @@ def of_one(used: MachineNames, workload: str, answer: "Prediction") -> Groups:
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
             *((typed,) if typed else ()),
-            tuple(view.provenance_blocks(f"machine {used.called}", number_sources.of_machine(used))),
+            tuple(view.provenance_blocks(f"Machine {used.called}", number_sources.of_machine(used))),
             *(
-                tuple(view.provenance_blocks(f"workload {name}", provenance))
+                tuple(view.provenance_blocks(f"Workload {name}", provenance))
                 for name, provenance in number_sources.of_run(workload, used.changes, [answer]).items()
             ),
         )
@@ -73,7 +73,7 @@ def of_page(
         priced = [text for ownership in paid if ownership and ownership.capital for text in ownership.capital.sources]
         return (
             *((typed,) if typed else ()),
-            tuple(view.assumed_of_several("machines", of_machines)),
-            tuple(view.assumed_of_several("workloads", of_workloads)),
+            tuple(view.assumed_of_several("Machines", of_machines)),
+            tuple(view.assumed_of_several("Workloads", of_workloads)),
             tuple(view.titles(values, priced, number_sources.documents())),
         )

@@ -50,7 +50,7 @@ def test_python_writes_the_page_of_the_command_line(folder, name):
     assert own.decode() == Path("page.html").read_text(encoding="utf-8")
     assert answer.to_dict() == before
     if name != "another chip":
-        assert b"documents that these numbers are from" in own
+        assert b"Documents that these numbers are from" in own
 
 
 def test_an_answer_without_its_question_has_a_page_without_sources(folder):
@@ -60,7 +60,7 @@ def test_an_answer_without_its_question_has_a_page_without_sources(folder):
     answer.save("page.html")
     text = Path("page.html").read_text(encoding="utf-8")
     assert "Where a step goes" in text
-    assert "documents that these numbers are from" not in text
+    assert "Documents that these numbers are from" not in text
 
 
 def test_a_page_whose_machine_is_gone_says_which_file(folder):

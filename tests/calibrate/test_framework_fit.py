@@ -85,8 +85,8 @@ def test_a_screen_is_as_wide_as_asked(width):
     named = [replace(row, family=f"EfficientNet-B4, {row.family}") for row in rows()]
     text = render(view.document(replace(fit(named), path="frameworks.toml")), Look(width))
     assert max(map(len, text.splitlines())) <= width
-    assert "in sample" in text
-    assert "held out" in text
+    assert "In sample" in text
+    assert "Held out" in text
 
 
 def test_a_reference_has_nothing_in_sample_and_nothing_held_out():

@@ -243,7 +243,7 @@ def test_bars_say_how_many_of_their_rows_are_fitted() -> None:
         text = render(
             view.document(MicrobenchmarkReport(compared=(item,), left_out=(), summaries=(family_summary,))), Look(100)
         )
-        assert "limits, by rows that a constant was fitted to and others" in text
+        assert "Limits, by rows that a constant was fitted to and others" in text
         assert ("fitted to or read from every row" in text) is flag
 
 

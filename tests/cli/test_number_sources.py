@@ -38,5 +38,5 @@ def test_numbers_that_flags_gave_are_listed_as_given():
         first, *_ = of_one(used, "bert", prediction)
         assert of_page([used], ["bert"], answers=[prediction])[0] == first
     heading, table = first
-    assert heading.text == "flags, 3 values: 3 given"
+    assert heading.text == "Flags, 3 values: 3 given"
     assert table.rows == (("--global-batch", "4,608"), ("--samples", "2,500,000"), ("--kwh-price", "0.2"))

@@ -104,7 +104,7 @@ def test_every_screen_fits_its_width(
     assert (code, err) == (0, "")
     assert all(len(printed) <= width for printed in out.splitlines())
     assert "nan" not in out
-    for heading in ("cycles by step of the plan", "peak SRAM by use, of", "supersteps in order"):
+    for heading in ("Cycles by step of the plan", "Peak SRAM by use, of", "Supersteps in order"):
         assert heading in out
 
 

@@ -35,7 +35,7 @@ def test_every_page_has_assumed_numbers_and_titles(name: str, tmp_path: Path) ->
     text = page(QUESTIONS[name], tmp_path)
     assert "gw-link.efficiency 0.9 not published; 11 of 12.5 GB/s after framing" in text
     assert "MLPerf Training v1.1 results: logs, code and system descriptions MLCommons" in text
-    assert "documents that these numbers are from" in text
+    assert "Documents that these numbers are from" in text
 
 
 def test_the_page_of_a_plan_grades_every_machine(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_what_is_given_and_what_is_assumed_stand_apart() -> None:
     values = {"a": value("1", kind=SourceKind.GIVEN), "b": value("2"), "c": value("3", "doc", SourceKind.DATASHEET)}
     heading, given, assumed = view.provenance_blocks("machine mine", values)
     assert heading.text == "machine mine, 3 values: 1 datasheet, 1 given, 1 assumed"
-    assert (given.columns[0].title, given.rows) == ("given", (("a", "1", "why"),))
-    assert (assumed.columns[0].title, assumed.rows) == ("assumed", (("b", "2", "why"),))
+    assert (given.columns[0].title, given.rows) == ("Given", (("a", "1", "why"),))
+    assert (assumed.columns[0].title, assumed.rows) == ("Assumed", (("b", "2", "why"),))
     _, given, assumed = view.assumed_of_several("machines", {"mine": values})
     assert (given.rows, assumed.rows) == ((("a", "1", "why"),), (("b", "2", "why"),))
 

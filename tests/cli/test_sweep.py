@@ -119,7 +119,7 @@ def test_a_sweep_is_short_in_a_notebook_and_drawn_in_its_page(swept: Path, tmp_p
     answer = podsim.sweep(swept / "splits.toml")
     shown = answer._repr_html_()
     assert shown
-    assert "shortest time to train of " in shown
+    assert "Shortest time to train of " in shown
     assert "time to train against replicas" not in shown
     answer.save(tmp_path / "a.html")
     assert "time to train against replicas" in (tmp_path / "a.html").read_text(encoding="utf-8")

@@ -188,7 +188,7 @@ def test_the_screen_says_who_is_busy_and_where_the_file_went(
     assert (code, err) == (0, "")
     assert "one of 4 equal replicas" in out
     assert "IPU 0 (stages 0, 4)" in out
-    assert "most loaded links" in out
+    assert "Most loaded links" in out
     assert "ui.perfetto.dev" in out
     assert path.exists()
 

@@ -85,7 +85,7 @@ def test_equal_tiles_have_a_track_of_their_own(traced: Trace) -> None:
 def test_the_screen_of_a_stage_ranks_its_operators(traced: Trace, width: int) -> None:
     text = render(view.document(traced, "stage.json"), Look(width))
     assert all(len(line) <= width for line in text.splitlines())
-    assert "operators by time" in text
+    assert "Operators by time" in text
     assert text.index("  output ") < text.index("  query ")
     assert "wrote stage.json" in text
 

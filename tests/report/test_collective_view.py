@@ -66,32 +66,32 @@ def test_the_answer_in_a_line():
 
 
 def test_the_time_says_how_it_was_computed():
-    assert facts(view.document(REPORT))["time"].remark == "analytic engine, in lockstep"
+    assert facts(view.document(REPORT))["Time"].remark == "analytic engine, in lockstep"
     other = replace(REPORT, pace=Pace.MESSAGES, chunks=4, fidelity=Fidelity.FULL)
-    assert facts(view.document(other))["time"].remark == ("analytic engine, asynchronous, 4 parts, nothing folded")
+    assert facts(view.document(other))["Time"].remark == ("analytic engine, asynchronous, 4 parts, nothing folded")
 
 
 def test_bandwidths_and_the_bound_beside_what_was_reached():
     rows = facts(view.document(REPORT))
-    assert (rows["algorithm bandwidth"].number, rows["algorithm bandwidth"].unit) == ("1.60", "GB/s")
-    assert (rows["bus bandwidth"].number, rows["bus bandwidth"].remark) == ("3.00", "× 1.875, as NCCL's tests count")
-    assert (rows["lower bound"].number, rows["lower bound"].second) == ("2.00", "80 % of what is possible")
+    assert (rows["Algorithm bandwidth"].number, rows["Algorithm bandwidth"].unit) == ("1.60", "GB/s")
+    assert (rows["Bus bandwidth"].number, rows["Bus bandwidth"].remark) == ("3.00", "× 1.875, as NCCL's tests count")
+    assert (rows["Lower bound"].number, rows["Lower bound"].second) == ("2.00", "80 % of what is possible")
 
 
 def test_training_and_faults_have_a_line_where_there_are_any():
-    assert not {"in training", "without faults"} & set(facts(view.document(REPORT)))
+    assert not {"In training", "Without faults"} & set(facts(view.document(REPORT)))
     faults = WithFaults(
         texts=("ipu:2=0.5",), healthy_time_s=2e-3, healthy_algorithm=Algorithm.LADDER_RING, slowdown=0.25
     )
     rows = facts(view.document(replace(REPORT, training_time_s=3e-3, faults=faults)))
-    assert (rows["in training"].number, rows["in training"].unit) == ("3.00", "ms")
-    healthy = rows["without faults"]
+    assert (rows["In training"].number, rows["In training"].unit) == ("3.00", "ms")
+    healthy = rows["Without faults"]
     assert (healthy.number, healthy.remark, healthy.second) == ("2.00", "by ladder-ring", "+25.0 % with ipu:2=0.5")
 
 
 def test_phases_are_in_one_unit_with_their_latency():
     phases = tables(view.document(REPORT))[0]
-    assert titles(phases)[4:] == ["sends MB", "ms", "latency"]
+    assert titles(phases)[4:] == ["Sends MB", "ms", "Latency"]
     assert phases.rows[0] == ("reduce", "ring", "16", "1,500", "2.00", "2.00", "0.500")
 
 
@@ -103,5 +103,5 @@ def test_others_are_listed_by_time_and_those_that_cannot_only_if_asked_for():
     assert tables(view.document(REPORT))[2].rows == (("direct", "4.00"), ("tree", "9.00"))
     verbose = tables(view.document(REPORT, verbose=True))[2]
     assert verbose.rows[-1] == ("torus", "–", "no torus")
-    assert titles(verbose)[-1] == "why not"
+    assert titles(verbose)[-1] == "Why not"
     assert notes(view.document(REPORT), "·") == ["a note"]

@@ -57,7 +57,7 @@ def test_parameters_are_those_of_one_and_shares_of_all_products(workload):
     one, all_of = 2 * 2 * 30 * 40, 3 * (2 * 2 * 30 * 40 + 2 * 3 * 2 * 3 * 4 + 2 * 64 * 16 * 27)
     assert rows["ffn.up"][5] == f"{100 * 2 * one / all_of:.1f} %"
     assert (rows["ffn.look"][5], rows["ffn.act"][5]) == ("–", "–")
-    assert table(workload).columns[5].title == "forward kFLOP"
+    assert table(workload).columns[5].title == "Forward kFLOP"
     assert rows["ffn.up"][4] == "4.80"
 
 

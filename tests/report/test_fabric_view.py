@@ -55,11 +55,11 @@ def test_links_of_a_group_are_each_members():
 
 
 def test_the_diameter_and_links_that_differ():
-    assert (facts(document_of())["diameter"].number, facts(document_of())["diameter"].remark) == (
+    assert (facts(document_of())["Diameter"].number, facts(document_of())["Diameter"].remark) == (
         "5",
         "links between the farthest",
     )
-    assert facts(document_of(hops=1))["diameter"].remark == "link between the farthest"
+    assert facts(document_of(hops=1))["Diameter"].remark == "link between the farthest"
     slow = Override(name="rank1-rank2", bandwidth_bytes_per_s=25e9)
     late = Override(name="rank3-rank4", latency_s=1e-3)
     rows = facts(document_of(replace(FABRIC, overrides=(slow, late))))
@@ -76,7 +76,7 @@ def test_where_numbers_are_from_is_counted_or_listed():
 def test_links_by_the_names_that_faults_take():
     rows = [NamedLink(name="ipu0-ipu1", kind="ipu-link", links=2, bytes_per_s=64e9)]
     doc = view.links("pod16", rows)
-    assert headings(doc) == ["links of pod16"]
+    assert headings(doc) == ["Links of pod16"]
     assert tables(doc)[0].rows == (("ipu0-ipu1", "ipu-link", "2", "64.0"),)
     assert notes(doc, "·") == ["--fault link:ipu0-ipu1=down, or =0.5 for half its rate"]
     assert notes(view.links("pod16", []), "·") == []

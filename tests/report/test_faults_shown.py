@@ -23,7 +23,7 @@ def test_a_trace_lists_its_faults():
     result = podsim.trace("bert", faults=FAULTS, **FLAGS)
     assert answer_document(result).tree()["faults"] == FAULTS
     assert json.loads(chrome_trace.text(result))["otherData"]["faults"] == FAULTS
-    assert "faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(result))
+    assert "Faults: ipu:2=0.5, link:ipu4-ipu6=0.5" in screen(trace.document(result))
     whole = podsim.trace("bert", **FLAGS)
     assert "faults" not in answer_document(whole).tree()
     assert "faults" not in screen(trace.document(whole))

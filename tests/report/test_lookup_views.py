@@ -66,7 +66,7 @@ def test_a_document_of_a_chip_draws_its_roofline() -> None:
 def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
     document = catalog.chip("gc200")
     text = flat(chip_view.document(document.value, document.provenance))
-    assert "published figures that disagree" in text
+    assert "Published figures that disagree" in text
     assert "47.5 TB/s as exchange" in text
     assert "47.5 TB/s as SRAM bandwidth" in text
     assert "podsim uses 7.80 TB/s for the exchange and 46.8 TB/s for SRAM" in text
@@ -76,14 +76,14 @@ def test_a_chip_states_the_47_5_tb_per_s_discrepancy() -> None:
 def test_a_chip_shows_what_follows_from_its_numbers() -> None:
     document = catalog.chip("gc200")
     text = flat(chip_view.document(document.value, document.provenance))
-    assert "peak 16.16 250 TFLOP/s 128 FLOP per cycle per tile" in text  # 1472 x 128 x 1.325 GHz
+    assert "Peak 16.16 250 TFLOP/s 128 FLOP per cycle per tile" in text  # 1472 x 128 x 1.325 GHz
     assert "SRAM 941 MB 624 KiB per tile" in text
 
 
 def test_a_stated_bandwidth_is_told_from_a_derived_one() -> None:
     document = catalog.chip("gc200")
     stated = replace(document.value, exchange=replace(document.value.exchange, bandwidth_bytes_per_s=47.5e12))
-    assert "exchange 47.5 TB/s as stated" in flat(chip_view.document(stated, document.provenance))
+    assert "Exchange 47.5 TB/s as stated" in flat(chip_view.document(stated, document.provenance))
 
 
 @pytest.mark.parametrize("name", ["gc200", "gc2", "bow"])
@@ -160,7 +160,7 @@ def test_equal_units_are_counted_together() -> None:
 def test_operator_shares_are_of_one_whole() -> None:
     document = catalog.workload("resnet50")
     lines = render(workload_view.document(document.value, document.provenance), Look(200)).splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith("  kind ")) + 1
+    first = next(number for number, line in enumerate(lines) if line.startswith("  Kind ")) + 1
     rows = lines[first : lines.index("", first)]
     assert len(rows) == len({operator.kind for unit in document.value.units for operator in unit.operators})
     shares = [float(row.removesuffix(" %").split()[-1]) for row in rows]

@@ -84,8 +84,8 @@ def test_a_fit_that_misses_the_runs_fails(report):
 def test_files_that_were_read_are_counted_and_points_given_are_not(report):
     assert headings(view.document(report))[0] == "1,000 files read, 5 runs make 1 calibration point"
     assert headings(view.document(replace(report, files=0, runs=1)))[0] == "1 run makes 1 calibration point"
-    assert "errors of these points, fitted beside 16 published points" in headings(view.document(report))
-    assert "errors of these points, fitted alone" in headings(view.document(replace(report, published=0)))
+    assert "Errors of these points, fitted beside 16 published points" in headings(view.document(report))
+    assert "Errors of these points, fitted alone" in headings(view.document(replace(report, published=0)))
 
 
 def test_a_point_with_its_mapping(report):

@@ -61,13 +61,13 @@ def test_a_run_in_a_line():
 
 def test_steps_of_each_round_and_what_a_tile_has():
     rows = facts(view.document(REPORT))
-    assert rows["a run"].remark == "1,000 steps"
-    assert (rows["on"].number, rows["on"].remark) == ("1,000", "4 × gc200, up to 2 particles each")
-    assert (rows["arithmetic"].number, rows["arithmetic"].unit) == ("2.00", "MFLOP/s")
-    assert rows["to host"].remark == "12 % of the particles, 4 numbers each"
+    assert rows["Run"].remark == "1,000 steps"
+    assert (rows["Tiles"].number, rows["Tiles"].remark) == ("1,000", "4 × gc200, up to 2 particles each")
+    assert (rows["Arithmetic"].number, rows["Arithmetic"].unit) == ("2.00", "MFLOP/s")
+    assert rows["To host"].remark == "12 % of the particles, 4 numbers each"
     more = facts(view.document(replace(REPORT, rounds=3, on_a_tile=1)))
-    assert more["a run"].remark == "3 × 1,000 steps"
-    assert more["on"].remark.endswith("up to 1 particle each")
+    assert more["Run"].remark == "3 × 1,000 steps"
+    assert more["Tiles"].remark.endswith("up to 1 particle each")
 
 
 def test_parts_are_by_size_without_those_that_take_no_time():

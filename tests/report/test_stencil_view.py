@@ -51,12 +51,12 @@ def test_a_sweep_in_a_line():
 
 def test_rates_and_where_the_points_lie():
     rows = facts(view.document(REPORT))
-    assert (rows["points"].number, rows["points"].unit) == ("5.00", "Gpoints/s")
-    assert rows["arithmetic"].remark == "10 FLOP a point"
-    assert (rows["on"].number, rows["on"].remark) == ("1,250", "1 × gc200")
-    assert rows["peak SRAM"].second == "2 fields of floats and halos"
+    assert (rows["Points"].number, rows["Points"].unit) == ("5.00", "Gpoints/s")
+    assert rows["Arithmetic"].remark == "10 FLOP per point"
+    assert (rows["Tiles"].number, rows["Tiles"].remark) == ("1,250", "1 × gc200")
+    assert rows["Peak SRAM"].second == "2 fields of floats and halos"
     several = facts(view.document(replace(REPORT, ipus=4)))
-    assert several["on"].remark == "4 × gc200, the first dimension cut"
+    assert several["Tiles"].remark == "4 × gc200, the first dimension cut"
 
 
 def test_parts_that_take_time_with_their_share():

@@ -80,14 +80,14 @@ def test_the_best_point_in_a_line():
 
 def test_counts_of_points_and_what_is_fixed():
     rows = facts(view.document(REPORT))
-    assert (rows["points"].number, rows["points"].remark) == ("4", "a grid over pod, clock, sdk")
-    assert rows["points"].second == "2 more are alike"
-    assert (rows["answered"].number, rows["answered"].remark) == ("3", "1 refused")
-    assert (rows["fixed"].remark, rows["results"].remark) == ("engine analytic", "out.csv")
+    assert (rows["Points"].number, rows["Points"].remark) == ("4", "a grid over pod, clock, sdk")
+    assert rows["Points"].second == "2 more are alike"
+    assert (rows["Answered"].number, rows["Answered"].remark) == ("3", "1 refused")
+    assert (rows["Fixed"].remark, rows["Results"].remark) == ("engine analytic", "out.csv")
     drawn = facts(view.document(replace(REPORT, design=Design.RANDOM, alike=0, rows=REPORT.rows[1:], fixed={})))
-    assert (drawn["points"].remark.split(" over")[0], drawn["points"].second) == ("random points", "seed 5")
-    assert not {"answered", "fixed"} & set(drawn)
-    assert facts(view.document(replace(REPORT, alike=0)))["points"].second == ""
+    assert (drawn["Points"].remark.split(" over")[0], drawn["Points"].second) == ("random points", "seed 5")
+    assert not {"Answered", "Fixed"} & set(drawn)
+    assert facts(view.document(replace(REPORT, alike=0)))["Points"].second == ""
 
 
 def test_the_best_points_are_listed_shortest_first():
@@ -106,14 +106,14 @@ def test_the_best_points_are_listed_shortest_first():
         "25 %",
         "60 %",
     )
-    assert (table.marked, titles(table)[3]) == (0, "time to train min")
+    assert (table.marked, titles(table)[3]) == (0, "Time to train min")
 
 
 def test_a_mapping_that_is_swept_whole_has_no_column_of_its_own():
     given = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
-    assert "replicas × IPUs" in titles(tables(view.document(replace(REPORT, fixed=dict.fromkeys(given[:3], "1"))))[0])
+    assert "Replicas × IPUs" in titles(tables(view.document(replace(REPORT, fixed=dict.fromkeys(given[:3], "1"))))[0])
     swept = replace(REPORT, fixed=dict.fromkeys(given, "1"))
-    assert "replicas × IPUs" not in titles(tables(view.document(swept))[0])
+    assert "Replicas × IPUs" not in titles(tables(view.document(swept))[0])
 
 
 def test_more_points_are_listed_if_asked_for():
@@ -124,10 +124,10 @@ def test_more_points_are_listed_if_asked_for():
 
 def test_the_best_at_each_value_of_an_axis_in_the_order_of_the_design():
     doc = view.document(REPORT, verbose=True)
-    assert [text for text in headings(doc) if text.startswith("best at")] == [
-        "best at each pod",
-        "best at each clock",
-        "best at each sdk",
+    assert [text for text in headings(doc) if text.startswith("Best at")] == [
+        "Best at each pod",
+        "Best at each clock",
+        "Best at each sdk",
     ]
     by_pod, by_clock = tables(doc)[1:3]
     assert by_pod.rows == (("64", "5.00", "2 GHz", "b"), ("512", "8.00", "2 GHz", "b"))
@@ -184,10 +184,10 @@ def test_which_axis_matters_is_said_first():
     report = replace(REPORT, spread=SPREAD)
     assert view.answer(report) == f"5.00 min at pod 64, clock 2 GHz, sdk b; {EXPLAINED}"
     rows = facts(view.document(report))
-    assert [*rows][:4] == ["best", "spread", "near-ties", "points"]
-    assert (rows["best"].number, rows["best"].remark) == ("5.00", "pod 64, clock 2 GHz, sdk b")
-    assert rows["spread"].remark == EXPLAINED
-    assert (rows["near-ties"].number, rows["near-ties"].remark.split()[0]) == ("1", "point")
+    assert [*rows][:4] == ["Best", "Spread", "Near-ties", "Points"]
+    assert (rows["Best"].number, rows["Best"].remark) == ("5.00", "pod 64, clock 2 GHz, sdk b")
+    assert rows["Spread"].remark == EXPLAINED
+    assert (rows["Near-ties"].number, rows["Near-ties"].remark.split()[0]) == ("1", "point")
 
 
 def test_axes_are_drawn_with_their_interactions_and_the_best_tenth():
@@ -202,7 +202,7 @@ def test_axes_are_drawn_with_their_interactions_and_the_best_tenth():
     anything = replace(anything, best=replace(anything.best, is_range=False))
     drawn = bars(view.document(replace(many, spread=replace(SPREAD, axes=(*SPREAD.axes[:2], anything)))))
     assert drawn[-1].remark == "best tenth any"
-    text = "where the best and the worst tenth of the points lie"
+    text = "Where the best and the worst tenth of the points lie"
     assert text not in headings(view.document(many))
     assert text in headings(view.document(many, verbose=True))
     few = view.document(replace(REPORT, spread=SPREAD), verbose=True)
@@ -213,10 +213,10 @@ def test_axes_are_drawn_with_their_interactions_and_the_best_tenth():
 def test_shares_that_no_fit_knows_are_not_told():
     vague = replace(SPREAD, axes=(share("pod", None, None), share("clock", None, None)), exact=False, explained=0.41)
     report = replace(REPORT, spread=vague, rows=REPORT.rows * 8)
-    assert "41 %" in facts(view.document(report))["spread"].remark
+    assert "41 %" in facts(view.document(report))["Spread"].remark
     assert "explains" not in view.answer(report)
     assert not bars(view.document(report))
-    assert "where the best and the worst tenth of the points lie" in headings(view.document(report))
+    assert "Where the best and the worst tenth of the points lie" in headings(view.document(report))
 
 
 def test_a_fit_never_claims_all():
@@ -228,14 +228,14 @@ def test_a_fit_never_claims_all():
 
 def test_one_axis_alone_explains_nothing_worth_saying():
     report = replace(REPORT, spread=replace(SPREAD, axes=SPREAD.axes[:1]))
-    assert "spread" not in facts(view.document(report))
+    assert "Spread" not in facts(view.document(report))
     assert view.answer(report) == view.answer(REPORT)
 
 
 @pytest.mark.parametrize(("settled", "text"), [(True, "settled"), (False, "not settled")])
 def test_an_adaptive_sweep_says_whether_it_is_settled(settled, text):
     drawn = replace(REPORT, design=Design.ADAPTIVE, alike=0, most=1000, is_settled=settled)
-    points = facts(view.document(drawn))["points"]
+    points = facts(view.document(drawn))["Points"]
     assert points.remark.startswith("adaptive points over")
     assert text in points.second
     assert "1,000" in points.second

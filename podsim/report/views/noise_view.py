@@ -105,13 +105,13 @@ def document(fit: NoiseFit) -> Doc:
 
 def _table(fit: NoiseFit) -> DocTable:
     columns = (
-        Column("submission"),
-        Column("step", number=True),
-        Column("spread of a step", number=True),
-        Column("if IPUs: jitter", number=True, priority=1),
-        Column("left: hosts", number=True, priority=2),
-        Column("too long", number=True, priority=3),
-        Column("too short", number=True, priority=4),
+        Column("Submission"),
+        Column("Step", number=True),
+        Column("Spread of a step", number=True),
+        Column("If IPUs: jitter", number=True, priority=1),
+        Column("Left: hosts", number=True, priority=2),
+        Column("Too long", number=True, priority=3),
+        Column("Too short", number=True, priority=4),
     )
     rows = tuple(
         (

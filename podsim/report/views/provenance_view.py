@@ -18,8 +18,8 @@ def by_kind(provenance: Iterable[Provenance]) -> str:
 
 def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Iterator[Block]:
     """Every value with its kind and source; `verbose` adds where in the source, and why."""
-    last = Column("source, where in it, and why", priority=2, wraps=True) if verbose else Column("source", priority=2)
-    columns = (Column("value of"), Column("value", number=True), Column("kind", priority=1), last)
+    last = Column("Source, where in it, and why", priority=2, wraps=True) if verbose else Column("Source", priority=2)
+    columns = (Column("Value of"), Column("Value", number=True), Column("Kind", priority=1), last)
 
     def row(path: str, item: Provenance) -> tuple[str, ...]:
         where = ", ".join(filter(None, (item.source, item.locator)))
@@ -33,7 +33,7 @@ def table(provenance: Mapping[str, Provenance], *, verbose: bool = False) -> Ite
         yield Note("-v adds the place in each source and the reason", "", Tone.QUIET)
 
 
-REASON_COLUMNS = {SourceKind.GIVEN: "how", SourceKind.ASSUMED: "because"}
+REASON_COLUMNS = {SourceKind.GIVEN: "How", SourceKind.ASSUMED: "Because"}
 """Kinds of values that no source stands for, each with what its note says; all of them are spelled out."""
 
 
@@ -47,14 +47,18 @@ def provenance_blocks(what: str, provenance: Mapping[str, Provenance]) -> Iterat
             if item.kind is kind
         )
         if rows:
-            yield DocTable((Column(kind.value), Column("value", number=True), Column(note, wraps=True)), rows)
+            yield DocTable(
+                (Column(kind.value.capitalize()), Column("Value", number=True), Column(note, wraps=True)), rows
+            )
 
 
 def typed_values(flags: Mapping[str, str]) -> Iterator[Block]:
     """Numbers that the user gave by flags."""
     if flags:
-        yield Heading(f"flags, {len(flags)} value{'' if len(flags) == 1 else 's'}: {len(flags)} {SourceKind.GIVEN}")
-        yield DocTable((Column(SourceKind.GIVEN.value), Column("value", number=True)), tuple(flags.items()))
+        yield Heading(f"Flags, {len(flags)} value{'' if len(flags) == 1 else 's'}: {len(flags)} {SourceKind.GIVEN}")
+        yield DocTable(
+            (Column(SourceKind.GIVEN.value.capitalize()), Column("Value", number=True)), tuple(flags.items())
+        )
 
 
 def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) -> Iterator[Block]:
@@ -67,11 +71,11 @@ def assumed_of_several(what: str, each: Mapping[str, Mapping[str, Provenance]]) 
     every = by_kind(item for values in each.values() for item in values.values())
     yield Heading(f"{what} {', '.join(each)}: {every}")
     for kind, note in REASON_COLUMNS.items():
-        columns = [Column(kind.value), Column("value", number=True), Column(note, wraps=True)]
+        columns = [Column(kind.value.capitalize()), Column("Value", number=True), Column(note, wraps=True)]
         alike = _alike(each, kind)
         rows: list[tuple[str, ...]] = list(alike)
         if len(each) > 1:
-            columns.append(Column("of", priority=2, wraps=True))
+            columns.append(Column("Of", priority=2, wraps=True))
             rows = [(*key, "all" if len(of) == len(each) else ", ".join(of)) for key, of in alike.items()]
         if rows:
             yield DocTable(tuple(columns), tuple(rows))
@@ -101,13 +105,13 @@ def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[s
         behind = [f"{counts[name]:,} value{'' if counts[name] == 1 else 's'}"] if counts[name] else []
         return name, *titled, ", ".join([*behind, *(["prices"] if name in priced else [])])
 
-    yield Heading("documents that these numbers are from")
+    yield Heading("Documents that these numbers are from")
     yield DocTable(
         (
-            Column("source"),
-            Column("title", wraps=True),
-            Column("publisher", priority=2, wraps=True),
-            Column("behind", priority=1),
+            Column("Source"),
+            Column("Title", wraps=True),
+            Column("Publisher", priority=2, wraps=True),
+            Column("Behind", priority=1),
         ),
         tuple(row(name) for name in sorted({*counts, *priced})),
     )
@@ -117,4 +121,4 @@ def sources(provenance: Iterable[Provenance]) -> Iterator[Block]:
     """The documents that values were taken from, and how many values each."""
     table = Counter((item.source or "no source", item.kind.value) for item in provenance)
     rows = tuple((source, kind, f"{count:,}") for (source, kind), count in sorted(table.items()))
-    yield DocTable((Column("source"), Column("kind"), Column("values", number=True)), rows)
+    yield DocTable((Column("Source"), Column("Kind"), Column("Values", number=True)), rows)

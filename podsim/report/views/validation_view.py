@@ -59,13 +59,13 @@ def document(result: Validation, *, verbose: bool = False, charts: bool = False)
         if verbose or quantity != TIME_PREDICTED_SAMPLES:
             points = [point for point in result.points if point.quantity == quantity]
             groups.append((Heading(TITLES.get(quantity, quantity)), _points(points, verbose=verbose)))
-    groups.append((Heading("errors"), _summary(result)))
+    groups.append((Heading("Errors"), _summary(result)))
     if result.held_out:
-        groups.append((Heading("step time, held out"), _held_out(result, verbose=verbose)))
+        groups.append((Heading("Step time, held out"), _held_out(result, verbose=verbose)))
     if result.convergence:
         groups.append(
             (
-                Heading("samples to converge, reference points left out (no limit)"),
+                Heading("Samples to converge, reference points left out (no limit)"),
                 _curves(result, verbose=verbose),
             )
         )
@@ -108,14 +108,14 @@ def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
     ladder = numbers.STEP_TIME if points[0].quantity == STEP else numbers.TIME
     unit = numbers.scale([point.published for point in points], ladder)
     columns = [
-        Column("published result"),
-        Column(f"published {unit.unit}", number=True, priority=1),
-        Column(f"predicted {unit.unit}", number=True, priority=2),
-        Column("error", number=True),
-        Column("held out", number=True),
+        Column("Published result"),
+        Column(f"Published {unit.unit}", number=True, priority=1),
+        Column(f"Predicted {unit.unit}", number=True, priority=2),
+        Column("Error", number=True),
+        Column("Held out", number=True),
     ]
     if verbose:
-        columns.append(Column("note", priority=3, wraps=True))
+        columns.append(Column("Note", priority=3, wraps=True))
 
     def row(point: ValidationPoint) -> tuple[str, ...]:
         shown = (
@@ -132,13 +132,13 @@ def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
 
 def _summary(result: Validation) -> DocTable:
     columns = (
-        Column("quantity", wraps=True),
-        Column("points", number=True, priority=2),
-        Column("mean", number=True),
-        Column("signed", number=True, priority=1),
-        Column("worst", number=True),
-        Column("held-out mean", number=True),
-        Column("held-out worst", number=True, priority=1),
+        Column("Quantity", wraps=True),
+        Column("Points", number=True, priority=2),
+        Column("Mean", number=True),
+        Column("Signed", number=True, priority=1),
+        Column("Worst", number=True),
+        Column("Held-out mean", number=True),
+        Column("Held-out worst", number=True, priority=1),
     )
     rows = tuple(
         (TITLES.get(quantity, quantity), f"{summary.count}", *three(summary), *three(summary.held_out)[::2])
@@ -150,10 +150,10 @@ def _summary(result: Validation) -> DocTable:
 def _held_out(result: Validation, *, verbose: bool) -> DocTable:
     """Errors by what was left out of the fit; `verbose` adds each group."""
     columns = (
-        Column("left out of the fit"),
-        Column("points", number=True, priority=1),
-        *(Column(name, number=True) for name in ("mean", "signed", "worst")),
-        Column("limit", number=True),
+        Column("Left out of the fit"),
+        Column("Points", number=True, priority=1),
+        *(Column(name, number=True) for name in ("Mean", "Signed", "Worst")),
+        Column("Limit", number=True),
     )
     rows = []
     for by, out in result.held_out.items():
@@ -167,12 +167,12 @@ def _held_out(result: Validation, *, verbose: bool) -> DocTable:
 def _curves(result: Validation, *, verbose: bool) -> DocTable:
     """Where a left-out point lies decides how it is found: by its neighbours, by the law, or held."""
     columns = (
-        Column("reference points", wraps=True),
-        Column("left out", priority=1),
-        Column("points", number=True, priority=2),
-        Column("mean", number=True),
-        Column("signed", number=True, priority=3),
-        Column("worst", number=True),
+        Column("Reference points", wraps=True),
+        Column("Left out", priority=1),
+        Column("Points", number=True, priority=2),
+        Column("Mean", number=True),
+        Column("Signed", number=True, priority=3),
+        Column("Worst", number=True),
     )
     rows = tuple(
         (

@@ -30,22 +30,22 @@ def document(fit: FrameworkFit) -> Doc:
         for name, item in fit.costs.fitted.items()
     )
     columns = (
-        Column("framework"),
-        Column("family", wraps=True),
-        Column("rows", number=True, priority=1),
-        Column("without", number=True),
-        Column("in sample", number=True),
-        Column("held out", number=True),
-        Column("mean", number=True, priority=3),
+        Column("Framework"),
+        Column("Family", wraps=True),
+        Column("Rows", number=True, priority=1),
+        Column("Without", number=True),
+        Column("In sample", number=True),
+        Column("Held out", number=True),
+        Column("Mean", number=True, priority=3),
     )
     rows = [_row(group, group.family) for group in fit.groups]
     whole = [_row(group, "all") for group in fit.by_framework.values()]
     written = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
     return Doc(
         (
-            (Heading(f"frameworks, fitted to {fit.costs.rows} published training rates"), Facts(facts)),
+            (Heading(f"Frameworks, fitted to {fit.costs.rows} published training rates"), Facts(facts)),
             (
-                Heading("errors of throughput: median in size by framework and family, mean signed"),
+                Heading("Errors of throughput: median in size by framework and family, mean signed"),
                 DocTable(columns, (*rows, *whole)),
             ),
             (Note(reference(), "", Tone.QUIET), *written),

@@ -43,7 +43,7 @@ def document(report: OwnLogsReport, *, verbose: bool = False) -> Doc:
     beside = f"fitted beside {report.published} published points" if report.published else "fitted alone"
     groups: list[tuple[Block, ...]] = [
         (Heading(head), _points(report), *_notes(report)),
-        (Heading(f"errors of these points, {beside}"), _errors(report), *_verdict(report)),
+        (Heading(f"Errors of these points, {beside}"), _errors(report), *_verdict(report)),
         tuple(narrowing(report)),
         *fit.document(report.fit).groups,
     ]
@@ -68,11 +68,11 @@ def narrowing(report: OwnLogsReport) -> Iterator[Block]:
         return
     yield Heading("90 % intervals of these configurations, for a new run")
     columns = (
-        Column("quantity"),
-        Column("point"),
-        Column("shipped", number=True),
-        Column("fitted", number=True),
-        Column("width", number=True),
+        Column("Quantity"),
+        Column("Point"),
+        Column("Shipped", number=True),
+        Column("Fitted", number=True),
+        Column("Width", number=True),
     )
     rows = [
         (
@@ -123,15 +123,15 @@ def _width(estimate: Estimate) -> float:
 
 def _points(report: OwnLogsReport) -> DocTable:
     columns = (
-        Column("point"),
-        Column("runs", number=True),
-        Column("step ms", number=True),
+        Column("Point"),
+        Column("Runs", number=True),
+        Column("Step ms", number=True),
         Column("±", number=True, priority=2),
-        Column("samples", number=True, priority=1),
-        Column("minutes", number=True),
-        Column("start-up", number=True, priority=3),
-        Column("evaluations", number=True, priority=3),
-        Column("mapping", priority=4),
+        Column("Samples", number=True, priority=1),
+        Column("Minutes", number=True),
+        Column("Start-up", number=True, priority=3),
+        Column("Evaluations", number=True, priority=3),
+        Column("Mapping", priority=4),
     )
     return DocTable(columns, tuple(_row(item) for item in report.points))
 
@@ -174,11 +174,11 @@ def _remarks(remarks: tuple[Remark, ...], verbose: bool) -> Iterator[Block]:
 
 def _errors(report: OwnLogsReport) -> DocTable:
     columns = (
-        Column("quantity"),
-        Column("point"),
-        Column("measured", number=True, priority=1),
-        Column("shipped", number=True),
-        Column("fitted", number=True),
+        Column("Quantity"),
+        Column("Point"),
+        Column("Measured", number=True, priority=1),
+        Column("Shipped", number=True),
+        Column("Fitted", number=True),
     )
     rows = [
         (

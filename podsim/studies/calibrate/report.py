@@ -33,13 +33,13 @@ def document(report: FitReport) -> Doc:
 
 def _parameters(report: FitReport) -> DocTable:
     columns = (
-        Column("parameter"),
-        Column("value", number=True),
+        Column("Parameter"),
+        Column("Value", number=True),
         Column("±", number=True, priority=1),
-        Column("prior", number=True, priority=2),
+        Column("Prior", number=True, priority=2),
         Column("± prior", number=True, priority=4),
-        Column("pull", number=True, priority=3),
-        Column("meaning", priority=5, wraps=True),
+        Column("Pull", number=True, priority=3),
+        Column("Meaning", priority=5, wraps=True),
     )
 
     def row(name: str, parameter: FittedParameter) -> tuple[str, ...]:
@@ -67,9 +67,9 @@ def _fit_errors(report: FitReport) -> Iterator[Block]:
 def errors(rows: Sequence[tuple[str, ErrorSummary]]) -> DocTable:
     """Count, mean, signed mean and worst error, a row each."""
     columns = (
-        Column("step time"),
-        Column("points", number=True, priority=1),
-        *(Column(name, number=True) for name in ("mean", "signed", "worst")),
+        Column("Step time"),
+        Column("Points", number=True, priority=1),
+        *(Column(name, number=True) for name in ("Mean", "Signed", "Worst")),
     )
     return DocTable(columns, tuple((name, f"{summary.count}", *three(summary)) for name, summary in rows))
 
@@ -81,12 +81,12 @@ def _not_written(report: FitReport) -> str:
 
 def _apart(report: FitReport) -> DocTable:
     columns = (
-        Column("part"),
-        Column("taken as", wraps=True),
-        Column("points", number=True, priority=2),
-        Column("spread", number=True, priority=1),
-        Column("held-out mean", number=True),
-        Column("release held out", number=True, priority=1),
+        Column("Part"),
+        Column("Taken as", wraps=True),
+        Column("Points", number=True, priority=2),
+        Column("Spread", number=True, priority=1),
+        Column("Held-out mean", number=True),
+        Column("Release held out", number=True, priority=1),
     )
 
     def percent(error: float | None) -> str:

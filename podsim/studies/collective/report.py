@@ -34,25 +34,25 @@ def _facts(report: CollectiveReport) -> Iterator[Fact]:
         return numbers.split_unit(numbers.rate(value, "B/s"))
 
     yield Fact(
-        "time", *numbers.split_unit(numbers.time(report.time_s)), f"{_engine(report)}, {_how(report)}", strong=True
+        "Time", *numbers.split_unit(numbers.time(report.time_s)), f"{_engine(report)}, {_how(report)}", strong=True
     )
     if report.faults is not None:
         healthy, texts = numbers.time(report.faults.healthy_time_s), ", ".join(report.faults.texts)
         yield Fact(
-            "without faults",
+            "Without faults",
             *numbers.split_unit(healthy),
             f"by {report.faults.healthy_algorithm}",
             f"{numbers.longer(report.faults.slowdown)} with {texts}",
         )
     if report.training_time_s is not None:
         yield Fact(
-            "in training", *numbers.split_unit(numbers.time(report.training_time_s)), "with fitted software costs"
+            "In training", *numbers.split_unit(numbers.time(report.training_time_s)), "with fitted software costs"
         )
-    yield Fact("algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
+    yield Fact("Algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
     factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
-    yield Fact("bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
+    yield Fact("Bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
     reached = f"{numbers.percent(report.reached)} of what is possible"
-    yield Fact("lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, reached)
+    yield Fact("Lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, reached)
 
 
 def _engine(report: CollectiveReport) -> str:
@@ -69,13 +69,13 @@ def _phases(report: CollectiveReport) -> DocTable:
     unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
     sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
     columns = (
-        Column("phase"),
-        Column("algorithm"),
-        Column("members", number=True),
-        Column("steps", number=True, priority=2),
-        Column(f"sends {sent.unit}", number=True, priority=3),
+        Column("Phase"),
+        Column("Algorithm"),
+        Column("Members", number=True),
+        Column("Steps", number=True, priority=2),
+        Column(f"Sends {sent.unit}", number=True, priority=3),
         Column(unit.unit, number=True),
-        Column("latency", number=True, priority=1),
+        Column("Latency", number=True, priority=1),
     )
     rows = tuple(
         (
@@ -94,7 +94,7 @@ def _phases(report: CollectiveReport) -> DocTable:
 
 def _links(report: CollectiveReport) -> DocTable:
     unit = numbers.scale([link.volume_bytes for link in report.links], numbers.BYTES)
-    columns = (Column("most loaded links"), Column(unit.unit, number=True), Column("busy", number=True))
+    columns = (Column("Most loaded links"), Column(unit.unit, number=True), Column("Busy", number=True))
     rows = tuple((link.name, unit.number(link.volume_bytes), numbers.percent(link.busy)) for link in report.links)
     return DocTable(columns, rows)
 
@@ -108,8 +108,8 @@ def _rivals(report: CollectiveReport, *, verbose: bool) -> DocTable:
     if verbose:
         rows += [(rival.algorithm.value, numbers.NO_VALUE, rival.why) for rival in unable]
     columns = (
-        Column("other algorithms"),
+        Column("Other algorithms"),
         Column(unit.unit, number=True),
-        Column("why not" if verbose else "", wraps=True),
+        Column("Why not" if verbose else "", wraps=True),
     )
     return DocTable(columns if verbose else columns[:2], tuple(row if verbose else row[:2] for row in rows))

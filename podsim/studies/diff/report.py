@@ -42,11 +42,11 @@ def document(difference: Difference, *, verbose: bool = False, charts: bool = Fa
     if charts:
         groups.append(tuple(_effect_bars(difference)))
     if difference.causes:
-        groups.append((Heading("inputs that changed"), *_causes(difference)))
+        groups.append((Heading("Inputs that changed"), *_causes(difference)))
     if difference.moved and (verbose or not difference.headline):
         groups.append(
             (
-                Heading(f"figures of the {difference.what} that changed"),
+                Heading(f"Figures of the {difference.what} that changed"),
                 *_change_blocks(difference.moved, verbose=verbose),
             )
         )
@@ -56,7 +56,7 @@ def document(difference: Difference, *, verbose: bool = False, charts: bool = Fa
 
 
 def _headline(difference: Difference) -> Iterator[Block]:
-    columns = (Column("figure"), *(Column(name, number=True) for name in ("old", "new", "change")))
+    columns = (Column("Figure"), *(Column(name, number=True) for name in ("Old", "New", "Change")))
     rows = [
         (
             figure.name,
@@ -105,10 +105,10 @@ def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[
     shown = [move for move in moved if verbose or not any(part in move.path for part in DETAILS)]
     rows = shown if verbose else shown[:MOST_ROWS]
     columns = (
-        Column("figure", wraps=True),
-        Column("old", number=True, priority=1),
-        Column("new", number=True, priority=1),
-        Column("change", number=True),
+        Column("Figure", wraps=True),
+        Column("Old", number=True, priority=1),
+        Column("New", number=True, priority=1),
+        Column("Change", number=True),
     )
     yield DocTable(columns, tuple((row.path, _text(row.old), _text(row.new), _change(row)) for row in rows))
     if len(rows) < len(moved):
@@ -117,8 +117,8 @@ def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[
 
 def _causes(difference: Difference) -> Iterator[Block]:
     columns = (
-        Column("input", wraps=True),
-        Column("old → new", wraps=True),
+        Column("Input", wraps=True),
+        Column("Old → new", wraps=True),
         *(Column(figure.name, number=True) for figure in difference.headline),
         *([Column("", wraps=True)] if any(cause.why for cause in difference.causes) else []),
     )

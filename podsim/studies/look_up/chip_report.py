@@ -54,24 +54,24 @@ def document(chip: Chip, provenance: Mapping[str, Provenance], *, verbose: bool 
 
 def _facts(chip: Chip) -> Iterator[Fact]:
     clock = numbers.split_unit(numbers.rate(chip.clock_hz, "Hz", 4))
-    yield Fact("tiles", f"{chip.tiles:,}", "", f"{chip.worker_threads} worker threads each")
-    yield Fact("clock", *clock)
+    yield Fact("Tiles", f"{chip.tiles:,}", "", f"{chip.worker_threads} worker threads each")
+    yield Fact("Clock", *clock)
     for precision in chip.amp.flop_per_cycle:
         peak = numbers.split_unit(numbers.rate(chip.peak_flop_per_s(precision), "FLOP/s"))
         each = f"{chip.amp.flop_per_cycle[precision]:g} FLOP per cycle per tile"
-        yield Fact(f"peak {precision}", *peak, each, PRECISIONS[precision])
+        yield Fact(f"Peak {precision}", *peak, each, PRECISIONS[precision])
     sram = numbers.split_unit(numbers.amount(chip.sram_bytes))
     yield Fact("SRAM", *sram, f"{numbers.with_decimals(chip.sram.bytes_per_tile / 1024, 0)} KiB per tile")
     yield _bandwidth("SRAM bandwidth", chip.sram_bytes_per_s, stated=chip.sram.bandwidth_bytes_per_s is not None)
-    yield _bandwidth("exchange", chip.exchange_bytes_per_s, stated=chip.exchange.bandwidth_bytes_per_s is not None)
+    yield _bandwidth("Exchange", chip.exchange_bytes_per_s, stated=chip.exchange.bandwidth_bytes_per_s is not None)
     start, on_chip = chip.exchange.start_cycles, chip.sync.on_chip_cycles
-    yield Fact("exchange start", f"{start:g}", "cycles", numbers.time(start / chip.clock_hz))
-    yield Fact("sync", f"{on_chip:g}", "cycles", "on the chip", f"{chip.sync.global_cycles:g} across chips")
+    yield Fact("Exchange start", f"{start:g}", "cycles", numbers.time(start / chip.clock_hz))
+    yield Fact("Sync", f"{on_chip:g}", "cycles", "on the chip", f"{chip.sync.global_cycles:g} across chips")
     yield Fact("IPU-Links", str(chip.ipu_links))
     if not chip.library.counts_copies:
-        yield Fact("library", "", "", "compares convolutions before their copies into another order")
+        yield Fact("Library", "", "", "compares convolutions before their copies into another order")
     if chip.power_w is not None:
-        yield Fact("power", f"{chip.power_w:g}", "W")
+        yield Fact("Power", f"{chip.power_w:g}", "W")
 
 
 def _roofline(chip: Chip) -> Iterator[Block]:
@@ -106,7 +106,7 @@ def _bandwidth(label: str, value: float, *, stated: bool) -> Fact:
 def _readings(chip: Chip) -> Iterator[Block]:
     if not chip.readings:
         return
-    yield Heading("published figures that disagree")
+    yield Heading("Published figures that disagree")
     for reading in chip.readings:
         stated = f"{reading.name}: {reading.quantity}, {reading.text} [{reading.source}]"
         yield Note(stated, "·", Tone.STRONG)

@@ -19,13 +19,13 @@ def table(workload: Workload) -> DocTable:
     flop = numbers.rates((same[0].flop(Pass.FORWARD) for same in operators.values()), "FLOP")
     total = workload.forward_flop_per_row() or 1.0
     columns = (
-        Column("operator", wraps=True),
-        Column("count", number=True),
-        Column("kind", priority=2),
-        Column("sizes", wraps=True, priority=1),
-        Column("parameters each", number=True, priority=3),
-        Column(f"forward {flop.unit}", number=True, priority=4),
-        Column("share of products", number=True, priority=5),
+        Column("Operator", wraps=True),
+        Column("Count", number=True),
+        Column("Kind", priority=2),
+        Column("Sizes", wraps=True, priority=1),
+        Column("Parameters each", number=True, priority=3),
+        Column(f"Forward {flop.unit}", number=True, priority=4),
+        Column("Share of products", number=True, priority=5),
     )
     rows = tuple(
         (

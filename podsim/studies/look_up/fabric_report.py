@@ -60,15 +60,15 @@ def _levels(
     per_rank_bytes_per_s: Mapping[str, float | None],
 ) -> DocTable:
     columns = (
-        Column("level"),
-        Column("holds", number=True),
-        Column("shape", priority=2),
-        Column("link", priority=3),
-        Column("one link", number=True),
-        Column("per rank", number=True),
-        Column("latency µs", number=True, priority=4),
-        Column("bisection", number=True, priority=1),
-        Column("links of", priority=5),
+        Column("Level"),
+        Column("Holds", number=True),
+        Column("Shape", priority=2),
+        Column("Link", priority=3),
+        Column("One link", number=True),
+        Column("Per rank", number=True),
+        Column("Latency µs", number=True, priority=4),
+        Column("Bisection", number=True, priority=1),
+        Column("Links of", priority=5),
     )
     inner = ("ranks", *(level.name for level in fabric.levels))
     rows = []
@@ -95,7 +95,7 @@ def _owners(level: GenericLevel, depth: int) -> str:
 
 
 def _facts(fabric: GenericFabric, diameter_hops: int) -> Iterator[Fact]:
-    yield Fact("diameter", str(diameter_hops), "", f"link{'' if diameter_hops == 1 else 's'} between the farthest")
+    yield Fact("Diameter", str(diameter_hops), "", f"link{'' if diameter_hops == 1 else 's'} between the farthest")
     for override in fabric.overrides:
         rate, latency_s = override.bandwidth_bytes_per_s, override.latency_s
         notes = numbers.split_unit(numbers.rate(rate, "B/s")) if rate is not None else ("", "")
@@ -104,7 +104,7 @@ def _facts(fabric: GenericFabric, diameter_hops: int) -> Iterator[Fact]:
 
 def links(name: str, links: Sequence[NamedLink], *, racks: int = 1) -> Doc:
     """Every link by the name that --fault takes."""
-    columns = (Column("link"), Column("kind"), Column("links", number=True, priority=1), Column("GB/s", number=True))
+    columns = (Column("Link"), Column("Kind"), Column("Links", number=True, priority=1), Column("GB/s", number=True))
     rows = tuple((row.name, row.kind, f"{row.links}", GIGABYTES_PER_S.number(row.bytes_per_s)) for row in links)
     notes = [Note("GB/s one direction, all links of a row together, after efficiency", "", Tone.QUIET)]
     if racks > 1:
@@ -113,4 +113,4 @@ def links(name: str, links: Sequence[NamedLink], *, racks: int = 1) -> Doc:
         notes.append(Note(f"the first {MOST_LISTED:,}; the others are named in the same way", "·"))
     if links:
         notes.append(Note(f"--fault link:{links[0].name}=down, or =0.5 for half its rate", "·"))
-    return Doc(((Heading(f"links of {name}"),), (DocTable(columns, rows),), tuple(notes)))
+    return Doc(((Heading(f"Links of {name}"),), (DocTable(columns, rows),), tuple(notes)))

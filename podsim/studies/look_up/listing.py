@@ -16,12 +16,12 @@ from podsim.report.views import provenance_view as origins
 def chips(chips: Sequence[Chip]) -> Doc:
     """One line a chip."""
     columns = (
-        Column("chip"),
-        Column("tiles", number=True, priority=2),
-        Column("clock GHz", number=True, priority=3),
+        Column("Chip"),
+        Column("Tiles", number=True, priority=2),
+        Column("Clock GHz", number=True, priority=3),
         Column("FP16 peak TFLOP/s", number=True),
         Column("SRAM MB", number=True, priority=1),
-        Column("title", priority=4, wraps=True),
+        Column("Title", priority=4, wraps=True),
     )
     rows = tuple(
         (
@@ -49,12 +49,12 @@ def topologies(
 ) -> Doc:
     """One line a machine, generic fabric or machine of other chips that has its own file, by the name that finds it."""
     columns = (
-        Column("topology"),
+        Column("Topology"),
         Column("IPUs", number=True),
-        Column("chip", priority=1),
-        Column("machines", number=True, priority=2),
-        Column("racks", number=True, priority=3),
-        Column("title", priority=4, wraps=True),
+        Column("Chip", priority=1),
+        Column("Machines", number=True, priority=2),
+        Column("Racks", number=True, priority=3),
+        Column("Title", priority=4, wraps=True),
     )
     rows = tuple(
         (
@@ -76,10 +76,10 @@ def topologies(
 def _fabrics(fabrics: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], ...]:
     """One line a fabric without chips."""
     columns = (
-        Column("fabric"),
-        Column("ranks", number=True),
-        Column("shape", priority=1),
-        Column("title", priority=2, wraps=True),
+        Column("Fabric"),
+        Column("Ranks", number=True),
+        Column("Shape", priority=1),
+        Column("Title", priority=2, wraps=True),
     )
     rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in fabrics.items())
     sized = "fabrics have no chips: podsim collective runs on them; ring-1024 and torus-2d-8x8 give other sizes"
@@ -89,10 +89,10 @@ def _fabrics(fabrics: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], .
 def _others(result: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[tuple[Block, ...], ...]:
     """One line a machine that has no IPUs."""
     columns = (
-        Column("comparator"),
-        Column("chips", number=True),
-        Column("chip", priority=1),
-        Column("title", priority=2, wraps=True),
+        Column("Comparator"),
+        Column("Chips", number=True),
+        Column("Chip", priority=1),
+        Column("Title", priority=2, wraps=True),
     )
     rows = tuple((machine.name, f"{machine.chips:,}", chip.name, machine.title) for machine, chip in result)
     text = "no IPUs: podsim predict answers by a scaling law, for other sizes with --chips N"
@@ -107,11 +107,11 @@ def shapes(fabric: GenericFabric) -> str:
 def workloads(workloads: Sequence[Workload], runs: Sequence[str]) -> Doc:
     """One line a workload, and the names of runs in phases."""
     columns = (
-        Column("workload"),
-        Column("parameters", number=True),
-        Column("training a row", number=True, priority=1),
-        Column("presets", number=True, priority=2),
-        Column("title", priority=3, wraps=True),
+        Column("Workload"),
+        Column("Parameters", number=True),
+        Column("Training per row", number=True, priority=1),
+        Column("Presets", number=True, priority=2),
+        Column("Title", priority=3, wraps=True),
     )
     rows = tuple(
         (
@@ -136,13 +136,13 @@ def check(
 ) -> Doc:
     """What a file is, how many values it carries and of what kind."""
     article = "an" if what[:1] in "aeiou" else "a"
-    facts = [Fact("file", path, "", f"{SUCCESS}: {article} {what} file, no fault found")]
+    facts = [Fact("File", path, "", f"{SUCCESS}: {article} {what} file, no fault found")]
     if name:
-        facts.append(Fact("name", name))
+        facts.append(Fact("Name", name))
     if entries is not None:
-        facts.append(Fact("entries", f"{entries:,}"))
+        facts.append(Fact("Entries", f"{entries:,}"))
     if provenance:
-        facts.append(Fact("holds", origins.by_kind(provenance.values())))
+        facts.append(Fact("Holds", origins.by_kind(provenance.values())))
     assumed = list(origins.provenance_blocks("values", provenance))[1:]
     notes = tuple(Note(warning, "!", Tone.WARNING) for warning in warnings)
     return Doc(tuple(group for group in ((Facts(tuple(facts)),), tuple(assumed), notes) if group))

@@ -28,13 +28,13 @@ def _origin(row: Row) -> str:
 
 def document(rows: Sequence[Row], files: Sequence[str]) -> Doc:
     """The flags as a table, and the files that were read."""
-    blocks: list[Block] = [Heading("flags that are set, and where")]
+    blocks: list[Block] = [Heading("Flags that are set, and where")]
     if rows:
         columns = (
-            Column("command"),
-            Column("flag"),
-            Column("value", wraps=True),
-            Column("origin", wraps=True),
+            Column("Command"),
+            Column("Flag"),
+            Column("Value", wraps=True),
+            Column("Origin", wraps=True),
         )
         table = tuple((row.command, row.flag, ", ".join(row.values), _origin(row)) for row in rows)
         blocks.append(DocTable(columns, table))

@@ -77,15 +77,15 @@ def document(
 
 def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> DocTable:
     columns = (
-        Column("level"),
-        Column("holds", number=True),
-        Column("shape", priority=3),
-        Column("link", priority=2),
-        Column("one link", number=True),
-        Column("per IPU", number=True),
-        Column("latency µs", number=True, priority=4),
-        Column("bisection", number=True, priority=1),
-        Column("links", priority=5),
+        Column("Level"),
+        Column("Holds", number=True),
+        Column("Shape", priority=3),
+        Column("Link", priority=2),
+        Column("One link", number=True),
+        Column("Per IPU", number=True),
+        Column("Latency µs", number=True, priority=4),
+        Column("Bisection", number=True, priority=1),
+        Column("Links", priority=5),
     )
     inner = (topology.chip.name, *(level.name for level in topology.levels))
     rows = []
@@ -170,7 +170,7 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
     machines = f"{topology.machines:,} machine{'' if topology.machines == 1 else 's'}"
     domains = f"{topology.racks:,} IPU-Link domain{'' if topology.racks == 1 else 's'} of {topology.ipus_per_rack}"
     yield Fact(
-        "gateways",
+        "Gateways",
         machines,
         "",
         domains,
@@ -178,15 +178,15 @@ def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:
     )
     if gateway.streaming_bytes:
         yield Fact(
-            "streaming memory",
+            "Streaming memory",
             *numbers.split_unit(numbers.amount(gateway.streaming_bytes)),
             "per machine",
             f"{numbers.rate(gateway.streaming_bytes_per_s_per_ipu, 'B/s')} per IPU",
         )
     yield Fact("PCIe", *numbers.split_unit(numbers.rate(gateway.pcie_bytes_per_s, "B/s")), "gateway to IPU")
-    yield Fact("host link", *numbers.split_unit(numbers.rate(gateway.host_bytes_per_s, "B/s")), "per machine")
+    yield Fact("Host link", *numbers.split_unit(numbers.rate(gateway.host_bytes_per_s, "B/s")), "per machine")
     yield Fact(
-        "hosts",
+        "Hosts",
         str(hosts.servers),
         "",
         f"{numbers.rate(hosts.server_bytes_per_s, 'B/s')} each",

@@ -20,17 +20,17 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{workload.name}: {workload.title}"),),
         (Facts(tuple(_facts(workload))),),
-        (Heading("units, one row; equal ones together"), _units(workload)),
-        (Heading("operators by kind, one row"), _operators(workload)),
-        (Heading("operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
-        (Heading("presets: published mappings"), _presets(workload)) if workload.presets else (),
-        (Heading("configurations: how submissions stored and ordered it"), _configurations(workload))
+        (Heading("Units, one row; equal ones together"), _units(workload)),
+        (Heading("Operators by kind, one row"), _operators(workload)),
+        (Heading("Operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
+        (Heading("Presets: published mappings"), _presets(workload)) if workload.presets else (),
+        (Heading("Configurations: how submissions stored and ordered it"), _configurations(workload))
         if workload.configurations
         else (),
-        (Heading(f"samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
+        (Heading(f"Samples to converge, {workload.convergence.optimizer}"), _convergence(workload))
         if workload.convergence
         else (),
-        (Heading("assumed"), *(Note(str(note), "·") for note in workload.notes)) if workload.notes else (),
+        (Heading("Assumed"), *(Note(str(note), "·") for note in workload.notes)) if workload.notes else (),
         tuple(origins.table(provenance, verbose=True)) if verbose else tuple(origins.sources(provenance.values())),
     ]
     return Doc(tuple(group for group in groups if group))
@@ -40,32 +40,32 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     benchmark = workload.benchmark
     flop = numbers.split_unit(numbers.rate(workload.training_flop_per_row(), "FLOP"))
     forward = numbers.split_unit(numbers.rate(workload.forward_flop_per_row(), "FLOP"))
-    yield Fact("parameters", *numbers.split_unit(numbers.count(workload.parameters)))
-    yield Fact("forward", *forward, f"each {workload.row}", "products and convolutions")
-    yield Fact("training", *flop, f"each {workload.row}", "forward and backward")
+    yield Fact("Parameters", *numbers.split_unit(numbers.count(workload.parameters)))
+    yield Fact("Forward", *forward, f"per {workload.row}", "products and convolutions")
+    yield Fact("Training", *flop, f"per {workload.row}", "forward and backward")
     packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
     yield Fact(
-        "samples a row",
+        "Samples per row",
         numbers.short(workload.samples_per_row, 3),
         "",
-        f"a sample is one {workload.sample}",
+        "" if workload.sample == "sample" else f"a sample is one {workload.sample}",
         packed if workload.packing != 1 else "",
     )
-    yield Fact("input", *numbers.split_unit(numbers.amount(workload.row_bytes)), "a row, from the host")
+    yield Fact("Input", *numbers.split_unit(numbers.amount(workload.row_bytes)), "per row, from the host")
     if workload.minimum:
         place = ", ".join(filter(None, (workload.minimum.source, workload.minimum.locator)))
-        yield Fact("minimum", f"{workload.minimum.ipus:,}", "IPUs", "as its source states", place)
-    yield Fact("precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
+        yield Fact("Minimum", f"{workload.minimum.ipus:,}", "IPUs", "as its source states", place)
+    yield Fact("Precision", workload.precision.value, "", f"optimizer {workload.optimizer}")
     if benchmark.style is EvaluationStyle.FIXED:
-        yield Fact("run", *numbers.split_unit(benchmark.target), "a stated length, no target", _recipe(benchmark))
+        yield Fact("Run", *numbers.split_unit(benchmark.target), "a stated length, no target", _recipe(benchmark))
         return
     if benchmark.style is EvaluationStyle.POINTS:
         batch = numbers.split_unit(numbers.count(critical_batch(workload.curve)))
-        yield Fact("run", benchmark.target, "", "evaluations not stated")
-        yield Fact("critical batch", *batch, "samples: above, more is spent than saved")
+        yield Fact("Run", benchmark.target, "", "evaluations not stated")
+        yield Fact("Critical batch", *batch, "samples: above, more is spent than saved")
         return
-    yield Fact("target", *numbers.split_unit(benchmark.target), f"{benchmark.runs_scored} runs scored")
-    yield Fact("evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
+    yield Fact("Target", *numbers.split_unit(benchmark.target), f"{benchmark.runs_scored} runs scored")
+    yield Fact("Evaluation", f"{benchmark.evaluation_samples:,}", "samples", "each time", _interval(benchmark))
 
 
 def _recipe(benchmark: Benchmark) -> str:
@@ -88,11 +88,11 @@ def _units(workload: Workload) -> DocTable:
         result[unit.group, unit.parameters, unit.flop(Pass.FORWARD), unit.out_elements].append(unit)
     flop = numbers.rates((forward for _, _, forward, _ in result), "FLOP")
     columns = (
-        Column("units", wraps=True),
-        Column("count", number=True),
-        Column("parameters each", number=True),
-        Column(f"forward {flop.unit}", number=True, priority=1),
-        Column("output elements", number=True, priority=2),
+        Column("Units", wraps=True),
+        Column("Count", number=True),
+        Column("Parameters each", number=True),
+        Column(f"Forward {flop.unit}", number=True, priority=1),
+        Column("Output elements", number=True, priority=2),
     )
     rows = []
     for (group, parameters, forward, elements), units in result.items():
@@ -110,11 +110,14 @@ def _operators(workload: Workload) -> DocTable:
     total = sum(map(sum, flop.values()))
     unit_of_flop = numbers.rates(map(max, flop.values()), "FLOP")
     columns = (
-        Column("kind"),
-        Column("operators", number=True),
-        Column("parameters", number=True, priority=1),
-        *(Column(f"{run} {unit_of_flop.unit}", number=True, priority=rank) for rank, run in enumerate(TRAINING, 2)),
-        Column("share", number=True),
+        Column("Kind"),
+        Column("Operators", number=True),
+        Column("Parameters", number=True, priority=1),
+        *(
+            Column(f"{run.capitalize()} {unit_of_flop.unit}", number=True, priority=rank)
+            for rank, run in enumerate(TRAINING, 2)
+        ),
+        Column("Share", number=True),
     )
     rows = tuple(
         (
@@ -135,15 +138,15 @@ def _or_hardly_any(unit: numbers.Scale, value: float) -> str:
 
 def _presets(workload: Workload) -> DocTable:
     columns = (
-        Column("preset"),
-        Column("topology"),
-        Column("replicas × IPUs", number=True),
-        Column("micro-batch", number=True, priority=4),
-        Column("accumulation", number=True, priority=3),
-        Column("global batch", number=True, priority=1),
-        Column("optimizer", priority=5),
+        Column("Preset"),
+        Column("Topology"),
+        Column("Replicas × IPUs", number=True),
+        Column("Micro-batch", number=True, priority=4),
+        Column("Accumulation", number=True, priority=3),
+        Column("Global batch", number=True, priority=1),
+        Column("Optimizer", priority=5),
         Column("SDK", priority=6),
-        Column("hosts", number=True, priority=7),
+        Column("Hosts", number=True, priority=7),
     )
 
     def rows() -> Iterator[tuple[str, ...]]:
@@ -166,13 +169,13 @@ def _presets(workload: Workload) -> DocTable:
 
 def _configurations(workload: Workload) -> DocTable:
     columns = (
-        Column("configuration"),
-        Column("chips", priority=2),
+        Column("Configuration"),
+        Column("Chips", priority=2),
         Column("IPUs per replica", number=True),
-        Column("stages", number=True, priority=4),
-        Column("schedule", priority=3),
-        Column("recompute", priority=1),
-        Column("state", priority=1),
+        Column("Stages", number=True, priority=4),
+        Column("Schedule", priority=3),
+        Column("Recompute", priority=1),
+        Column("State", priority=1),
         Column("SDK", priority=5),
     )
     rows = tuple(
@@ -193,10 +196,10 @@ def _configurations(workload: Workload) -> DocTable:
 
 def _convergence(workload: Workload) -> DocTable:
     columns = (
-        Column("global batch", number=True),
-        Column("samples", number=True),
+        Column("Global batch", number=True),
+        Column("Samples", number=True),
         Column("±", number=True, priority=1),
-        Column("runs", number=True, priority=2),
+        Column("Runs", number=True, priority=2),
     )
     rows = tuple(
         (

@@ -41,8 +41,8 @@ def document(report: OperatorReport, *, verbose: bool = False) -> Doc:
         (Heading(f"{TITLES[report.operator]} {sizes}, precision {report.precision}, on one {report.chip.name}"),),
         (Facts(tuple(_facts(report))),),
         tuple(_too_large(report)),
-        (Heading("cycles by step of the plan"), _in_cycles(report, report.by_purpose)),
-        (Heading("cycles of the slowest tile"), _in_cycles(report, by_part)),
+        (Heading("Cycles by step of the plan"), _in_cycles(report, report.by_purpose)),
+        (Heading("Cycles of the slowest tile"), _in_cycles(report, by_part)),
         tuple(_sram(report)),
     ]
     if verbose:
@@ -59,33 +59,33 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
     plan, chip = report.plan, report.chip
     cycles = f"{numbers.count(round(report.cycles))} cycles at {numbers.rate(chip.clock_hz, 'Hz', 4)}"
     yield Fact(
-        "time", *numbers.split_unit(numbers.time(report.time_s)), cycles, f"bound by {report.bound}", strong=True
+        "Time", *numbers.split_unit(numbers.time(report.time_s)), cycles, f"bound by {report.bound}", strong=True
     )
     if plan.flop:
         share = report.amp_share
         of_peak = "" if share is None else f"{numbers.percent(share, 1)} of the AMP's peak"
         rate = numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s"))
-        yield Fact("arithmetic", *rate, numbers.rate(plan.flop, "FLOP"), of_peak)
-    yield Fact("plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
+        yield Fact("Arithmetic", *rate, numbers.rate(plan.flop, "FLOP"), of_peak)
+    yield Fact("Plan", plan.method, "", f"{plan.tiles_used:,} of {chip.tiles:,} tiles", split_text(plan.splits))
     if report.operator == "conv" and not chip.library.counts_copies:
-        yield Fact("chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
+        yield Fact("Chosen", "", "", "before its copies, as the library of the chip does", "--count-copies counts them")
     if report.operator == "conv" and chip.name not in MEASURED_CHIPS:
-        yield Fact("evidence", "", "", str(UNMEASURED_NOTE))
+        yield Fact("Evidence", "", "", str(UNMEASURED_NOTE))
     if report.io is not None:
         size = numbers.split_unit(numbers.amount(report.io.volume_bytes))
         arrives = f"at {numbers.rate(report.io.bytes_per_s, 'B/s')} into {report.io.tiles:,} IO tiles"
-        yield Fact("stream", *size, arrives)
+        yield Fact("Stream", *size, arrives)
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
-    yield Fact("idle", idle, "%", "of all cycles of all tiles")
+    yield Fact("Idle", idle, "%", "of all cycles of all tiles")
     moved = report.exchange_bytes
     each = f"{numbers.amount(moved / max(1, plan.tiles_used))} per tile in use"
     received = (*numbers.split_unit(numbers.amount(moved)), "received", each)
-    yield Fact("exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
+    yield Fact("Exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
     percent = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
     limit = f"temporary data may take {numbers.percent(report.available_memory)}" if report.limited else ""
-    yield Fact("peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
+    yield Fact("Peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
     if plan.layout_out:
-        yield Fact("layout", "", "", f"output: {plan.layout_out}", f"input: {plan.layout_in or 'any'}")
+        yield Fact("Layout", "", "", f"output: {plan.layout_out}", f"input: {plan.layout_in or 'any'}")
 
 
 def _too_large(report: OperatorReport) -> Iterator[Note]:
@@ -126,7 +126,7 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
     if not footprint:
         return
     capacity = report.chip.sram.bytes_per_tile
-    yield Heading(f"peak SRAM by use, of {numbers.amount(capacity)}")
+    yield Heading(f"Peak SRAM by use, of {numbers.amount(capacity)}")
     unit = numbers.scale(footprint.values(), numbers.BYTES)
     yield Bars(
         tuple(
@@ -138,15 +138,15 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
 
 def _supersteps(report: OperatorReport) -> Iterator[Block]:
     columns = (
-        Column("superstep", wraps=True),
-        Column("for", priority=4),
-        Column("times", number=True, priority=5),
-        Column("cycles", number=True),
-        Column("compute", number=True, priority=1),
-        Column("exchange", number=True, priority=1),
-        Column("sync", number=True, priority=2),
-        Column("received", number=True, priority=3),
-        Column("cohorts", number=True, priority=6),
+        Column("Superstep", wraps=True),
+        Column("For", priority=4),
+        Column("Times", number=True, priority=5),
+        Column("Cycles", number=True),
+        Column("Compute", number=True, priority=1),
+        Column("Exchange", number=True, priority=1),
+        Column("Sync", number=True, priority=2),
+        Column("Received", number=True, priority=3),
+        Column("Cohorts", number=True, priority=6),
     )
     rows = tuple(
         (
@@ -162,7 +162,7 @@ def _supersteps(report: OperatorReport) -> Iterator[Block]:
         )
         for cost in report.costs
     )
-    yield Heading("supersteps in order, all repeats")
+    yield Heading("Supersteps in order, all repeats")
     yield DocTable(columns, rows)
 
 
@@ -172,10 +172,10 @@ def _tiles(report: OperatorReport) -> Iterator[Block]:
         return
     parts = (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)
     columns = (
-        Column("tiles"),
-        Column("count", number=True, priority=2),
+        Column("Tiles"),
+        Column("Count", number=True, priority=2),
         *(Column(part.value, number=True, priority=1) for part in parts),
-        Column("idle", number=True),
+        Column("Idle", number=True),
     )
     rows = tuple(
         (
@@ -188,7 +188,7 @@ def _tiles(report: OperatorReport) -> Iterator[Block]:
         )
         for share in report.timeline.shares
     )
-    yield Heading("sets of equal tiles, and how they spend their cycles")
+    yield Heading("Sets of equal tiles, and how they spend their cycles")
     yield DocTable(columns, rows)
 
 
@@ -198,11 +198,11 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
         return
     unit = numbers.scale([rival.sram_bytes_per_tile for rival in rivals], numbers.BYTES)
     columns = (
-        Column("slower plan", wraps=True),
-        Column("cycles", number=True),
-        Column("more", number=True, priority=1),
+        Column("Slower plan", wraps=True),
+        Column("Cycles", number=True),
+        Column("More", number=True, priority=1),
         Column(f"SRAM {unit.unit}", number=True, priority=2),
-        Column("why", priority=3, wraps=True),
+        Column("Why", priority=3, wraps=True),
     )
     rows = tuple(
         (

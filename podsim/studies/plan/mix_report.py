@@ -185,7 +185,7 @@ def _runs_that_fit(month: Month, title: str) -> Iterator[Block]:
             Column("Job", wraps=True),
             Column("Priority", number=True),
             Column("Runs", number=True),
-            Column("of", number=True),
+            Column("Of", number=True),
             Column("Partitions", number=True, priority=1),
             Column("", wraps=True),
         ),

@@ -174,7 +174,7 @@ def report(report: ComparatorReport, *, verbose: bool = False) -> Doc:
     if verbose:
         groups.append((Heading("All results"), _points(report)))
     reasons = DocTable(
-        (Column("left out", wraps=True), Column("reason", wraps=True)),
+        (Column("Left out", wraps=True), Column("Reason", wraps=True)),
         tuple((result.id, result.reason) for result in report.left_out),
     )
     groups.append((reasons,))
@@ -184,12 +184,12 @@ def report(report: ComparatorReport, *, verbose: bool = False) -> Doc:
 
 def _table(summaries: tuple[ComparatorSummary, ...], which: str) -> DocTable:
     columns = (
-        Column("chip"),
-        Column("workload"),
-        Column("results", number=True, priority=2),
-        Column("mean", number=True),
-        Column("signed", number=True, priority=1),
-        Column("worst", number=True),
+        Column("Chip"),
+        Column("Workload"),
+        Column("Results", number=True, priority=2),
+        Column("Mean", number=True),
+        Column("Signed", number=True, priority=1),
+        Column("Worst", number=True),
     )
 
     def errors(summary: ComparatorSummary) -> ErrorSummary | None:
@@ -209,12 +209,12 @@ def _larger(larger: Larger) -> Iterator[Block]:
     yield Heading(f"Larger machines, law fitted to at most {larger.fitted} chips, default batch and predicted samples")
     unit = numbers.scale([point.measured_s for point in larger.points], numbers.TIME)
     columns = (
-        Column("published result"),
-        Column("chips", number=True, priority=1),
-        Column(f"measured {unit.unit}", number=True, priority=2),
-        Column(f"law {unit.unit}", number=True),
+        Column("Published result"),
+        Column("Chips", number=True, priority=1),
+        Column(f"Measured {unit.unit}", number=True, priority=2),
+        Column(f"Law {unit.unit}", number=True),
         Column("90 %", number=True, priority=3),
-        Column("error", number=True),
+        Column("Error", number=True),
     )
     yield DocTable(
         columns,
@@ -238,13 +238,13 @@ def _larger(larger: Larger) -> Iterator[Block]:
 def _points(report: ComparatorReport) -> DocTable:
     unit = numbers.scale([point.measured_s for point in report.points], numbers.TIME)
     columns = (
-        Column("published result"),
-        Column("chips", number=True, priority=1),
-        Column(f"measured {unit.unit}", number=True, priority=2),
-        Column(f"law {unit.unit}", number=True, priority=3),
-        Column("error", number=True),
-        Column("held out", number=True),
-        Column("predicted samples", number=True, priority=4),
+        Column("Published result"),
+        Column("Chips", number=True, priority=1),
+        Column(f"Measured {unit.unit}", number=True, priority=2),
+        Column(f"Law {unit.unit}", number=True, priority=3),
+        Column("Error", number=True),
+        Column("Held out", number=True),
+        Column("Predicted samples", number=True, priority=4),
     )
     rows = tuple(
         (
@@ -295,10 +295,10 @@ def machine(
     if machine.interconnect:
         facts.append(Fact("Interconnect", machine.interconnect))
     columns = (
-        Column("workload"),
-        Column("results", number=True),
-        Column("chips", number=True),
-        Column("rounds", priority=1),
+        Column("Workload"),
+        Column("Results", number=True),
+        Column("Chips", number=True),
+        Column("Rounds", priority=1),
     )
     rows = []
     for workload in sorted({row.workload for row in results}):

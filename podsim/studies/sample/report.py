@@ -43,18 +43,18 @@ def _plural(report: SamplerReport) -> str:
 def _facts(report: SamplerReport) -> Iterator[Fact]:
     sampler = report.sampler
     each = f"{report.rounds:,} × {sampler.steps:,} steps" if report.rounds > 1 else f"{sampler.steps:,} steps"
-    yield Fact("a run", *numbers.split_unit(numbers.time(report.run_s)), each, strong=True)
-    yield Fact("samples", *numbers.split_unit(numbers.rate(report.samples_per_s, "samples/s")), sampler.title)
-    yield Fact("arithmetic", *numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s")), "draws not counted")
+    yield Fact("Run", *numbers.split_unit(numbers.time(report.run_s)), each, strong=True)
+    yield Fact("Samples", *numbers.split_unit(numbers.rate(report.samples_per_s, "samples/s")), sampler.title)
+    yield Fact("Arithmetic", *numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s")), "draws not counted")
     share = (
         f"{report.ipus:,} × {report.chip}, up to {report.on_a_tile:,} "
         f"{sampler.sample}{'s' * (report.on_a_tile > 1)} each"
     )
-    yield Fact("on", f"{report.tiles:,}", "tiles", share)
-    yield Fact("peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes_per_tile)), "per tile")
-    yield Fact("fit", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
+    yield Fact("Tiles", f"{report.tiles:,}", "", share)
+    yield Fact("Peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes_per_tile)), "per tile")
+    yield Fact("Capacity", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
     back = f"{numbers.short(100 * sampler.kept)} % of the {sampler.sample}s, {sampler.returned:,} numbers each"
-    yield Fact("to host", *numbers.split_unit(numbers.amount(report.returned_bytes)), back)
+    yield Fact("To host", *numbers.split_unit(numbers.amount(report.returned_bytes)), back)
 
 
 def _parts(report: SamplerReport) -> Bars:
@@ -71,12 +71,12 @@ def _parts(report: SamplerReport) -> Bars:
 def _works(report: SamplerReport) -> DocTable:
     unit = numbers.scale([work.time_s for work in report.works], numbers.TIME)
     columns = (
-        Column("in"),
-        Column("work"),
-        Column("operations", priority=2),
-        Column("elements", number=True, priority=1),
+        Column("In"),
+        Column("Work"),
+        Column("Operations", priority=2),
+        Column("Elements", number=True, priority=1),
         Column(unit.unit, number=True),
-        Column("share", number=True),
+        Column("Share", number=True),
     )
     return DocTable(
         columns,

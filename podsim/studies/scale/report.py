@@ -236,7 +236,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         Column("Evidence", priority=1),
     )
     details = (
-        Column("per IPU", number=True, priority=9),
+        Column("Per IPU", number=True, priority=9),
         Column("Throughput efficiency", number=True, priority=7, note=OF_THROUGHPUT),
         Column("Bubble", number=True, priority=7, note=SHARES),
         Column("All-reduce", number=True, priority=6, note=SHARES),

@@ -29,7 +29,7 @@ def machines(report: ScaleReport) -> DocTable:
         Column("IPUs", number=True, priority=10),
         Column("Samples/s", number=True),
         Column(numbers.level(report.interval), number=True, priority=4),
-        Column("per IPU", number=True, priority=9),
+        Column("Per IPU", number=True, priority=9),
         Column("Efficiency", number=True, priority=1),
         Column("Bubble", number=True, priority=7),
         Column("All-reduce", number=True, priority=5),

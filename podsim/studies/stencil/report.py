@@ -40,20 +40,20 @@ def sentence(report: StencilReport) -> str:
 
 def _facts(report: StencilReport) -> Iterator[Fact]:
     stencil = report.stencil
-    yield Fact("sweep", *numbers.split_unit(numbers.time(report.sweep_s)), "one time step", strong=True)
+    yield Fact("Sweep", *numbers.split_unit(numbers.time(report.sweep_s)), "one time step", strong=True)
     yield Fact(
-        "arithmetic", *numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP a point"
+        "Arithmetic", *numbers.split_unit(numbers.rate(report.flop_per_s, "FLOP/s")), f"{stencil.flop} FLOP per point"
     )
-    yield Fact("points", *numbers.split_unit(numbers.rate(report.points_per_s, "points/s")), stencil.title)
+    yield Fact("Points", *numbers.split_unit(numbers.rate(report.points_per_s, "points/s")), stencil.title)
     share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
-    yield Fact("on", f"{report.tiles:,}", "tiles", share)
+    yield Fact("Tiles", f"{report.tiles:,}", "", share)
     kb = numbers.amount(report.sram_bytes_per_tile)
-    yield Fact("peak SRAM", *numbers.split_unit(kb), "per tile", f"{stencil.fields} fields of floats and halos")
+    yield Fact("Peak SRAM", *numbers.split_unit(kb), "per tile", f"{stencil.fields} fields of floats and halos")
 
 
 def _of_a_tile(report: StencilReport) -> tuple[Fact, ...]:
     mean = report.points / (report.tiles * report.ipus)
-    return (Fact("a tile", numbers.count(mean), "points", "mean of all tiles"),)
+    return (Fact("Mean per tile", numbers.count(mean), "points", "mean of all tiles"),)
 
 
 def _parts(report: StencilReport) -> Bars:
@@ -74,13 +74,13 @@ def _parts(report: StencilReport) -> Bars:
 
 def _published_table(report: StencilReport) -> DocTable:
     columns = (
-        Column("published grid"),
+        Column("Published grid"),
         Column("IPUs", number=True),
-        Column("measured", number=True),
-        Column("predicted", number=True),
-        Column("unit", priority=1),
-        Column("error", number=True),
-        Column("source", priority=2),
+        Column("Measured", number=True),
+        Column("Predicted", number=True),
+        Column("Unit", priority=1),
+        Column("Error", number=True),
+        Column("Source", priority=2),
     )
     return DocTable(
         columns,

@@ -69,17 +69,17 @@ def _sentence(spread: SweepSpread | None) -> str:
 
 def document(report: SweepReport, *, verbose: bool = False, charts: bool = False) -> Doc:
     """Counts, the best points, the best at each value of an axis; `charts` draws the answer against each axis."""
-    groups: list[tuple[Block, ...]] = [(Heading(f"sweep of {report.workload}: {report.file}"), _facts(report))]
+    groups: list[tuple[Block, ...]] = [(Heading(f"Sweep of {report.workload}: {report.file}"), _facts(report))]
     result = report.answers
     groups += _spread(report, verbose=verbose or charts)
     if result:
         listed = result[: ALL_BEST if verbose or charts else BEST]
-        groups.append((Heading(f"shortest time to train of {len(result):,} points"), _best(report, listed)))
+        groups.append((Heading(f"Shortest time to train of {len(result):,} points"), _best(report, listed)))
     if charts:
         groups += ((Heading(name), chart) for name, chart in _charts(report))
     if result and (verbose or charts):
         groups += (
-            (Heading(f"best at each {name}"), _by_value(report, at))
+            (Heading(f"Best at each {name}"), _by_value(report, at))
             for at, name in enumerate(report.axes)
             if 1 < len({row.values[at] for row, _ in result}) <= ALL_BEST
         )
@@ -98,10 +98,10 @@ def _facts(report: SweepReport) -> Facts:
     return Facts(
         (
             *_conclusions(report),
-            Fact("points", f"{len(report.rows):,}", "", f"{DESIGN_NAMES[report.design]} over {over}", alike or seed),
-            *((Fact("answered", f"{len(report.answers):,}", "", f"{refused:,} refused"),) if refused else ()),
-            *((Fact("fixed", "", "", fixed),) if fixed else ()),
-            Fact("results", "", "", report.results),
+            Fact("Points", f"{len(report.rows):,}", "", f"{DESIGN_NAMES[report.design]} over {over}", alike or seed),
+            *((Fact("Answered", f"{len(report.answers):,}", "", f"{refused:,} refused"),) if refused else ()),
+            *((Fact("Fixed", "", "", fixed),) if fixed else ()),
+            Fact("Results", "", "", report.results),
         )
     )
 
@@ -123,14 +123,14 @@ def _conclusions(report: SweepReport) -> Iterator[Fact]:
     row, best = report.answers[0]
     point = ", ".join(f"{name} {value}" for name, value in zip(report.axes, row.values, strict=True))
     time = numbers.scale(best.time_to_train_s, numbers.TIME)
-    yield Fact("best", time.number(best.time_to_train_s), time.unit, point, strong=True)
+    yield Fact("Best", time.number(best.time_to_train_s), time.unit, point, strong=True)
     if sentence := _sentence(spread):
-        yield Fact("spread", "", "", sentence)
+        yield Fact("Spread", "", "", sentence)
     elif len(spread.axes) > 1:
-        yield Fact("spread", "", "", f"share of each axis unknown: {_missing_share(report, spread)}")
+        yield Fact("Spread", "", "", f"share of each axis unknown: {_missing_share(report, spread)}")
     if spread.near_ties:
         ties = f"point{'' if spread.near_ties == 1 else 's'} with intervals that overlap the best's"
-        yield Fact("near-ties", f"{spread.near_ties:,}", "", ties)
+        yield Fact("Near-ties", f"{spread.near_ties:,}", "", ties)
 
 
 def _missing_share(report: SweepReport, spread: SweepSpread) -> str:
@@ -150,15 +150,15 @@ def _spread(report: SweepReport, *, verbose: bool) -> Iterator[tuple[Block, ...]
     if (bars := _bars(report, spread)).rows:
         source = "all points of the grid" if spread.exact else _source(spread)
         notes = (Note(f"shares of the variance of log time to train, from {source}", "", Tone.QUIET),)
-        yield Heading("what explains the spread"), bars, *(notes if verbose else ())
+        yield Heading("What explains the spread"), bars, *(notes if verbose else ())
     if (bars.rows and not verbose) or len(report.answers) < LEAST_POINTS:
         return
-    columns = Column("axis"), Column("best tenth", wraps=True), Column("worst tenth", wraps=True)
+    columns = Column("Axis"), Column("Best tenth", wraps=True), Column("Worst tenth", wraps=True)
     rows = tuple(
         (share.axis, _region(report, share.axis, share.best), _region(report, share.axis, share.worst))
         for share in spread.axes
     )
-    yield Heading("where the best and the worst tenth of the points lie"), DocTable(columns, rows)
+    yield Heading("Where the best and the worst tenth of the points lie"), DocTable(columns, rows)
 
 
 def _source(spread: SweepSpread) -> str:
@@ -210,14 +210,14 @@ def _best(report: SweepReport, listed: Pairs) -> DocTable:
     shown_mapping = not set(others) <= {*report.axes, *report.fixed}
     columns = (
         *swept,
-        Column(f"time to train {time.unit}", number=True),
+        Column(f"Time to train {time.unit}", number=True),
         Column("90 % interval", number=True, priority=1),
-        Column("evidence", priority=1),
-        Column(f"step {step.unit}", number=True, priority=3),
-        *((Column("replicas × IPUs", number=True, priority=2),) if shown_mapping else ()),
-        Column("global batch", number=True, priority=3),
+        Column("Evidence", priority=1),
+        Column(f"Step {step.unit}", number=True, priority=3),
+        *((Column("Replicas × IPUs", number=True, priority=2),) if shown_mapping else ()),
+        Column("Global batch", number=True, priority=3),
         Column("MFU", number=True, priority=3),
-        Column("memory", number=True, priority=4),
+        Column("Memory", number=True, priority=4),
     )
     rows = tuple(
         (
@@ -246,8 +246,8 @@ def _by_value(report: SweepReport, at: int) -> DocTable:
     others = [place for place in range(len(report.axes)) if place != at]
     columns = (
         Column(report.axes[at], number=_is_number(report, at)),
-        Column(f"time to train {time.unit}", number=True),
-        *(Column(f"with {report.axes[place]}", number=_is_number(report, place), priority=1) for place in others),
+        Column(f"Time to train {time.unit}", number=True),
+        *(Column(f"With {report.axes[place]}", number=_is_number(report, place), priority=1) for place in others),
     )
     rows = tuple(
         (value, time.number(best[value][1].time_to_train_s), *(best[value][0].values[place] for place in others))
@@ -298,12 +298,12 @@ def _is_number(report: SweepReport, at: int) -> bool:
 
 
 def _refusal_blocks(report: SweepReport) -> Iterator[Block]:
-    yield Heading("refused")
+    yield Heading("Refused")
     columns = (
-        Column("points", number=True),
-        Column("code"),
-        Column("the first", wraps=True),
-        Column("why", wraps=True, priority=1),
+        Column("Points", number=True),
+        Column("Code"),
+        Column("The first", wraps=True),
+        Column("Why", wraps=True, priority=1),
     )
     first = {
         row.outcome.refusal.code: (", ".join(row.values), row.outcome.refusal.message)

@@ -60,7 +60,7 @@ def _table(
         Column(f"Old, {unit.unit}", number=True),
         Column(f"New, {unit.unit}", number=True),
         Column("Change", number=True),
-        Column("of the step", number=True, priority=2),
+        Column("Of the step", number=True, priority=2),
     )
     body = [
         (

@@ -26,11 +26,11 @@ def document(trace: Trace, written: str = "") -> Doc:
     length = numbers.split_unit(numbers.time(trace.step_s))
     tracks = len({(span.group, span.track) for span in trace.spans})
     rows = [
-        Fact(what, *length, trace.shown, strong=True),
-        Fact("spans", f"{len(trace.spans):,}", "", f"on {tracks:,} tracks"),
+        Fact(what.capitalize(), *length, trace.shown, strong=True),
+        Fact("Spans", f"{len(trace.spans):,}", "", f"on {tracks:,} tracks"),
     ]
     if trace.steps > 1 or trace.length_s != trace.step_s:
-        rows.insert(1, Fact("drawn", *numbers.split_unit(numbers.time(trace.length_s)), f"{trace.steps:,} steps"))
+        rows.insert(1, Fact("Drawn", *numbers.split_unit(numbers.time(trace.length_s)), f"{trace.steps:,} steps"))
     groups: list[tuple[Block, ...]] = [
         (Heading(trace.title),),
         (Facts(tuple(rows)),),
@@ -45,7 +45,7 @@ def document(trace: Trace, written: str = "") -> Doc:
 
 def _faults(trace: Trace) -> Iterator[Block]:
     if trace.faults:
-        yield Heading("faults: " + ", ".join(trace.faults))
+        yield Heading("Faults: " + ", ".join(trace.faults))
     if trace.left:
         yield Note(trace.left, "left", Tone.WARNING)
 
@@ -58,9 +58,9 @@ def _file(written: str) -> Note:
 
 def _tracks(trace: Trace) -> Iterator[Block]:
     """Each IPU, and what is common to the machine: for which share of a step there is anything on the track."""
-    columns = (Column("where"), Column("what"), Column("busy", number=True))
+    columns = (Column("Where"), Column("What"), Column("Busy", number=True))
     rows = tuple((use.group, use.track, _share(use.busy_s, trace)) for use in trace.busy[:MOST_ROWS])
-    yield Heading("share of the time in which each is busy")
+    yield Heading("Share of the time in which each is busy")
     yield DocTable(columns, rows)
     if len(trace.busy) > MOST_ROWS:
         yield Note(f"and {len(trace.busy) - MOST_ROWS:,} more", "", Tone.QUIET)
@@ -73,11 +73,11 @@ def _links(trace: Trace) -> Iterator[Block]:
     busiest = sorted(trace.links, key=lambda link: -link.busy_s)[:MOST_LINKS]
     unit = numbers.scale([link.moved_bytes for link in busiest], numbers.BYTES)
     columns = (
-        Column("most loaded links"),
-        Column("kind", priority=2),
-        Column("alike", number=True, priority=3),
+        Column("Most loaded links"),
+        Column("Kind", priority=2),
+        Column("Alike", number=True, priority=3),
         Column(unit.unit, number=True, priority=1),
-        Column("busy", number=True),
+        Column("Busy", number=True),
     )
     rows = tuple(
         (link.name, link.kind, f"{link.alike:,}", unit.number(link.moved_bytes), _share(link.busy_s, trace))
@@ -102,13 +102,13 @@ def _operators(trace: Trace) -> Iterator[Block]:
     most = sorted(spans, key=lambda key: (-lasted[key], key))
     unit = numbers.scale([lasted[key] for key in most], numbers.STEP_TIME)
     columns = (
-        Column("operator"),
-        Column("pass", priority=2),
-        Column("times", number=True, priority=5),
+        Column("Operator"),
+        Column("Pass", priority=2),
+        Column("Times", number=True, priority=5),
         Column(unit.unit, number=True),
-        Column("share", number=True, priority=1),
+        Column("Share", number=True, priority=1),
         *(Column(part.value, number=True, priority=3) for part in (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)),
-        Column("idle", number=True, priority=4),
+        Column("Idle", number=True, priority=4),
     )
     rows = tuple(
         (
@@ -120,7 +120,7 @@ def _operators(trace: Trace) -> Iterator[Block]:
         )
         for key in most[:MOST_ROWS]
     )
-    yield Heading("operators by time")
+    yield Heading("Operators by time")
     yield DocTable(columns, rows)
     if len(most) > MOST_ROWS:
         rest = sum(lasted[key] for key in most[MOST_ROWS:]) / trace.length_s

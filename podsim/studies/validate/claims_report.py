@@ -39,7 +39,7 @@ def document(report: ClaimsReport, *, verbose: bool = False) -> Doc:
     ]
     groups: list[tuple[Block, ...]] = [
         (Heading("Published claims compared with predictions"), table(report)),
-        (Heading("why"), *(Note(_why(answer, verbose=verbose), answer.claim.id) for answer in answers))
+        (Heading("Why"), *(Note(_why(answer, verbose=verbose), answer.claim.id) for answer in answers))
         if answers
         else (),
         tuple(_verdict(report, verbose=verbose)),
@@ -50,13 +50,13 @@ def document(report: ClaimsReport, *, verbose: bool = False) -> Doc:
 def table(report: ClaimsReport) -> DocTable:
     """One row a claim."""
     columns = (
-        Column("id"),
-        Column("claim", wraps=True),
-        Column("claimed", number=True, priority=1),
+        Column("Id"),
+        Column("Claim", wraps=True),
+        Column("Claimed", number=True, priority=1),
         Column("podsim", number=True),
-        Column("error", number=True, priority=2),
-        Column("verdict"),
-        Column("agreement is", priority=3),
+        Column("Error", number=True, priority=2),
+        Column("Verdict"),
+        Column("Agreement is", priority=3),
     )
     return DocTable(columns, tuple(row(answer) for answer in report.answers))
 

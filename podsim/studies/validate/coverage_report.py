@@ -32,8 +32,8 @@ def answer(report: CoverageReport) -> str:
 def document(report: CoverageReport, *, verbose: bool = False) -> Doc:
     """Shares held by quantity and level, and widths; `verbose` adds every 90 % interval."""
     groups: list[tuple[Block, ...]] = [
-        (Heading("measurements inside their intervals, machine size held out"), _bars(report)),
-        (Heading("widths, high over low"), _widths(report)),
+        (Heading("Measurements inside their intervals, machine size held out"), _bars(report)),
+        (Heading("Widths, high over low"), _widths(report)),
     ]
     if verbose:
         highest = max(row.level for row in report.rows)
@@ -55,10 +55,10 @@ def _bars(report: CoverageReport) -> Bars:
 
 def _widths(report: CoverageReport) -> DocTable:
     columns = (
-        Column("interval of"),
-        Column("level", number=True),
-        Column("mean", number=True),
-        Column("widest between sizes", number=True, priority=1),
+        Column("Interval of"),
+        Column("Level", number=True),
+        Column("Mean", number=True),
+        Column("Widest between sizes", number=True, priority=1),
     )
     rows = tuple(
         (SHORT[row.quantity], numbers.percent(row.level), f"×{numbers.with_decimals(row.mean_width, 2)}", _times(row))
@@ -76,11 +76,11 @@ def _points(points: list[CoveredPoint]) -> DocTable:
     ladder = numbers.STEP_TIME if points[0].quantity == STEP else numbers.TIME
     unit = numbers.scale([point.published for point in points], ladder)
     columns = (
-        Column("published result"),
-        Column(f"published {unit.unit}", number=True),
-        Column("low", number=True),
-        Column("high", number=True),
-        Column("held"),
+        Column("Published result"),
+        Column(f"Published {unit.unit}", number=True),
+        Column("Low", number=True),
+        Column("High", number=True),
+        Column("Held"),
     )
     rows = tuple(
         (point.id, *(unit.number(size) for size in (point.published, point.low, point.high)), _coverage_text(point))

@@ -22,14 +22,14 @@ def document(report: FreezeReport) -> Doc:
 
 def _change_table(report: FreezeReport) -> DocTable:
     columns = (
-        Column("workload"),
-        Column("topology"),
-        Column("mapping", priority=1, wraps=True),
-        Column("step was", number=True, priority=3),
-        Column("step is", number=True, priority=2),
-        Column("train was", number=True),
-        Column("train is", number=True),
-        Column("change", number=True),
+        Column("Workload"),
+        Column("Topology"),
+        Column("Mapping", priority=1, wraps=True),
+        Column("Step was", number=True, priority=3),
+        Column("Step is", number=True, priority=2),
+        Column("Train was", number=True),
+        Column("Train is", number=True),
+        Column("Change", number=True),
     )
     rows = tuple(
         (

@@ -41,9 +41,9 @@ def document(report: HoldOuts) -> Doc:
 
 def _table(report: HoldOuts, quantity: str) -> DocTable:
     columns = (
-        Column("left out of every fit"),
-        Column("points", number=True),
-        *(Column(name, number=True) for name in ("mean", "signed", "worst")),
+        Column("Left out of every fit"),
+        Column("Points", number=True),
+        *(Column(name, number=True) for name in ("Mean", "Signed", "Worst")),
     )
     rows = (
         (LEFT_OUT[by], f"{hold_out[quantity].count}", *three(hold_out[quantity]))
@@ -54,8 +54,8 @@ def _table(report: HoldOuts, quantity: str) -> DocTable:
 
 def _intervals(report: HoldOuts, quantity: str) -> DocTable:
     columns = (
-        Column("left out of every fit"),
-        *(Column(name, number=True) for name in ("points", "held", "share", "median width", "widest")),
+        Column("Left out of every fit"),
+        *(Column(name, number=True) for name in ("Points", "Held", "Share", "Median width", "Widest")),
     )
     rows = []
     for by, interval in report.intervals.items():

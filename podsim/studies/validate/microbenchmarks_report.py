@@ -28,33 +28,33 @@ def answer(report: MicrobenchmarkReport) -> str:
 def document(report: MicrobenchmarkReport, *, verbose: bool = False) -> Doc:
     """Errors by family with their bars, and why rows are left out; `verbose` lists every row."""
     groups: list[tuple[Block, ...]] = [
-        (Heading("errors by family"), _summary(report)),
+        (Heading("Errors by family"), _summary(report)),
     ]
     if report.compared:
         if any(item.verdict for item in report.summaries):
-            groups.append((Heading("limits, by rows that a constant was fitted to and others"), *_bar_rows(report)))
-        groups.append((Heading("rows that a constant was fitted to, apart"), _constants(report)))
+            groups.append((Heading("Limits, by rows that a constant was fitted to and others"), *_bar_rows(report)))
+        groups.append((Heading("Rows that a constant was fitted to, apart"), _constants(report)))
     if verbose:
         for summary in report.summaries:
             rows = [item for item in report.compared if item.family == summary.family.key]
             groups.append((Heading(summary.family.title), _rows(rows)))
-        groups.append((Heading("left out"), _left_out_rows(report)))
+        groups.append((Heading("Left out"), _left_out_rows(report)))
     else:
-        groups.append((Heading("left out"), _left_out(report)))
+        groups.append((Heading("Left out"), _left_out(report)))
     groups.append(tuple(_verdict(report, verbose=verbose)))
     return Doc(tuple(groups))
 
 
 def _summary(report: MicrobenchmarkReport) -> DocTable:
     columns = (
-        Column("family", wraps=True),
-        Column("rows", number=True),
-        Column("median", number=True),
+        Column("Family", wraps=True),
+        Column("Rows", number=True),
+        Column("Median", number=True),
         Column("90 % within", number=True, priority=1),
-        Column("mean", number=True, priority=3),
-        Column("signed", number=True, priority=2),
-        Column("worst", number=True, priority=4),
-        Column("limit", priority=1),
+        Column("Mean", number=True, priority=3),
+        Column("Signed", number=True, priority=2),
+        Column("Worst", number=True, priority=4),
+        Column("Limit", priority=1),
         Column("", priority=0),
     )
     return DocTable(columns, tuple(_family(summary) for summary in report.summaries))
@@ -63,11 +63,11 @@ def _summary(report: MicrobenchmarkReport) -> DocTable:
 def _bar_rows(report: MicrobenchmarkReport) -> Iterator[Block]:
     """What rows each bar is laid on."""
     columns = (
-        Column("family", wraps=True),
-        Column("fitted", number=True),
-        Column("median", number=True),
-        Column("not fitted", number=True),
-        Column("median", number=True),
+        Column("Family", wraps=True),
+        Column("Fitted", number=True),
+        Column("Median", number=True),
+        Column("Not fitted", number=True),
+        Column("Median", number=True),
         Column(""),
     )
     yield DocTable(
@@ -102,11 +102,11 @@ def _median(value: float) -> str:
 def _constants(report: MicrobenchmarkReport) -> DocTable:
     """Rows that podsim has no constant from, and those of each constant."""
     columns = (
-        Column("constant", wraps=True),
-        Column("rows", number=True),
-        Column("median", number=True),
+        Column("Constant", wraps=True),
+        Column("Rows", number=True),
+        Column("Median", number=True),
         Column("90 % within", number=True, priority=1),
-        Column("signed", number=True),
+        Column("Signed", number=True),
     )
     return DocTable(
         columns,
@@ -139,15 +139,15 @@ def _family(summary: FamilySummary) -> tuple[str, ...]:
 
 def _rows(rows: list[ComparedMeasurement]) -> DocTable:
     columns = (
-        Column("row"),
-        Column("what", wraps=True, priority=1),
-        Column("shape", wraps=True, priority=2),
-        Column("precision", priority=4),
-        Column("fitted", wraps=True, priority=5),
-        Column("measured", number=True, priority=3),
-        Column("predicted", number=True, priority=3),
-        Column("unit", priority=3),
-        Column("error", number=True),
+        Column("Row"),
+        Column("What", wraps=True, priority=1),
+        Column("Shape", wraps=True, priority=2),
+        Column("Precision", priority=4),
+        Column("Fitted", wraps=True, priority=5),
+        Column("Measured", number=True, priority=3),
+        Column("Predicted", number=True, priority=3),
+        Column("Unit", priority=3),
+        Column("Error", number=True),
     )
     return DocTable(
         columns,
@@ -170,16 +170,16 @@ def _rows(rows: list[ComparedMeasurement]) -> DocTable:
 
 def _left_out(report: MicrobenchmarkReport) -> DocTable:
     reasons = Counter(item.reason for item in report.left_out)
-    columns = (Column("rows", number=True), Column("reason", wraps=True))
+    columns = (Column("Rows", number=True), Column("Reason", wraps=True))
     return DocTable(columns, tuple((f"{count:,}", reason) for reason, count in reasons.most_common()))
 
 
 def _left_out_rows(report: MicrobenchmarkReport) -> DocTable:
     columns = (
-        Column("row"),
-        Column("what", wraps=True, priority=1),
-        Column("shape", wraps=True, priority=2),
-        Column("reason", wraps=True),
+        Column("Row"),
+        Column("What", wraps=True, priority=1),
+        Column("Shape", wraps=True, priority=2),
+        Column("Reason", wraps=True),
     )
     return DocTable(
         columns, tuple((item.row.id, item.row.what, item.row.shape_text, item.reason) for item in report.left_out)

@@ -86,12 +86,12 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
     """Groups of rows, sums, bars and reasons; `verbose` adds every row, what was asked and what was assumed."""
     groups: list[tuple[Block, ...]] = [
         tuple(_families(report)),
-        (Heading("summary, at the stated choices"), summaries(report)),
+        (Heading("Summary, at the stated choices"), summaries(report)),
         tuple(_frameworks(report)),
-        (Heading("limits"), bar_table(bars(report))),
+        (Heading("Limits"), bar_table(bars(report))),
         (*every_row(report),) if verbose else (),
         tuple(why(report)),
-        (Heading("left out"), left_out(report) if verbose else reasons(report)),
+        (Heading("Left out"), left_out(report) if verbose else reasons(report)),
         tuple(assumptions(report)) if verbose else (),
         tuple(_verdict(report, verbose=verbose)),
     ]
@@ -99,7 +99,7 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
 
 
 def _families(report: PublishedReport) -> Iterator[Block]:
-    yield Heading("predictions compared with published results")
+    yield Heading("Predictions compared with published results")
     yield Note(fits(report), "", Tone.QUIET)
     for (mode, stated), groups in groupby(report.groups, key=lambda group: (group.mode, group.stated)):
         yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[stated]}")
@@ -109,15 +109,15 @@ def _families(report: PublishedReport) -> Iterator[Block]:
 def families(groups: Sequence[RowGroup]) -> DocTable:
     """One row a family and framework."""
     columns = (
-        Column("family", wraps=True),
-        Column("framework"),
-        Column("rows", number=True),
-        Column("fitted"),
-        Column("median", number=True),
-        Column("held out", number=True, priority=1),
-        Column("mean", number=True, priority=4),
-        Column("worst", number=True, priority=3),
-        Column("inside 90 %", number=True, priority=2),
+        Column("Family", wraps=True),
+        Column("Framework"),
+        Column("Rows", number=True),
+        Column("Fitted"),
+        Column("Median", number=True),
+        Column("Held out", number=True, priority=1),
+        Column("Mean", number=True, priority=4),
+        Column("Worst", number=True, priority=3),
+        Column("Inside 90 %", number=True, priority=2),
     )
     return DocTable(
         columns,
@@ -171,7 +171,7 @@ def _frameworks(report: PublishedReport) -> Iterator[Block]:
     errors = report.frameworks
     if not errors:
         return
-    yield Heading("frameworks, each family predicted without its own rows of that framework")
+    yield Heading("Frameworks, each family predicted without its own rows of that framework")
     yield by_framework(errors)
     free = [error.framework for error in errors if not error.constants]
     if free:
@@ -193,13 +193,13 @@ def _frameworks(report: PublishedReport) -> Iterator[Block]:
 def by_framework(errors: Sequence[FrameworkErrors]) -> DocTable:
     """One row a framework: in sample, held out, or as predicted where no constant of it is fitted."""
     columns = (
-        Column("framework"),
-        Column("families", number=True, priority=1),
-        Column("rows", number=True, priority=2),
-        Column("in sample", number=True),
-        Column("held out", number=True),
-        Column("nothing fitted", number=True),
-        Column("limit", number=True, priority=1),
+        Column("Framework"),
+        Column("Families", number=True, priority=1),
+        Column("Rows", number=True, priority=2),
+        Column("In sample", number=True),
+        Column("Held out", number=True),
+        Column("Nothing fitted", number=True),
+        Column("Limit", number=True, priority=1),
         Column(""),
     )
     return DocTable(columns, tuple(map(_framework, errors)))
@@ -224,14 +224,14 @@ def _framework(errors: FrameworkErrors) -> tuple[str, ...]:
 def summaries(report: PublishedReport) -> DocTable:
     """Figures of each kind of row, and of all."""
     columns = (
-        Column("rows", wraps=True),
-        Column("number", number=True),
-        Column("in sample", number=True, priority=3),
-        Column("median", number=True),
-        Column("mean", number=True),
-        Column("worst", number=True, priority=1),
-        Column(f"within {numbers.percent(NEAR)}", number=True, priority=2),
-        Column("inside 90 %", number=True),
+        Column("Rows", wraps=True),
+        Column("Number", number=True),
+        Column("In sample", number=True, priority=3),
+        Column("Median", number=True),
+        Column("Mean", number=True),
+        Column("Worst", number=True, priority=1),
+        Column(f"Within {numbers.percent(NEAR)}", number=True, priority=2),
+        Column("Inside 90 %", number=True),
     )
     summaries = {**{KINDS[name]: summary for name, summary in report.summaries.items()}, "all": report.all_rows}
     return DocTable(columns, tuple((name, *_sum(summary)) for name, summary in summaries.items() if summary.rows))
@@ -250,12 +250,12 @@ def _sum(summary: Summary) -> tuple[str, ...]:
 def bar_table(results: Sequence[BarResult]) -> DocTable:
     """One row a bar."""
     columns = (
-        Column("what", wraps=True),
-        Column("figure", wraps=True),
-        Column("rows", number=True, priority=1),
-        Column("in sample", number=True, priority=2),
+        Column("What", wraps=True),
+        Column("Figure", wraps=True),
+        Column("Rows", number=True, priority=1),
+        Column("In sample", number=True, priority=2),
         Column("podsim", number=True),
-        Column("limit", number=True),
+        Column("Limit", number=True),
         Column(""),
     )
     return DocTable(
@@ -294,7 +294,7 @@ def _bar(result: BarResult) -> str:
 
 def reasons(report: PublishedReport) -> DocTable:
     """Reasons why rows are left out, with how many each leaves out."""
-    columns = (Column("rows", number=True), Column("which", wraps=True, priority=1), Column("why not", wraps=True))
+    columns = (Column("Rows", number=True), Column("Which", wraps=True, priority=1), Column("Why not", wraps=True))
     return DocTable(columns, tuple((str(len(rows)), _which(rows), reason) for reason, rows in report.reasons()))
 
 
@@ -309,11 +309,11 @@ def _which(rows: Sequence[LeftOutRow]) -> str:
 def left_out(report: PublishedReport) -> DocTable:
     """One row a published row that cannot be modelled."""
     columns = (
-        Column("row", priority=1),
-        Column("what", wraps=True),
-        Column("published", number=True, priority=2),
-        Column("unit", priority=2),
-        Column("why not", wraps=True),
+        Column("Row", priority=1),
+        Column("What", wraps=True),
+        Column("Published", number=True, priority=2),
+        Column("Unit", priority=2),
+        Column("Why not", wraps=True),
     )
     return DocTable(
         columns,

@@ -24,10 +24,10 @@ def every_row(report: PublishedReport) -> Iterator[Block]:
     """Every row: of those that may be read in several ways the range of answers."""
     alone = [row for row in report.compared if not row.others]
     several = [row for row in report.compared if row.others]
-    yield Heading("rows that are read in one way")
+    yield Heading("Rows that are read in one way")
     yield table(alone)
     if several:
-        yield Heading("rows that leave something unsaid")
+        yield Heading("Rows that leave something unsaid")
         yield ranges(several)
         yield from _interpretation_blocks(several)
 
@@ -35,18 +35,18 @@ def every_row(report: PublishedReport) -> Iterator[Block]:
 def table(rows: Sequence[ReadRow]) -> DocTable:
     """One row a published row that says enough."""
     columns = (
-        Column("row"),
-        Column("what", wraps=True),
-        Column("where", priority=5, wraps=True),
-        Column("framework", priority=4),
-        Column("precision", priority=3),
-        Column("fit"),
-        Column("measured", number=True),
-        Column("predicted", number=True),
+        Column("Row"),
+        Column("What", wraps=True),
+        Column("Where", priority=5, wraps=True),
+        Column("Framework", priority=4),
+        Column("Precision", priority=3),
+        Column("Fit"),
+        Column("Measured", number=True),
+        Column("Predicted", number=True),
         Column("90 %", number=True, priority=2),
-        Column("unit", priority=1),
-        Column("error", number=True),
-        Column("held out", number=True, priority=1),
+        Column("Unit", priority=1),
+        Column("Error", number=True),
+        Column("Held out", number=True, priority=1),
     )
     return DocTable(
         columns,
@@ -89,17 +89,17 @@ def interval(row: ReadRow) -> str:
 def ranges(rows: Sequence[ReadRow]) -> DocTable:
     """One row a published row that may be read in several ways, with the least and the most that podsim answers."""
     columns = (
-        Column("row"),
-        Column("what", wraps=True),
-        Column("where", priority=5, wraps=True),
-        Column("precision", priority=4),
-        Column("fit"),
-        Column("measured", number=True),
-        Column("predicted", number=True),
-        Column("error", number=True),
-        Column("least – most", number=True, priority=1),
-        Column("in range", priority=2),
-        Column("unit", priority=3),
+        Column("Row"),
+        Column("What", wraps=True),
+        Column("Where", priority=5, wraps=True),
+        Column("Precision", priority=4),
+        Column("Fit"),
+        Column("Measured", number=True),
+        Column("Predicted", number=True),
+        Column("Error", number=True),
+        Column("Least – most", number=True, priority=1),
+        Column("In range", priority=2),
+        Column("Unit", priority=3),
     )
     return DocTable(
         columns,
@@ -157,7 +157,7 @@ def why(report: PublishedReport) -> Iterator[Block]:
     """What is suspected where a row is far off, and what speaks against other rows."""
     rows = [item for item in report.compared if item.conflict or (item.reading.why and not item.near)]
     if rows:
-        yield Heading("why")
+        yield Heading("Why")
     for row in rows:
         if row.reading.why and not row.near:
             yield Note(row.reading.why, number(row.row))
@@ -167,7 +167,7 @@ def why(report: PublishedReport) -> Iterator[Block]:
 
 def assumptions(report: PublishedReport) -> Iterator[Block]:
     """The question that stands for each row, what it assumes, and other readings of it."""
-    yield Heading("asked and assumed")
+    yield Heading("Asked and assumed")
     for row in report.compared:
         if row.reading.workload or row.reading.operator:
             yield Note(
@@ -176,9 +176,9 @@ def assumptions(report: PublishedReport) -> Iterator[Block]:
             )
     several = [item for item in report.compared if item.others]
     if several:
-        yield Heading("every reading of rows that leave something unsaid")
+        yield Heading("Every reading of rows that leave something unsaid")
         yield readings(several)
-        yield Heading("why each is plausible")
+        yield Heading("Why each is plausible")
         known = dict.fromkeys(option for item in several for option in _options(item))
         for option in known:
             yield Note(option.reason, option.name)
@@ -192,12 +192,12 @@ def _options(row: ReadRow) -> Iterator[Option]:
 def readings(rows: Sequence[ReadRow]) -> DocTable:
     """One row a reading; the stated choice of a published row comes first."""
     columns = (
-        Column("row"),
-        Column("read as", wraps=True),
-        Column("batch", number=True, priority=1),
-        Column("predicted", number=True),
-        Column("unit", priority=2),
-        Column("error", number=True),
+        Column("Row"),
+        Column("Read as", wraps=True),
+        Column("Batch", number=True, priority=1),
+        Column("Predicted", number=True),
+        Column("Unit", priority=2),
+        Column("Error", number=True),
     )
     texts: list[tuple[str, ...]] = []
     for row in rows:
