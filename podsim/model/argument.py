@@ -409,7 +409,7 @@ def _changes(argument: Argument, value: object) -> tuple[str, ...] | dict[str, s
         if not isinstance(path, str):
             raise _other(argument, path)
         if not isinstance(text, str):
-            quoted = f': write "{value_text(text)}"' if _real(text) is not None else ""
+            quoted = f': write "{value_text(text)}", with its unit where it has one' if _real(text) is not None else ""
             raise _other(argument, text, f" for {short(path)}{quoted}")
         changes[str(path)] = str(text)
     return changes

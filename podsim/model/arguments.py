@@ -118,12 +118,19 @@ SAMPLES = number(
     "samples", "Samples to converge; the run trains on exactly that many: 3M, 46.2e6.", MOST_LENGTH, multiples=True
 )
 TOKENS = number("tokens", "Tokens to train on, instead of --samples: 300B, 1.4T.", MOST_LENGTH, multiples=True)
-LAW = choice("law", "chinchilla kaplan", "Tokens by a scaling law: compute-optimal, or to --target-loss.")
+LAW = choice(
+    "law",
+    "chinchilla kaplan",
+    "Tokens by a scaling law: the compute-optimal number, or those that --target-loss takes.",
+)
 TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
 EPOCHS = number("epochs", "Passes over a data set of --samples or --tokens: --samples 88k --epochs 3.", 1e6)
 LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
-    "division", "closed open", "MLPerf division; closed: the reference's hyper-parameters.", default="closed"
+    "division",
+    "closed open",
+    "MLPerf division: closed keeps the reference's hyper-parameters, open may change them.",
+    default="closed",
 )
 SDK = word("sdk", "Poplar SDK [default: the newest calibrated].", "VERSION")
 INTERVAL = share("interval", "Confidence level of intervals, from 0.5 to 0.99.", 0.5, 0.99, default=0.9, why=FEW_SCORES)
@@ -134,17 +141,19 @@ COMPILE = choice(
     default="fresh",
 )
 # How it is computed.
-ENGINE = choice("engine", "des analytic", "Discrete events, or the longest path of the same program.", default="des")
+ENGINE = choice(
+    "engine", "des analytic", "Discrete events, or the longest path of the same program (faster).", default="des"
+)
 FIDELITY = choice(
     "fidelity",
     "folded full",
-    "Run one of each set of equal replicas, or all.",
+    "Simulate one replica of each set of equal ones, or every replica.",
     default="folded",
 )
 SEED = from_zero("seed", "Seed of all random draws.", high=MOST_SEED, default=0)
 STEPS = from_zero(
     "steps",
-    "Simulate this many steps with the noise of the published runs.",
+    "Simulate this many steps with the noise of the published runs; 0 simulates one step without.",
     high=10_000_000,
     default=0,
     multiples=True,

@@ -288,7 +288,8 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
     NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would take {more:.2g%} of the run more",
     NoteCode.ALL_GAIN_LITTLE: ALL_SLOWER + "steps are hardly shorter and further from any measurement",
-    NoteCode.OF_RUN_TO_TARGET: "batch and mapping of a run to {target}: {reason}",
+    NoteCode.OF_RUN_TO_TARGET: "batch and mapping are those of a run to {target}; how the batch changes "
+    "the length given is not known: {reason}",
     NoteCode.KEPT_WITH_FAULTS: "mapping of the healthy machine, kept with the faults: {reason}",
     NoteCode.IPUS_IDLE: "{idle:,} of {ipus:,} IPUs are idle with this mapping",
     NoteCode.NEAR_GLOBAL_BATCH: _near_global_batch,

@@ -110,7 +110,7 @@ def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
         live_bytes = max(map(_always_live, memory_fit.ipus))
         if live_bytes <= memory_fit.capacity_bytes:
             return ""
-        return f"{live_bytes / 1e9:.2f} GB are live throughout, so a lower available-memory proportion does not help"
+        return f"{live_bytes / 1e9:.2f} GB are live throughout a step: smaller temporary buffers would not help"
     lower = ", ".join(f"{proportion:g}" for proportion in STEPS[1:-1])
     return f"available-memory proportions {lower} and {STEPS[-1]:g} were tried too: none fits"
 

@@ -41,7 +41,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
         value = getattr(constraints, name)
         if value is not None and value & (value - 1):
             low = 2 ** (value.bit_length() - 1)
-            faults.append(f"--{name.replace('_', '-')} must be a power of two ({low} or {2 * low}), not {value}")
+            faults.append(f"--{name.replace('_', '-')} must be a power of two such as {low} or {2 * low}, not {value}")
     size = constraints.ipus_per_replica or 1
     if size > MOST_IPUS:
         faults.append(f"--ipus-per-replica must be at most {MOST_IPUS}, an IPU-Link domain, not {size}")
@@ -62,7 +62,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"podsim workload show {named}: its published mappings",
+            hint=f"podsim workload show {named}",
         )
 
 

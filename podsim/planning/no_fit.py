@@ -116,7 +116,7 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
         if memory.fits:
             return (
                 f"--replicas {replicas} --ipus-per-replica {ipus} --micro-batch {micro_batch}: fits with "
-                f"{100 * memory.fraction:.0f} % of SRAM in use; leave out all three flags and podsim chooses them"
+                f"{100 * memory.fraction:.0f} % of SRAM in use; without these flags podsim chooses the mapping"
             )
     return _one_stage_at_a_time(planner, mapping) or (
         f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner, mapping)}"

@@ -116,9 +116,13 @@ class QueuedService:
             return False
         return limits.are_met(*self.latencies_s(self.simulate(rate_per_s, seed)))
 
-    def steady(self, rate_per_s: float, seeds: Sequence[int]) -> SteadyLatencies:
-        """P99 over long trials at a rate, one for each seed, with its standard error from trial to trial."""
-        longer = max(LONGER, math.ceil(BATCHES * self.service.batch / self.requests(rate_per_s)))
+    def steady(self, rate_per_s: float, seeds: Sequence[int], longer: int | None = None) -> SteadyLatencies:
+        """P99 over trials at a rate, one for each seed, with its standard error from trial to trial.
+
+        They are `longer` times as long as those of the search; without it long enough to settle a rate.
+        """
+        if longer is None:
+            longer = max(LONGER, math.ceil(BATCHES * self.service.batch / self.requests(rate_per_s)))
         trials = [self.simulate(rate_per_s, seed, longer) for seed in seeds]
         each = [self.latencies_s(trial) for trial in trials]
         p99_s, p99_error_s = _mean([p99_s for p99_s, _ in each])

@@ -88,7 +88,7 @@ QUESTIONS = [
     ("predict bert --pod 16 --preset mlperf", "unknown-preset", ["mlperf-v1.1-closed"]),
     ("predict bert --pod 512 --preset mlperf-v1.1-closed", "unknown-preset", ["published for pod16, pod64, pod128"]),
     ("predict bert --pod 16 --preset mlperf-v1.1-closed --replicas 4", "conflicting-flags", ["it excludes --replicas"]),
-    ("predict bert --pod 16 --replicas 3", "bad-mapping", ["(2 or 4), not 3", "nothing was executed"]),
+    ("predict bert --pod 16 --replicas 3", "bad-mapping", ["such as 2 or 4, not 3", "nothing was executed"]),
     ("predict bert --pod 16 --replicas 8 --ipus-per-replica 4", "bad-mapping", ["32", "pod16 has 16"]),
     ("predict bert --pod 16 --ipus-per-replica 32", "bad-mapping", ["pod16 has 16"]),
     ("predict bert --pod 16 --accumulation 3 --global-batch 9", "conflicting-flags", ["leave out one"]),

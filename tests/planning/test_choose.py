@@ -33,8 +33,8 @@ def machine(name):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"replicas": 3}, "--replicas must be a power of two (2 or 4), not 3"),
-        ({"ipus_per_replica": 12}, "--ipus-per-replica must be a power of two (8 or 16), not 12"),
+        ({"replicas": 3}, "--replicas must be a power of two such as 2 or 4, not 3"),
+        ({"ipus_per_replica": 12}, "--ipus-per-replica must be a power of two such as 8 or 16, not 12"),
         ({"ipus_per_replica": 128}, "--ipus-per-replica must be at most 64, an IPU-Link domain, not 128"),
     ],
 )

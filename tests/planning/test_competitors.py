@@ -231,5 +231,5 @@ def test_the_best_of_the_newest_round_is_shown() -> None:
         for name, seconds in (("v1.0", 50.0), ("v2.1", 70.0), ("v2.1", 60.0))
     ]
     assert best_published(runs) == "1.00 min (v2.1)"
-    assert best_published(runs[:1]) == "50.0 s (v1.0, older)"
+    assert best_published(runs[:1]) == "50.0 s (v1.0, older software)"
     assert best_published([]) == ""

@@ -12,5 +12,5 @@ def best_published(runs: Sequence[PublishedRun]) -> str:
         return ""
     newest = max(run.round for run in runs)
     best = min((run for run in runs if run.round == newest), key=lambda run: run.time_to_train_s)
-    older = ", older" if best.older else ""
+    older = ", older software" if best.older else ""
     return f"{numbers.time(best.time_to_train_s)} ({best.round}{older})"

@@ -41,7 +41,7 @@ MECHANISMS: Final = {
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
-    Mechanism.SEEDS: ("MLPerf mean of runs", "fastest and slowest dropped, vs mean run"),
+    Mechanism.SEEDS: ("Score over one run", "fastest and slowest dropped, vs mean run"),
 }
 MOST_SENSITIVE: Final = 4
 MOST_HELPFUL: Final = 3
@@ -121,7 +121,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
         (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
-        *([(Heading("What-if without one part"), _without(e))] if verbose else []),
+        *([(Heading("What-ifs without one part"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
         *_alternatives(e, verbose=verbose),
         () if verbose else (Facts(tuple(_in_short(e))),),

@@ -15,7 +15,7 @@ COMMANDS: Final = (
         "throughput and latency of inference",
         ASK,
         6,
-        about="Serve requests with a trained workload: throughput, latency and cost.",
+        about="Throughput, latency and cost of requests to a trained workload.",
         progress="serving batches",
         saves=True,
         reads_models=True,
@@ -35,7 +35,7 @@ VERBS: Final = {
             a.BATCH._replace(group=SERVING),
             a.BATCHES._replace(group=SERVING),
             a.FRAMEWORK._replace(
-                help="Framework that serves the model [default: none, inputs ahead and no call a batch].",
+                help="Framework that serves the model [default: none, no time of a framework per batch].",
                 group=SERVING,
             ),
             a.choice(
@@ -75,7 +75,10 @@ VERBS: Final = {
                 "Where keys and values are: SRAM or DDR [default: SRAM where they fit].",
                 group=TOKENS,
             ),
-            a.ENGINE._replace(help="Event by event, or by formula; requests are always events.", group=SERVING),
+            a.ENGINE._replace(
+                help="Discrete events, or the longest path of the same program; requests are always events.",
+                group=SERVING,
+            ),
             a.SEED._replace(help="Seed of the arrivals.", group=LOAD),
             *a.MONEY,
             a.texts(

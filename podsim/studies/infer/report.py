@@ -87,7 +87,7 @@ def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
     if not verbose:
         details = "--verbose adds breakdown and assumptions"
         sweep = "" if report.swept else next_question_view.sweep_of_sizes()
-        yield Fact("Next", "", remark=f"{sweep} compares batch sizes · {details}" if sweep else details)
+        yield Fact("Next", "", remark=f"{sweep} · {details}" if sweep else details)
 
 
 def _footer(report: InferenceReport, *, verbose: bool) -> Iterator[Note]:
@@ -150,9 +150,10 @@ def _load(report: InferenceReport) -> Fact:
     """The rate of requests, as a share of the most, and how full it makes batches and IPUs."""
     service, delays, load = report.service, report.delays, report.load
     share = delays.requests_per_s / service.capacity_per_s
-    filled = f"{numbers.percent(share)} of maximum; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
+    most = "maximum" if report.slower == 1.0 else f"maximum at {numbers.percent(report.confidence)} confidence"
+    filled = f"{numbers.percent(share)} of {most}; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
-        filled += f", IPUs {numbers.percent(delays.busy)} busy"
+        filled += f", IPUs {numbers.percent(delays.busy)} busy with partly filled batches"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
     return Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
 

@@ -7,7 +7,7 @@ from podsim.model.argument import NO_DEFAULT
 from podsim.model.verb import ASK, Command, Verb
 
 SERVING: Final = (
-    a.RATE._replace(help="Serve requests that arrive at random at this rate: 20k/s."),
+    a.RATE._replace(help="Rate of requests to be answered, which arrive at random: 20k/s."),
     a.P99,
     a.TTFT,
     a.TPOT,

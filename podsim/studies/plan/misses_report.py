@@ -105,7 +105,7 @@ def _remedy(remedy: Remedy, *, with_flags: bool) -> str:
     what = LABELS.get(remedy.path, remedy.path)
     if what != remedy.path:
         value, present = numbers.significant(remedy.needed), numbers.significant(remedy.present)
-        return f"{what} {numbers.percent(1 - factor)} faster ({remedy.path}={value}, was {present})"
+        return f"{what} in {numbers.percent(factor)} of the time ({remedy.path}={value}, was {present})"
     value, present = (numbers.rate(amount, remedy.unit) for amount in (remedy.needed, remedy.present))
     named = "clock" if remedy.unit == "Hz" else "bandwidth"
     same = numbers.split_unit(value)[1] == numbers.split_unit(present)[1]

@@ -125,7 +125,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
         yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, hint)
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
-        yield Note(plan.contradiction, "Why", Tone.WARNING)
+        yield Note(plan.contradiction, "Limits", Tone.WARNING)
 
 
 def why(plan: Plan) -> str:
@@ -153,7 +153,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} at the highest quotation")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} at the highest published price")
     if demand.most_power_w is not None:
         notes.append(f"power in use ≤ {watts(demand.most_power_w)} (upper end of 90 %)")
     return ", ".join(notes)

@@ -241,10 +241,11 @@ def _candidate(
     machines = active + demand.spares
     half_per_s = SHOWN_LOAD * batch.service.capacity_per_s
     load = demand.rate_per_s / machines if each_per_s else min(demand.needed_per_s, half_per_s)
-    first, trials_of_it = request.scenario.seed, 1
+    seed = request.scenario.seed
     if expected_each_per_s is not None:  # settled: at the arrivals that it was settled with
-        first, trials_of_it = first + FEW_SEEDS, SEEDS
-    steady = batch.steady(load, range(first, first + trials_of_it))
+        steady = batch.steady(load, range(seed + FEW_SEEDS, seed + FEW_SEEDS + SEEDS))
+    else:  # a machine that holds a rate is tried for as long as the search that found it
+        steady = batch.steady(load, (seed,), longer=1 if each_per_s else None)
     drawn_for = activity(offer.case, option.choice.mapping, option.choice.service, option.choice.decoding)
     owned, reuse = request.terms.machine(machine.topology, machine.hosts, activity=drawn_for), None
     if request.own is not None:

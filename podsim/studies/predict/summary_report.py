@@ -60,7 +60,7 @@ def _score_text(p: Prediction) -> str:
     more = p.time_to_train_s.value / p.run.total_s - 1
     if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skew_notes(p)):
         return ""
-    return f"; mean of MLPerf's runs; one run {numbers.time(p.run.total_s)}"
+    return f"; scored as MLPerf does; one run {numbers.time(p.run.total_s)}"
 
 
 def throughput(p: Prediction, remark: str) -> Fact:
@@ -104,6 +104,8 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
     ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
     replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
+    shards = mapping.configuration.tensor_shards
+    stages += f", {shards:,} tensor shards" if shards > 1 else ""
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
     if mapping.samples_per_row != 1:

@@ -9,7 +9,7 @@ from podsim.model.verb import ASK, Command, Verb
 COMMANDS: Final = (
     Command(
         "sample",
-        "samplers: ABC, Monte Carlo chains, or one of your own",
+        "run time of samplers: ABC, Monte Carlo chains, or one of your own",
         ASK,
         11,
         about="Draw samples on tile memory, no network: time of a run, samples a second, what limits it, how many fit.",

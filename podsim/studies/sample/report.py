@@ -99,6 +99,6 @@ def _notes(report: SamplerReport) -> Iterator[Block]:
     yield Note(
         f"limited by {report.limited_by}; each operation is a superstep of its own, none is fused", "·", Tone.QUIET
     )
-    yield Note("the speeds published for such samplers name neither machine, so no comparison is made", "·", Tone.QUIET)
+    yield Note("no published speed of such a sampler states its machine, so none is compared", "·", Tone.QUIET)
     for text in report.assumed:
         yield Note(f"assumed: {text}", "·", Tone.QUIET)

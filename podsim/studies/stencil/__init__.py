@@ -9,7 +9,7 @@ from podsim.model.verb import ASK, Command, Verb
 COMMANDS: Final = (
     Command(
         "stencil",
-        "a sweep over a grid: heat, waves, Aliev-Panfilov, on 1 to 64 IPUs",
+        "a stencil over a grid: heat, waves, Aliev-Panfilov, on 1 to 64 IPUs",
         ASK,
         10,
         about="Sweep an explicit stencil over a grid of floats: time and FLOP/s of a time step. "
