@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from parsed_once import flags_read_once  # noqa: F401  (a fixture of every test)
+from slow_cases import SECOND_CASES
 
 from podsim.model.calibration import ParameterSet
 from podsim.model.chip import Amp, Chip, ChipSync, Exchange, Precision, Sram
@@ -35,12 +36,14 @@ SLOW_ANSWERS = {"fitted", "published"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what takes minutes to answer are slow; those that write a PDF need Pango."""
+    """Tests of what takes minutes to answer, and second cases, are slow; those that write a PDF need Pango."""
     no_pango = find_library("pango-1.0") is None
     for item in items:
         if no_pango and ("[.pdf" in item.nodeid or "_pdf" in item.name):
             item.add_marker(pytest.mark.skip("Pango (Debian's libpango-1.0-0, libpangoft2-1.0-0) is not installed"))
-        if SLOW_ANSWERS.intersection(getattr(item, "fixturenames", ())):
+        if item.nodeid.removeprefix("tests/") in SECOND_CASES or SLOW_ANSWERS.intersection(
+            getattr(item, "fixturenames", ())
+        ):
             item.add_marker(pytest.mark.slow)
 
 
