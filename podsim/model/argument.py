@@ -170,7 +170,11 @@ class Argument(NamedTuple):
         more = f"; {self.why}" if self.why and (above or self.kind is not ArgumentKind.QUANTITY) else ""
         if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
-            more = f": {number:g} % is {number / 100:g}{more}" if 1 < number < 100 else more
+            more = (
+                f": {number:g} % is {number / 100:g}{more if number / 100 > self.high else ''}"
+                if 1 < number < 100
+                else more
+            )
         raise ValueError(f"must be {bound}, not {value_text(number) if text is None else short(text)}{more}")
 
 

@@ -130,15 +130,19 @@ def _limits(axes: "Axes", chart: Chart, points: Sequence[Box]) -> Iterator[Box]:
 
 
 def _named_limit(axes: "Axes", limit: ReferenceLine, points: Sequence[Box]) -> Box:
-    """The place of the name of a limit: the first that covers no point, or the last."""
-    for number, along in enumerate(LIMIT_PLACES, 1):
+    """The place of the name of a limit: the first inside the chart that covers no point, or the last."""
+    # on the left of a line that goes up; on its right where that is outside the chart or covers points
+    sides = ("right", "left") if limit.vertical else ("right",)
+    places = [(along, side) for side in sides for along in LIMIT_PLACES]
+    room = Box(axes.bbox.x0, axes.bbox.y0, axes.bbox.x1, axes.bbox.y1)
+    for number, (along, aligned) in enumerate(places, 1):
         text = axes.annotate(
             limit.label,
             (limit.at, along) if limit.vertical else (along, limit.at),
             xycoords=axes.get_xaxis_transform() if limit.vertical else axes.get_yaxis_transform(),
-            xytext=(-3, -3) if limit.vertical else (-3, 2),
+            xytext=(-3 if aligned == "right" else 3, -3 if limit.vertical else 2),
             textcoords="offset points",
-            ha="right",
+            ha=aligned,
             va="top" if limit.vertical else "bottom",
             rotation=90 if limit.vertical else 0,
             fontsize=LIMIT_SIZE,
@@ -146,7 +150,7 @@ def _named_limit(axes: "Axes", limit: ReferenceLine, points: Sequence[Box]) -> B
         text.set_in_layout(False)
         extent = text.get_window_extent()
         box = Box(extent.x0, extent.y0, extent.x1, extent.y1)
-        if number == len(LIMIT_PLACES) or not any(box.meets(point) for point in points):
+        if number == len(places) or (box.inside(room) and not any(box.meets(point) for point in points)):
             break
         text.remove()
     return box

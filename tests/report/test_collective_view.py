@@ -15,6 +15,7 @@ from podsim.model.collective import (
     Rival,
     WithFaults,
 )
+from podsim.report.doc import label
 from podsim.studies.collective import report as view
 
 LEG = Leg(
@@ -62,7 +63,7 @@ REPORT = CollectiveReport(
 def test_the_answer_in_a_line():
     assert view.answer(REPORT) == "all-reduce of 4.00 MB among 1,024 on pod16: 2.50 ms by ring"
     assert ", 64 groups at once: " in view.answer(replace(REPORT, groups=64))
-    assert headings(view.document(REPORT)) == [view.answer(REPORT)]
+    assert headings(view.document(REPORT)) == [label(view.answer(REPORT))]
 
 
 def test_the_time_says_how_it_was_computed():

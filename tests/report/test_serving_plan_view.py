@@ -10,7 +10,7 @@ import podsim
 from podsim.cli.console import Look
 from podsim.report.terminal import render
 from podsim.studies.documents import answer_document
-from podsim.studies.plan import serving_report
+from podsim.studies.plan import serving_chart, serving_report
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +107,26 @@ def test_the_document_has_every_candidate_and_demand(plans):
     assert chosen["holds_per_s"] < chosen["expected_per_s"]
     assert [check["meets"] for check in document["checks"]] == [True, False]
     assert chosen["usd_per_million_requests"]["value"] > 0
+
+
+def test_the_chart_has_price_against_the_rate_that_is_needed(plans):
+    (chart,) = serving_chart.charts(plans[0])
+    assert chart.x.title == "Sustained rate, requests/s"
+    first, *_ = chart.series
+    assert (first.label, first.names) == ("Recommended", ("2 × m2000",))
+    assert first.points[0][0] == pytest.approx(plans[0].chosen.holds_per_s)
+    needed, budget = chart.limits
+    assert (needed.at, needed.vertical) == (pytest.approx(1.3 * 20_000), True)
+    assert budget.label == "budget $120k"
+    at_least_needed = [x >= needed.at for series in chart.series for x, _ in series.points]
+    assert all(at_least_needed)
+
+
+def test_without_a_machine_that_is_quick_enough_the_chart_has_latencies():
+    plan = podsim.plan("resnet50", rate="20k/s", p99="0.1ms", machines="m2000,pod16")
+    (chart,) = serving_chart.charts(plan)
+    assert chart.x.title.startswith("P99 latency")
+    assert chart.series[0].label == "Nearest"
+    assert {series.label for series in chart.series} <= {"Nearest", "Pareto-optimal", "Too slow"}
+    (limit,) = chart.limits
+    assert all(x > limit.at for series in chart.series for x, _ in series.points)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from podsim.model.collective import CollectiveReport, Fidelity, Pace
 from podsim.report import numbers
-from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone, label
 
 
 def document(report: CollectiveReport, *, verbose: bool = False) -> Doc:
     """The answer, its phases and loaded links, and the other algorithms; `verbose` says why some cannot serve."""
     groups: list[tuple[Block, ...]] = [
-        (Heading(answer(report)),),
+        (Heading(label(answer(report))),),
         (Facts(tuple(_facts(report))),),
         (_phases(report),),
         (_links(report),),

@@ -8,7 +8,7 @@ from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.predicting.convolutions import MEASURED_CHIPS, UNMEASURED_NOTE
 from podsim.report import numbers
-from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
+from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone, label
 from podsim.studies.op.result import OperatorReport
 
 TITLES = {
@@ -38,7 +38,11 @@ def document(report: OperatorReport, *, verbose: bool = False) -> Doc:
     sizes = ", ".join(f"{name.replace('_', ' ')} {_size(value)}" for name, value in report.sizes.items())
     by_part = {part.value: cycles for part, cycles in report.by_part.items()}
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{TITLES[report.operator]} {sizes}, precision {report.precision}, on one {report.chip.name}"),),
+        (
+            Heading(
+                label(f"{TITLES[report.operator]} {sizes}, precision {report.precision}, on one {report.chip.name}")
+            ),
+        ),
         (Facts(tuple(_facts(report))),),
         tuple(_too_large(report)),
         (Heading("Cycles by step of the plan"), _in_cycles(report, report.by_purpose)),
@@ -110,7 +114,7 @@ def _in_cycles(report: OperatorReport, parts: Mapping[str, float]) -> Bars:
     return Bars(
         tuple(
             Bar(
-                name,
+                label(name),
                 cycles / report.cycles,
                 numbers.percent(cycles / report.cycles, 1),
                 numbers.with_decimals(cycles, 0),
@@ -130,7 +134,7 @@ def _sram(report: OperatorReport) -> Iterator[Block]:
     unit = numbers.scale(footprint.values(), numbers.BYTES)
     yield Bars(
         tuple(
-            Bar(name.replace("_", " "), size / capacity, numbers.percent(size / capacity, 1), unit.text(size))
+            Bar(label(name.replace("_", " ")), size / capacity, numbers.percent(size / capacity, 1), unit.text(size))
             for name, size in sorted(footprint.items(), key=lambda item: (-item[1], item[0]))
         )
     )
@@ -146,7 +150,7 @@ def _supersteps(report: OperatorReport) -> Iterator[Block]:
         Column("Exchange", number=True, priority=1),
         Column("Sync", number=True, priority=2),
         Column("Received", number=True, priority=3),
-        Column("Cohorts", number=True, priority=6),
+        Column("Sets", number=True, priority=6),
     )
     rows = tuple(
         (
@@ -174,7 +178,7 @@ def _tiles(report: OperatorReport) -> Iterator[Block]:
     columns = (
         Column("Tiles"),
         Column("Count", number=True, priority=2),
-        *(Column(part.value, number=True, priority=1) for part in parts),
+        *(Column(label(part.value), number=True, priority=1) for part in parts),
         Column("Idle", number=True),
     )
     rows = tuple(

@@ -9,30 +9,26 @@ from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
     Block,
-    Chart,
-    ChartAxis,
     Column,
     Doc,
-    DocSeries,
     DocTable,
     Fact,
     Facts,
     Heading,
     Note,
-    ReferenceLine,
     Tone,
 )
 from podsim.report.handout import Handout, arrange, assumptions, with_title
 from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
-from podsim.studies.plan import inventory_report
+from podsim.studies.plan import inventory_report, serving_chart
 from podsim.studies.plan.misses_report import exceeding, limit_text
-from podsim.studies.plan.report import MONEY, exclusion_notes, watts
+from podsim.studies.plan.report import exclusion_notes, watts
 from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_choice import front
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from podsim.planning.serving_rate import LatencyLimits
     from podsim.studies.plan.result import Miss
@@ -59,7 +55,6 @@ LIMITS: Final = {
 LARGE: Final = ("Sustains", "P99 latency", "Purchase price", "Power")
 """Facts in large type."""
 REQUESTS: Final = "150k"  # enough for a P99 that is the same for other arrivals
-FEWEST: Final = 2  # points of a chart
 PARTLY_FILLED: Final = 0.05  # by which IPUs are busier than the rate alone would have them
 MOST_ROWS: Final = 5  # fewer where the screen says what would have to change, or names many demands
 
@@ -112,7 +107,7 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_ownership_notes(plan)),
         tuple(_best(plan, verbose=verbose)),
-        tuple(_charts(plan)) if charts else (),
+        tuple(serving_chart.charts(plan)) if charts else (),
         tuple(_candidates(plan, verbose=verbose)),
         tuple(_changes(plan)) if verbose or plan.chosen is None else (),
     ]
@@ -330,7 +325,7 @@ def _columns(plan: ServingPlan) -> tuple[Column, ...]:
         *token,
         Column("Price", number=True, priority=0 if demand.budget_usd is not None else 1),
         Column("Power", number=True, priority=0 if demand.most_power_w is not None else 3),
-        Column(f"{plan.currency.sign.strip()} per M", number=True, priority=2),
+        Column(f"{plan.currency.sign.strip()}/M req", number=True, priority=2),
         Column("Remark" if plan.inventory else "Misses", wraps=True),
     )
 
@@ -355,51 +350,6 @@ def _row(plan: ServingPlan, candidate: ServingCandidate) -> tuple[str, ...]:
         numbers.NO_VALUE if usd is None else numbers.significant(usd),
         "; ".join(filter(None, (misses_text(candidate.misses), inventory_report.remark(candidate.reuse)))),
     )
-
-
-def _charts(plan: ServingPlan) -> Iterator[Chart]:
-    """Purchase price of the machines against the P99 of their requests, but of those for which nothing is paid."""
-    known = [candidate for candidate in plan.candidates if candidate.capital_usd]
-    if len(known) < FEWEST:
-        return
-    usd = numbers.scale([plan.currency.of(candidate.capital_usd or 0.0) for candidate in known], MONEY)
-    unit = numbers.scale((plan.chosen or plan.closest or known[0]).p99_s, numbers.TIME)
-    optimal = {id(candidate) for candidate in front(known)}
-    others = [candidate for candidate in known if candidate is not plan.chosen]
-    groups = (
-        ("Recommended", [candidate for candidate in known if candidate is plan.chosen], True),
-        ("Pareto-optimal", [candidate for candidate in others if id(candidate) in optimal], True),
-        ("Dominated or too slow", [candidate for candidate in others if id(candidate) not in optimal], False),
-    )
-
-    def series(label: str, rows: Sequence[ServingCandidate], named: bool) -> DocSeries:
-        rows = sorted(rows, key=lambda row: (row.p99_s, row.capital_usd))
-        return DocSeries(
-            label,
-            tuple((row.p99_s / unit.factor, plan.currency.of(row.capital_usd or 0.0) / usd.factor) for row in rows),
-            joined=False,
-            names=tuple(f"{row.machines:,} × {row.topology}" for row in rows) if named else (),
-            marked=label == "Recommended",
-        )
-
-    price, latency = f"Purchase price, {usd.unit} {plan.currency.code}", f"P99 latency, {unit.unit}"
-    yield Chart(
-        f"{price}, against {latency}",
-        ChartAxis(latency, log=True),
-        ChartAxis(price, log=True),
-        tuple(series(label, rows, named) for label, rows, named in groups if rows),
-        tuple(_limit_lines(plan, unit, usd)),
-    )
-
-
-def _limit_lines(plan: ServingPlan, unit: numbers.Scale, usd: numbers.Scale) -> Iterator[ReferenceLine]:
-    demand = plan.demand
-    if demand.limits.p99_s is not None:
-        limit = demand.limits.p99_s
-        yield ReferenceLine(limit / unit.factor, f"P99 limit {numbers.time(limit)}", vertical=True)
-    if demand.budget_usd is not None:
-        budget = plan.currency.of(demand.budget_usd) / usd.factor
-        yield ReferenceLine(budget, f"budget {numbers.money(demand.budget_usd, plan.currency)}")
 
 
 def _time(seconds: float | None) -> str:
