@@ -99,7 +99,7 @@ def test_a_pdf_is_complete_on_a4_with_its_pages_numbered(predicted, tmp_path):
         assert "BERT on 16 IPUs" in each
         assert "Someone AS" in each
         assert f"{number}/{len(pages)}" in each.replace(" ", "")
-    for part in ("Training takes", "Where a step goes", "Risks and assumptions", "Appendix", "documents that these"):
+    for part in ("Training takes", "Where a step goes", "Risks and assumptions", "Appendix", "Documents that these"):
         assert part in text
     assert [row.label for row in predicted.figures if row.label not in pages[0]] == []
 
