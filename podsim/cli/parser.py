@@ -26,8 +26,10 @@ def run(words: Sequence[str]) -> ExitCode:
     COMMAND.set(tuple(words))
     pages = io.StringIO()  # help is written by cyclopts, which knows nothing of full disks
     try:
-        with inputs.recording():
-            code = request.run(build(words, pages), words)
+        app = build(words, pages)
+        with inputs.recording(), app.app_stack(list(words)):
+            command, bound = request.parse(app, words)
+            code = command(*bound.args, **bound.kwargs)
     except CycloptsError as error:
         raise usage(error) from error
     put(pages.getvalue(), sys.stdout)

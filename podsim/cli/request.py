@@ -1,6 +1,6 @@
 """The command line as a question: which verb, which flags other than by default."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from inspect import BoundArguments, Parameter
@@ -22,20 +22,19 @@ OUTPUTS: Final = ("out", "points_out", "results")
 FILES: Final = ("workload", "topology", "chip", "file", "name", "old", "new")
 
 
-def run(app: App, words: Sequence[str]) -> object:
-    """Parse a command line, keep what it asks, run it; CycloptsError where it does not parse.
+def parse(app: App, words: Sequence[str]) -> tuple[Callable[..., object], BoundArguments]:
+    """The command that a command line names, and its arguments, which are noted; CycloptsError where it does not parse.
 
-    What cyclopts does when it is called, in two steps: parsing takes too long to be done twice.
+    To be called within `app.app_stack`: what cyclopts does in one step, as parsing takes too long to be done twice.
     """
     flag_settings.begin()
-    with app.app_stack(list(words)):
-        command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
-        ledger = inputs.current()
-        if ledger is not None:
-            note(ledger, command, bound)
-        refuse_overwritten_inputs(bound)
-        flag_settings.say()
-        return command(*bound.args, **bound.kwargs)
+    command, bound, _ = app.parse_args(words, exit_on_error=False, print_error=False, verbose=False)
+    ledger = inputs.current()
+    if ledger is not None:
+        note(ledger, command, bound)
+    refuse_overwritten_inputs(bound)
+    flag_settings.say()
+    return command, bound
 
 
 def refuse_overwritten_inputs(bound: BoundArguments) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-from podsim.caches.tables import Table
-from podsim.engines.base import BlockRun, LinkRates, RunsOfBlocks, timeline
+from podsim.caches.tables import TABLES, Table
+from podsim.engines.base import MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
 
@@ -21,7 +21,7 @@ class _Alone:
     def __init__(self, capacities: Sequence[float]) -> None:
         self._capacities = capacities
         self._by_flows: Table[tuple[Flow, ...], float] = Table(MOST_GROUPS)
-        self.runs = RunsOfBlocks()
+        self.runs = RunsOfBlocks(capacities, _RUNS)
 
     def seconds(self, flows: tuple[Flow, ...]) -> float:
         """Seconds that the group takes alone on the fabric [s]."""
@@ -44,4 +44,5 @@ class _Alone:
 
 # Searches run hundreds of programs on one fabric, most with groups of flows in common.
 _BLOCK_TIMES: WeakKeyDictionary[LinkRates, _Alone] = WeakKeyDictionary()
+_RUNS: Table[object, BlockRun] = TABLES.add("runs of blocks by formula", Table(MOST_RUNS))
 MOST_GROUPS = 4096

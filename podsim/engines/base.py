@@ -10,7 +10,8 @@ from podsim.model.program import Block, KeptTasks, LinkUse, Part, Span, StepProg
 from podsim.model.residue import RESIDUE, clean_residue
 from podsim.model.sums import sum_in_order
 
-MOST_RUNS = 4096  # of blocks that are kept for each fabric, some kB each
+MOST_RUNS = 4096  # of blocks that are kept for each fabric and for all, some kB each
+MOST_LINKS = 512  # of a block that is found again on another fabric: more are soon no quicker to compare
 
 
 class LinkRates(Protocol):
@@ -81,16 +82,30 @@ class BlockRun:
 
 
 class RunsOfBlocks:
-    """Runs of blocks whose tasks several programs share, by their number; others run each time."""
+    """Runs on one fabric of blocks whose tasks several programs share, by their number; others run each time.
 
-    def __init__(self) -> None:
+    `elsewhere` holds runs on all fabrics: where the links that a block crosses have the same rates, so is its run.
+    """
+
+    def __init__(self, capacities: Sequence[float], elsewhere: Table[object, BlockRun]) -> None:
+        self._capacities, self._elsewhere = capacities, elsewhere
         self._known: Table[object, BlockRun] = Table(MOST_RUNS)
 
     def remember(self, block: Block, run: Callable[[Block], BlockRun]) -> BlockRun:
         """The run of a block, or of one of the same tasks."""
-        if not isinstance(block.tasks, KeptTasks):
+        tasks = block.tasks
+        if not isinstance(tasks, KeptTasks):
             return run(block)
-        return self._known.remember((block.tasks.number, block.pipeline, block.after), lambda: run(block))
+        key = tasks.number, block.pipeline, block.after
+        return self._known.remember(key, lambda: self._on_any_fabric(block, tasks.links, key, run))
+
+    def _on_any_fabric(
+        self, block: Block, links: Sequence[int], key: object, run: Callable[[Block], BlockRun]
+    ) -> BlockRun:
+        if len(links) > MOST_LINKS:
+            return run(block)
+        rates = tuple([self._capacities[link] for link in links])
+        return self._elsewhere.remember((key, links, rates), lambda: run(block))
 
 
 class TaskSpans(Sequence[Span]):

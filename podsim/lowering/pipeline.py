@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from podsim.caches.tables import TABLES, Table
 from podsim.lowering.replica_symmetry import unlike
@@ -145,13 +144,17 @@ class Pipeline:
 
     @cached_property
     def turns(self) -> Table[object, KeptTasks]:
-        """Turns that were lowered for the same work on the same ways, whatever the micro-batches of a step."""
+        """Turns that were lowered for the same work on the same ways, whatever the micro-batches of a step.
+
+        Known on every fabric whose links between stages have the same numbers and latencies.
+        """
         work = tuple(
             (item.stage.index, item.stage.ipu, item.forward, item.backward, item.boundary_bytes) for item in self.work
         )
-        key = work, self.mapping.ipus_per_replica, self.replicas, self.mapping.configuration.norm_span, self.sync_s
-        known = _TURNS.setdefault(self.fabric, Table(MOST_PIPELINES))
-        return known.remember(key, lambda: Table(MOST_TURNS))
+        shown = self.mapping.ipus_per_replica, self.replicas, self.mapping.configuration.norm_span
+        ways = tuple((flows, self.boundary_latency_s(flows)) for flows in self.onward.values())
+        key = work, shown, self.sync_s, ways, tuple(self.fabric.damage.slow.items())
+        return _TURNS.remember(key, lambda: Table(MOST_TURNS))
 
     @cached_property
     def input_key(self) -> object:
@@ -168,8 +171,8 @@ class Pipeline:
 
 Active = tuple[tuple[int, bool], ...]  # (stage, backward) of one turn
 _CYCLES: Final = TABLES.add("cycles of pipelines", Table[object, tuple[tuple[Active, int], ...]](512))
-_TURNS: WeakKeyDictionary[Fabric, Table[object, Table[object, KeptTasks]]] = WeakKeyDictionary()
-MOST_PIPELINES, MOST_TURNS = 32, 256  # kept for each fabric, and of each pipeline; some kB a turn
+MOST_PIPELINES, MOST_TURNS = 128, 256  # kept, and of each pipeline; some kB a turn
+_TURNS: Final = TABLES.add("turns of pipelines", Table[object, Table[object, KeptTasks]](MOST_PIPELINES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,11 @@ class Update:
 
         def plan() -> OneCollective:
             plan = collective_choice.in_domain(context, group, what, only)
-            return plan.algorithm, _tasks(plan)
+            return plan.algorithm, KeptTasks.of(_tasks(plan)) if line.folded else _tasks(plan)
 
         key = context.volumes_bytes, context.endpoints, context.folded, context.overhead, group, what, only
+        if alike:
+            return _IN_RACK.remember((line.fabric.rack_number, key), plan)
         return _known_updates(line).in_rack.remember(key, plan)
 
 
@@ -183,6 +185,7 @@ class KnownUpdates:
 
 
 _UPDATES: WeakKeyDictionary[Fabric, KnownUpdates] = WeakKeyDictionary()
+_IN_RACK: Final = TABLES.add("collectives in a rack", Table[object, OneCollective](8 * MOST_KNOWN))
 
 
 def _known_updates(pipeline: Pipeline) -> KnownUpdates:
@@ -241,6 +244,8 @@ def _collectives(update: Update, reduced: bool) -> Around:
 
 
 def _block(name: str, tasks: Sequence[Task], update: Update) -> Block:
+    if isinstance(tasks, KeptTasks):
+        return Block(name, tasks)
     unrolled = _unroll(tasks, update.pipeline.folded)
     return Block(name, KeptTasks.of(unrolled) if update.pipeline.folded else unrolled)
 

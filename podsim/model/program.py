@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, Self
 
@@ -90,6 +91,11 @@ class KeptTasks(tuple[Task, ...]):  # noqa: SLOT001  (a tuple of any length has 
         kept = cls(tasks)
         kept.number = fresh_number()
         return kept
+
+    @cached_property
+    def links(self) -> tuple[int, ...]:
+        """Numbers of the links that their flows cross, each once: all that their run depends on of a fabric."""
+        return tuple({link: None for task in self for flow in task.flows for link in flow.route})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from podsim.caches.garbage import without_collection
 from podsim.errors import PodsimError
 from podsim.planning import shorter_rows, with_faults
 from podsim.planning.choose import choose
@@ -31,4 +33,5 @@ def answer(
     except PodsimError as no:
         raise shorter_rows.with_advice(no, case) from None
     assumptions = (*chosen.assumptions, *case.notes)
-    return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case
+    with without_collection() if case.question.folded else nullcontext():  # a simulation of all leaves many cycles
+        return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case

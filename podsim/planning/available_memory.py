@@ -17,9 +17,10 @@ from podsim.predicting import assemble
 from podsim.tiles import memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from podsim.model.fabric import Topology
+    from podsim.model.inference import ServedState
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import MemoryFit, StageMemory
     from podsim.model.workload import Workload
@@ -31,37 +32,26 @@ PASSING: Final = ("activations", "exchange_buffers")
 """What an IPU holds during some supersteps only; the rest is live from one step to the next."""
 
 
-def largest_that_fits(workload: Workload, mapping: Mapping, topology: Topology) -> tuple[Mapping, MemoryFit]:
-    """A training mapping at the largest proportion at which it fits (Eq. 19), with its memory.
-
-    At the value that the configuration states, whether it fits or not; at the default where none fits.
-    """
-    return lower(
-        mapping,
-        lambda mapping: memory.fit(workload, mapping, topology),
-        lambda mapping, before: memory.stays_full(workload, mapping, topology, before),
-    )
-
-
-def lower(
-    mapping: Mapping, fit: Callable[[Mapping], MemoryFit], stays_full: Callable[[Mapping, MemoryFit], bool]
+def largest_that_fits(
+    workload: Workload, mapping: Mapping, topology: Topology, served: ServedState | None = None
 ) -> tuple[Mapping, MemoryFit]:
-    """The same with memory by `fit`: of a workload that is served, other things are resident.
+    """A mapping at the largest proportion at which it fits (Eq. 19), with its memory.
 
-    `stays_full` tells sooner of a proportion at which a mapping does not fit, from its memory at a larger one.
+    At the value that the configuration states, whether it fits or not; at the default where none fits. A workload that
+    is `served` has other things resident than one that is trained.
     """
     if mapping.memory_lowered:
         mapping = at_default(mapping)
-    usual = fit(mapping)
+    usual = memory.fit(workload, mapping, topology, served)
     if usual.fits or mapping.configuration.available_memory is not None or not _may_fit(usual):
         return mapping, usual
     content = usual
     for proportion in STEPS[1:]:
         configuration = replace(mapping.configuration, available_memory=proportion)
         smaller = replace(mapping, configuration=configuration, memory_lowered=True)
-        if stays_full(smaller, content):
+        if memory.stays_full(workload, smaller, topology, content, served):
             continue
-        content = fit(smaller)
+        content = memory.fit(workload, smaller, topology, served)
         if content.fits:
             return smaller, content
     return mapping, usual

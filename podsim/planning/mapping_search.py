@@ -27,6 +27,9 @@ ROOM = 8  # times the least batch should fit below the last reference point for 
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 
 
+Range = tuple[list[int], tuple[int, ...]]  # IPUs of a replica, and micro-batches
+
+
 @dataclass(frozen=True, slots=True)
 class Best:
     """The best mapping on some of the IPUs, why, and its time to train [s]."""
@@ -106,7 +109,7 @@ class Search:
         """What fits at the first published batch that divides."""
         for recipe in self.recipes or (None,):
             self.recipe = recipe
-            if lines := self._nearest_first(quick) or self._streamed_lines(quick):
+            if lines := self._fitting(quick, self._nearest_first()) or self._streamed_lines(quick):
                 return lines
         return []
 
@@ -117,10 +120,11 @@ class Search:
         self.smaller = True
         return self._of_recipes(quick)
 
-    def _nearest_first(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+    def _nearest_first(self) -> list[Range]:
+        """Replica sizes and micro-batches to search: those near published ones before all others."""
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
-        return self._fitting(quick, near, usual) or self._fitting(quick, near, all_) or self._fitting(quick, far, all_)
+        return [(near, usual), (near, all_), (far, all_)]
 
     def _streamed_lines(self, quick: assemble.TrainingCase) -> list[SearchLine]:
         """What fits with weights streamed, where nothing else does: of numbers of tensor shards the fastest.
@@ -136,7 +140,7 @@ class Search:
                 break
             self.planner = usual.otherwise(what_if)
             self.evaluations_s.clear()  # by split alone: of other shards they take another time
-            if lines := self._nearest_first(quick):
+            if lines := self._fitting(quick, self._nearest_first()):
                 time_s = min(self._least_s(quick, line) for line in lines)
                 if best is None or time_s < best[0]:
                     best = time_s, self.planner, lines
@@ -156,7 +160,7 @@ class Search:
         quick, (near, far) = self.question.by_formula, self._sizes()
         usual, all_ = self._micro_batches(max(near))
         result = list[tuple[float, Mapping, MemoryFit]]()
-        for line in self._fitting(quick, [*near, *far], tuple(sorted({*usual, *all_}))):
+        for line in self._fitting(quick, [([*near, *far], tuple(sorted({*usual, *all_})))]):
             full = assemble.step(quick, line.mapping.at(line.mapping.filling))
             result += self._accumulation_times(quick, line, full)
         return result
@@ -182,18 +186,19 @@ class Search:
         most = 2 * max(self._published_sizes(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
-    def _fitting(
-        self, quick: assemble.TrainingCase, sizes: list[int], micro_batches: tuple[int, ...]
-    ) -> list[SearchLine]:
-        """What fits of these replica sizes and micro-batches."""
+    def _fitting(self, quick: assemble.TrainingCase, ranges: Sequence[Range]) -> list[SearchLine]:
+        """What fits of the first range of replica sizes and micro-batches of which anything does."""
         lines = list[SearchLine]()
-        for size in sizes:
-            replicas = self._replicas(size)
-            for micro_batch in micro_batches if replicas else ():
-                line = self._line(quick, replicas, size, micro_batch)
-                if line is None:
-                    break  # a larger micro-batch holds no less
-                lines += line
+        for sizes, micro_batches in ranges:
+            for size in sizes:
+                replicas = self._replicas(size)
+                for micro_batch in micro_batches if replicas else ():
+                    line = self._line(quick, replicas, size, micro_batch)
+                    if line is None:
+                        break  # a larger micro-batch holds no less
+                    lines += line
+            if lines:
+                break
         return lines
 
     def _replicas(self, size: int) -> int:
@@ -226,23 +231,38 @@ class Search:
     ) -> list[SearchLine] | None:
         """A split with its accumulations; empty where it does not divide, None where it does not fit."""
         accumulations = self._accumulations(replicas, micro_batch)
-        if not accumulations:
+        while accumulations:
+            try:
+                stored = self.planner.fitting(
+                    replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
+                )
+                mapping, memory = fastest(quick, stored)
+            except InputError as error:
+                self.rejected["do not divide the IPUs of a replica"] += len(accumulations)
+                self.indivisible = self.indivisible or error
+                return []
+            if memory.fits:
+                self.legal += len(accumulations)
+                return [SearchLine(mapping, memory, accumulations)]
+            fewer = self._fewer(accumulations, mapping, memory)
+            if not fewer:
+                self.rejected[f"do not fit in {'SRAM' if memory.fraction > 1 else 'streaming memory'}"] += len(
+                    accumulations
+                )
+                if self.nearest is None or _shortfall(memory) < _shortfall(self.nearest[0]):
+                    self.nearest, self.nearest_by = (memory, mapping), self.planner
+                return None
+            accumulations = fewer
+        return []
+
+    def _fewer(self, accumulations: list[int], mapping: Mapping, memory: MemoryFit) -> list[int]:
+        """Accumulations to try where the most do not fit: a batch of phases lies in streaming memory; else none."""
+        most = max(accumulations)
+        stuck = mapping.schedule is not Schedule.PHASED or memory.fraction > 1 or most == 1
+        if stuck or self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
             return []
-        try:
-            accumulations, mapping, memory = self._widest(quick, replicas, size, micro_batch, accumulations)
-        except InputError as error:
-            self.rejected["do not divide the IPUs of a replica"] += len(accumulations)
-            self.indivisible = self.indivisible or error
-            return []
-        if not memory.fits:
-            self.rejected[f"do not fit in {'SRAM' if memory.fraction > 1 else 'streaming memory'}"] += len(
-                accumulations
-            )
-            if self.nearest is None or _shortfall(memory) < _shortfall(self.nearest[0]):
-                self.nearest, self.nearest_by = (memory, mapping), self.planner
-            return None
-        self.legal += len(accumulations)
-        return [SearchLine(mapping, memory, accumulations)]
+        self.rejected["do not fit in streaming memory"] += 1
+        return sorted({count for count in accumulations if count < most} | {most // 2})
 
     def _accumulation_times(
         self, quick: assemble.TrainingCase, line: SearchLine, full: StepTimeline
@@ -260,28 +280,6 @@ class Search:
             candidate = mapping.at(accumulation)
             step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
             yield self._time_s(quick, candidate, step_s), candidate, line.memory
-
-    def _widest(
-        self, quick: assemble.TrainingCase, replicas: int, size: int, micro_batch: int, accumulations: list[int]
-    ) -> tuple[list[int], Mapping, MemoryFit]:
-        """Those that fit with the mapping of the most; in phases a batch lies in streaming memory, so fewer may."""
-        while True:
-            most = max(accumulations)
-            stored = self.planner.fitting(
-                replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=most
-            )
-            mapping, memory = fastest(quick, stored)
-            stuck = mapping.schedule is not Schedule.PHASED or memory.fraction > 1 or most == 1
-            if (
-                memory.fits
-                or stuck
-                or self.constraints.accumulation
-                or self.constraints.global_batch
-                or not self._is_free()
-            ):
-                return accumulations, mapping, memory
-            self.rejected["do not fit in streaming memory"] += 1
-            accumulations = sorted({count for count in accumulations if count < most} | {most // 2})
 
     def _is_free(self) -> bool:
         """Whether the batch is free: none is given and no published batch applies."""

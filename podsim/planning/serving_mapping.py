@@ -16,7 +16,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
-from podsim.planning.available_memory import at_default, lower, lowering_note, refusal_note
+from podsim.planning.available_memory import at_default, largest_that_fits, lowering_note, refusal_note
 from podsim.planning.configuration import MOST_IPUS, powers
 from podsim.planning.no_fit import available
 from podsim.predicting import serving as predicting
@@ -295,11 +295,8 @@ def _resident_mapping(
         workloads.prefill(case.workload) if constraints.generated else case.workload,
         case.machine.topology,
     )
-    return lower(
-        mapping,
-        lambda mapping: memory.fit(workload, _holding(mapping, workload), topology, served),
-        lambda mapping, before: memory.stays_full(workload, _holding(mapping, workload), topology, before, served),
-    )
+    resident, fit = largest_that_fits(workload, _holding(mapping, workload), topology, served)
+    return replace(mapping, configuration=resident.configuration, memory_lowered=resident.memory_lowered), fit
 
 
 def lowering(case: ServingCase, constraints: ServingConstraints, choice: ServingChoice) -> Iterator[AnswerNote]:

@@ -305,13 +305,16 @@ def _events(question: TrainingCase, mapping: Mapping, step_s: float) -> StepEven
 
 
 def _large_machine_notes(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
-    """A note for each configuration for large machines that would move the time to train by more than a tenth."""
-    quick = question.by_formula
+    """A note for each configuration for large machines that would move the time to train by more than a tenth.
+
+    Both at the mean number of samples, by formula.
+    """
     for large_pod in question.workload.large_pods:
         configuration = large_pod.of(mapping.configuration)
         if question.machine.topology.ipus <= large_pod.above or configuration is mapping.configuration:
             continue
-        change = answer_s(quick, replace(mapping, configuration=configuration)) / answer_s(quick, mapping) - 1
+        other = replace(mapping, configuration=configuration)
+        change = _expected_s(question, other) / _expected_s(question, mapping) - 1
         if abs(change) > switches.LEAST:
             yield AnswerNote.of(NoteCode.LARGE_POD_OFFERED, name=large_pod.name, text=large_pod.text, change=change)
 

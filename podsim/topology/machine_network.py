@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
-from podsim.caches.tables import TABLES, Table
+from podsim.caches.tables import TABLES, Numbers, Table
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
 from podsim.model.fault import FaultyPart
@@ -65,6 +66,11 @@ class Fabric(Network):
             Dimension("racks", self.topology.racks, rack, pod.shape if pod else Shape.RING),
         )
         return tuple(dimension for dimension in dimensions if dimension.size > 1)
+
+    @cached_property
+    def rack_number(self) -> int:
+        """Equal for machines whose racks are alike in wires and rates, and so number their links alike."""
+        return _RACKS.of((tuple(self.joints.rack.items()), self._loops, self.topology.levels))
 
     def link(self, number: int) -> FabricLink:
         """The link of that number."""
@@ -308,6 +314,7 @@ def _kinds(source: str, target: str) -> set[str]:
     return {source.rstrip("0123456789"), target.rstrip("0123456789")}
 
 
+_RACKS: Final = Numbers("racks", 64)
 _FABRICS: Final = TABLES.add("fabrics", Table[object, Fabric](8))
 
 

@@ -42,7 +42,7 @@ def frames_of(*words: str) -> list[str]:
         patch.setattr("traceback.format_exc", lambda: "")
         main(words)
     assert texts, "lowering was not called"
-    return texts[-2::-1]  # without podsim.cli.request, which parses
+    return texts[::-1]
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,10 @@ def test_whole_fidelity_holds_every_replica_and_micro_batch():
     assert whole.tasks >= 20 * published("bert", "pod64").program().tasks
 
 
-def test_events_are_what_simpy_processed(monkeypatch):
+def test_events_are_what_simpy_processed(nothing_known):
     program, fabric = at(published("bert", "pod64"), "pod512")
     steps, step = [], simpy.Environment.step
-    monkeypatch.setattr(simpy.Environment, "step", lambda env: steps.append(step(env)))
+    nothing_known.setattr(simpy.Environment, "step", lambda env: steps.append(step(env)))
     timeline = des.run(program, fabric)
     assert timeline.events == len(steps)
     # A task is one, a transfer its latency and an end for each length of its flows, and rarely one to settle.
@@ -117,10 +117,10 @@ def test_classes_not_flows_are_filled(fillings):
     assert fillings == [2, 1]
 
 
-def test_the_analytic_engine_solves_each_group_of_flows_once(monkeypatch):
+def test_the_analytic_engine_solves_each_group_of_flows_once(nothing_known):
     program, fabric = at(published("bert", "pod64"), "pod512")
     solved = []
-    monkeypatch.setattr(analytic, "alone_s", lambda flows, capacities: solved.append(flows) or 1.0)
+    nothing_known.setattr(analytic, "alone_s", lambda flows, capacities: solved.append(flows) or 1.0)
     analytic.run(program, fabric)
     assert len(solved) == len(distinct(program)) == len(set(solved))
 
@@ -247,6 +247,21 @@ def test_a_what_if_of_a_given_mapping_lowers_each_update_once(nothing_known):
     made = Calls(nothing_known, weight_update, "_collectives", lambda *_: 0)
     podsim.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
     assert len(made.seen) <= 4
+
+
+def test_a_what_if_of_gw_links_simulates_only_what_crosses_them(nothing_known):
+    """The pipeline and the collectives of a rack are those of the machine as it is: two blocks are new."""
+    split = {"replicas": 128, "ipus_per_replica": 4, "micro_batch": 2, "accumulation": 8}
+    podsim.predict("bert", pod=512, **split)
+    simulated = Calls(nothing_known, des, "_BlockSimulation", lambda block, *_: block.name)
+    in_rack = Calls(nothing_known, weight_update.collective_choice, "in_domain", lambda *_: 0)
+    turns = Calls(nothing_known, pipeline, "_turn_tasks", lambda *_: 0)
+    changed = podsim.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split)
+    assert simulated.seen == ["rack all-reduce", "weight update"]
+    assert not in_rack.seen
+    assert not turns.seen
+    TABLES.clear()
+    assert podsim.predict("bert", pod=512, changes={"gw-link.bandwidth": "150 Gbit/s"}, **split) == changed
 
 
 def test_a_what_if_of_links_that_one_rack_has_not_lowers_and_simulates_nothing(nothing_known):

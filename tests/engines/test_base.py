@@ -2,8 +2,9 @@
 
 import pytest
 
-from podsim.engines.base import BlockRun, timeline
-from podsim.model.program import Block, LinkUse, Part, StepProgram, Task, TaskKind
+from podsim.caches.tables import Table
+from podsim.engines.base import MOST_LINKS, BlockRun, RunsOfBlocks, timeline
+from podsim.model.program import Block, Flow, KeptTasks, LinkUse, Part, StepProgram, Task, TaskKind
 
 
 def work(where, seconds, *, needs=(), repeat=1):
@@ -25,6 +26,40 @@ def program(*blocks, steady, micro_batches=1):
 def shown(result):
     """The parts of a step that are not 0."""
     return {part: seconds for part, seconds in result.breakdown_s.items() if seconds}
+
+
+def crossing(*links):
+    """A block of tasks that programs share, whose flow crosses these links."""
+    return Block("sent", KeptTasks.of([Task(TaskKind.TRANSFER, "send", -1, (), flows=(Flow(links, 1.0),))]))
+
+
+def times_run(block, *fabrics):
+    """How often a block runs on fabrics that are asked one after the other, and one of the runs again."""
+    runs, everywhere = [], Table(100)
+
+    def run(block):
+        runs.append(ran(block, [0.0], [1.0]))
+        return runs[-1]
+
+    known = [RunsOfBlocks(capacities, everywhere) for capacities in fabrics]
+    answers = [each.remember(block, run) for each in (*known, *known)]
+    assert set(map(id, answers)) <= set(map(id, runs))
+    return len(runs)
+
+
+def test_a_block_runs_once_on_all_fabrics_whose_links_that_it_crosses_have_the_same_rates():
+    assert times_run(crossing(0, 2), [5.0, 1.0, 7.0], [5.0, 9.0, 7.0], [5.0, 9.0, 7.0, 3.0]) == 1
+    assert times_run(crossing(0, 2), [5.0, 1.0, 7.0], [5.0, 1.0, 8.0]) == 2
+    assert times_run(crossing(0, 2), [5.0, 1.0, 7.0], [7.0, 1.0, 5.0]) == 2
+
+
+def test_a_block_that_crosses_many_links_runs_once_on_each_fabric():
+    links = range(MOST_LINKS + 1)
+    assert times_run(crossing(*links), [1.0] * len(links), [1.0] * len(links)) == 2
+
+
+def test_tasks_of_one_program_alone_run_each_time():
+    assert times_run(Block("own", crossing(0).tasks[:]), [1.0]) == 2
 
 
 def test_a_pipeline_of_two_stages_idles_for_the_other_stage():

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 
 import simpy
 
-from podsim.engines.base import BlockRun, LinkRates, RunsOfBlocks, timeline
+from podsim.caches.tables import TABLES, Table
+from podsim.engines.base import MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.engines.des.flows import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Of programs that differ in their micro-batches alone most blocks are the same.
 _BLOCK_RUNS: WeakKeyDictionary[LinkRates, RunsOfBlocks] = WeakKeyDictionary()
+_RUNS: Table[object, BlockRun] = TABLES.add("runs of blocks as events", Table(MOST_RUNS))
 
 
 def run(program: StepProgram, fabric: LinkRates, *, record: Record = Record.NOTHING) -> StepTimeline:
@@ -36,7 +38,7 @@ def run(program: StepProgram, fabric: LinkRates, *, record: Record = Record.NOTH
 
     if record is not Record.NOTHING:
         return timeline(program, [simulate(block) for block in program.blocks])
-    known = _BLOCK_RUNS.get(fabric) or _BLOCK_RUNS.setdefault(fabric, RunsOfBlocks())
+    known = _BLOCK_RUNS.get(fabric) or _BLOCK_RUNS.setdefault(fabric, RunsOfBlocks(fabric.capacities, _RUNS))
     return timeline(program, [known.remember(block, simulate) for block in program.blocks])
 
 
