@@ -19,7 +19,8 @@ from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
 from podsim.predicting import convolutions, release_estimate
 from podsim.predicting.assemble import TrainingCase
-from podsim.topology.machine_network import Fabric, build, shared_fabric
+from podsim.topology.build import build, shared_fabric
+from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets
 
 if TYPE_CHECKING:

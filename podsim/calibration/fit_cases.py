@@ -16,7 +16,8 @@ from podsim.model.workload import Workload
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
 from podsim.predicting.assemble import TrainingCase, step
-from podsim.topology.machine_network import Fabric, build
+from podsim.topology.build import build
+from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets
 
 

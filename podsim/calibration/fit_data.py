@@ -13,7 +13,7 @@ from podsim.calibration.published.framework_rows import framework_rows
 from podsim.errors import MissingParameter
 from podsim.files import catalog, comparator_machines, comparator_results, reference_points
 from podsim.files import microbenchmarks as measured
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 if TYPE_CHECKING:
     from podsim.calibration.framework_fit import FrameworkFit

@@ -236,7 +236,7 @@ def _build(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
         from podsim.files import reference_networks
 
         stated = {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
-        value, lacking = reference_networks.complete(file.value, own, stated)
+        value, lacking = reference_networks.complete(file.value, own, stated, workload)
         provenance |= lacking
     return Document(
         value=value,

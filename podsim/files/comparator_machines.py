@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from podsim.errors import InputError, MissingParameter
-from podsim.files import catalog, find
+from podsim.files import find
 from podsim.files.comparator_results import FOLDER, WHAT
 from podsim.files.contents import is_there, mentions
 from podsim.files.file_faults import printable, value_text
@@ -55,7 +55,7 @@ def is_comparator(name: str) -> bool:
 def names_comparator(text: str) -> bool:
     """Whether a text means such a machine, "dgx-a100" or "dgx-a100:64", and none of IPUs of the same name."""
     name = text.partition(":")[0]
-    return name not in catalog.names("topologies") and is_comparator(name)
+    return name not in find.names("topologies") and is_comparator(name)
 
 
 def name_and_count(text: str, flag: str = "write ") -> tuple[str, int | None]:

@@ -17,10 +17,13 @@ from podsim.model.workload import Gather, Kind, LayerUnit, Matmul, Pass, Workloa
 from podsim.workloads import families
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from podsim.files.read import Document
     from podsim.model.family import GeneralConfiguration, WorkloadFile
     from podsim.model.quantity import Provenance
+
+    Shipped = Callable[[str], Document[Workload]]
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
 NEAR: Final = 2.0  # times its size up to which a configuration of a language model still suits another
@@ -106,7 +109,7 @@ def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     return None
 
 
-def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Reference | None:
+def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, shipped: Shipped) -> Reference | None:
     """The published network nearest in parameters and arithmetic, of the same kind; None where none is near.
 
     The same network goes before any other. Then one whose attention is alike all through goes before one whose
@@ -115,14 +118,12 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration) -> Re
     nearest length stands.
     A language model takes the configuration of a larger one, or of one half its size: what fits there fits here. One
     that streams its weights in phases suits networks of its width alone, which is what it cuts, and one with an encoder
-    and a decoder only the same network.
+    and a decoder only the same network. `shipped` reads a workload that podsim ships.
     """
-    from podsim.files import catalog
-
     own, size = kind(units), Size.of(units)
     nearest: tuple[tuple[bool | float, ...], Reference] | None = None
     for name in general.networks_of(own):
-        document = catalog.workload(name)
+        document = shipped(name)
         other = Size.of(document.value.units)
         reference = _compare(size, other, document.value, document.provenance)
         away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
@@ -164,11 +165,14 @@ def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
 
 
 def complete(
-    file: WorkloadFile, convergence: Convergence | None, stated: set[str]
+    file: WorkloadFile, convergence: Convergence | None, stated: set[str], shipped: Shipped
 ) -> tuple[Workload, Mapping[str, Provenance]]:
-    """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from."""
+    """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from.
+
+    `shipped` reads a workload that podsim ships: the network nearest to it has what it lacks.
+    """
     usual = general_configuration()
-    like = None if file.configurations else reference(families.chain(file), usual.value)
+    like = None if file.configurations else reference(families.chain(file), usual.value, shipped)
     workload = families.build(file, convergence, usual.value)
     known = {"benchmark": bool(file.benchmark), "configuration": bool(file.configurations or like)}
     lacking = {

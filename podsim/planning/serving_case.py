@@ -13,7 +13,7 @@ from podsim.planning import serving_mapping
 from podsim.predicting.serving import ServingCase
 from podsim.predicting.step_activity import of_service
 from podsim.resolve import engine_of
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 from podsim.workloads.forward_only import folded_norms, forward
 
 if TYPE_CHECKING:

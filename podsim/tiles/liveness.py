@@ -115,13 +115,13 @@ def buffers_at(
     planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, point: str
 ) -> Buffers | None:
     """What the operator and pass of that name hold; None where several of the stages have the name, or none."""
+    passes = {point.removesuffix(f" {run}"): run for run in TRAINING_PASSES if point.endswith(f" {run}")}
     active = (number_operators(unit, mapping.configuration) for stage in stages for unit in stage.units)
     named = [
-        (operator, number, run)
+        (operator, number, passes[operator.name])
         for operators, numbers in active
         for operator, number in zip(operators, numbers, strict=True)
-        for run in TRAINING_PASSES
-        if f"{operator.name} {run.value}" == point
+        if operator.name in passes
     ]
     if len(named) != 1:
         return None

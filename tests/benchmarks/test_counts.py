@@ -24,7 +24,7 @@ from podsim.studies.explain import influences
 from podsim.tiles import planner as planning
 from podsim.tiles import product_search as tile_search
 from podsim.tiles.planner import Planner
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 
 def at(setup, topology, *, folded=True):

@@ -7,7 +7,7 @@ import podsim
 from podsim.caches.tables import TABLES
 from podsim.lowering import weight_update
 from podsim.studies.sweep import backends
-from podsim.topology import machine_network
+from podsim.topology import build
 
 SWEEP = """
 schema = "podsim.sweep/1"
@@ -47,7 +47,7 @@ def counting(monkeypatch, owner, name):
 def test_points_of_one_machine_share_its_fabric_and_collectives(file, monkeypatch):
     """Six points on two machines: collectives for the form in use and the others, none for what only notes weigh."""
     built, lowered = (
-        counting(monkeypatch, machine_network, "build"),
+        counting(monkeypatch, build, "build"),
         counting(monkeypatch, weight_update, "_collectives"),
     )
     report = podsim.sweep(file, jobs=1)

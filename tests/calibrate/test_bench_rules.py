@@ -21,7 +21,7 @@ from podsim.physics.hostio import HOST_START_S
 from podsim.predicting.stencils import STENCILS
 from podsim.tiles import reduction, vector
 from podsim.tiles.supersteps import exchange_rates, total
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 MICROSECOND = 1e-6
 

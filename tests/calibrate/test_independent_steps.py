@@ -25,7 +25,7 @@ from podsim.physics.hostio import HOST_CALL_S
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
 from podsim.predicting.assemble import TrainingCase, step
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 from podsim.workloads import presets
 
 ROOT = Path(__file__).parents[2]

@@ -29,7 +29,8 @@ from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Stream, Wor
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
 from podsim.predicting.assemble import Engine, TrainingCase
-from podsim.topology.machine_network import Fabric, build
+from podsim.topology.build import build
+from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets
 
 PIPELINED = (Schedule.GROUPED, Schedule.SEQUENTIAL, Schedule.ONE_F_ONE_B)  # in phases only decoders run

@@ -120,7 +120,7 @@ def test_the_screen_says_how_near_the_nearest_is(gpt2):
 
 
 def test_a_shipped_network_is_its_own_reference_and_keeps_its_mappings(gpt2):
-    like = reference(gpt2.units, general().value)
+    like = reference(gpt2.units, general().value, catalog.workload)
     assert (like.workload.name, like.whole) == ("gpt2-small", True)
     mine = AnswerNote.of(NoteCode.FILE_TEXT, text="mine")
     own = replace(gpt2, presets=(), configurations=(), notes=(AnswerNote.of(NoteCode.CONFIGURATION_GENERAL), mine))
@@ -168,7 +168,7 @@ def test_a_language_model_takes_the_configuration_of_one_half_its_size_and_of_no
     k = 2**11
     n = round(times * largest.parameters / k)
     up = replace(UP, shape=Matmul(m=TOKENS, k=k, n=n))
-    like = reference(chain(LOOK, up, SOFTMAX, replace(HEAD, shape=Matmul(m=TOKENS, k=k, n=WORDS))), general().value)
+    like = reference(chain(LOOK, up, SOFTMAX, replace(HEAD, shape=Matmul(m=TOKENS, k=k, n=WORDS))), general().value, catalog.workload)
     assert (like is not None) is near
     if like:
         assert like.workload.name == "gpt2-large-512"  # of equally near ones that with the shortest rows

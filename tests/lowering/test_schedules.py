@@ -15,7 +15,7 @@ from podsim.model.program import TaskKind
 from podsim.model.training import Schedule
 from podsim.model.workload import Pass
 from podsim.tiles.memory import in_flight
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 BACK = (Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
 LONG = st.integers(1, 12)

@@ -13,7 +13,7 @@ from podsim.model.workload import Kind, Pass
 from podsim.physics.links import alone_s
 from podsim.physics.sync import machine_sync_s
 from podsim.tiles.cost import TileCost, cost
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 
 def line(*, replicas=1, micro_batch=1, hosts=1, row_bytes=1000.0, boundary=100, ipus=4, fitted=None, **changes):

@@ -17,7 +17,7 @@ from podsim.planning import serving_mapping as serving_plan
 from podsim.predicting.serving import ServingCase
 from podsim.resolve import engine_of, target
 from podsim.scenario import Scenario
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 from podsim.workloads.forward_only import forward
 
 FEW = Load(requests=500)

@@ -14,7 +14,7 @@ from podsim.report.digits import round_floats
 from podsim.studies.documents import answer_document
 from podsim.tiles import stencil_sweep as tiles
 from podsim.tiles.supersteps import total
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 GC200 = catalog.chip("gc200").value
 

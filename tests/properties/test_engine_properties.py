@@ -17,7 +17,7 @@ from podsim.model.training import Recompute, Schedule, StatePlace
 from podsim.physics import sync
 from podsim.physics.links import floor_s
 from podsim.tiles.update import OPTIMIZERS
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 CLOSE = 1e-9
 FEW = settings(max_examples=settings.default.max_examples // 2)

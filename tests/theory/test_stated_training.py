@@ -23,7 +23,7 @@ from podsim.lowering.lower import lower_update
 from podsim.model.collective import Algorithm, Collective
 from podsim.resolve import resolve
 from podsim.scenario import Scenario
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 FABRICS = Path(__file__).parents[2] / "examples" / "fabrics"
 TORUS, TREE, DRAGONFLY = (str(FABRICS / f"{name}-256.toml") for name in ("torus", "fat-tree", "dragonfly"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from podsim.errors import InputError
 from podsim.model.fabric import Link, Shape
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 RAIL = 2 * 16e9 * 0.866
 RUNG = 6 * 16e9 * 0.866

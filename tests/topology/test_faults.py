@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from podsim.errors import Infeasible, InputError
 from podsim.model.fabric import GenericFabric, GenericLevel, Link, Shape
-from podsim.topology.build import network
+from podsim.topology.build import build, network
 from podsim.topology.fault_text import EXAMPLES, parse
 from podsim.topology.faults import apply_faults, ranges
-from podsim.topology.machine_network import build
 from podsim.topology.rack_symmetry import rack_classes
 
 RAIL, RUNG, GW_LINK = 2 * 16e9 * 0.866, 6 * 16e9 * 0.866, 12.5e9 * 0.9

@@ -7,11 +7,10 @@ import pytest
 from topology.stated_worlds import KINDS, fabric, level
 
 from podsim.model.fabric import Attach, Override, Shape
-from podsim.topology.build import network
+from podsim.topology.build import build, network
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import apply_faults
 from podsim.topology.graph import FabricGraph
-from podsim.topology.machine_network import build
 from podsim.topology.network import Damage
 from podsim.topology.stated_network import RankNetwork
 

@@ -5,11 +5,10 @@ import math
 import pytest
 
 from podsim.model.fabric import Attach, Duplex, GenericFabric, GenericLevel, Link, Shape
-from podsim.topology.build import network
+from podsim.topology.build import build, network
 from podsim.topology.edges import MOST_LISTED, links
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import apply_faults
-from podsim.topology.machine_network import build
 
 LINKS = {
     "wire": Link(bandwidth_bytes_per_s=8e9),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podsim.model.fabric import Shape
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 from podsim.topology.measure import bisection_bytes_per_s, diameter_hops
 from podsim.topology.wiring import connection_faults
 

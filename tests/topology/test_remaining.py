@@ -3,10 +3,10 @@
 import pytest
 
 from podsim.files import catalog
+from podsim.topology.build import build
 from podsim.topology.fault_text import parse
 from podsim.topology.faults import apply_unchecked
 from podsim.topology.healthy_part import largest, part
-from podsim.topology.machine_network import build
 
 
 def hurt(name: str, *faults: str):

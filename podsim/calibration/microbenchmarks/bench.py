@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import InputError
 from podsim.tiles import supersteps
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

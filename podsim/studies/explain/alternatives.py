@@ -19,7 +19,7 @@ from podsim.predicting.assemble import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Alternative
-from podsim.topology.machine_network import rebuild, shared_fabric
+from podsim.topology.build import rebuild, shared_fabric
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology

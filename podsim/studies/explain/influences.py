@@ -15,8 +15,8 @@ from podsim.model.quantity import Grade, SourceKind
 from podsim.predicting import assemble
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Influence
+from podsim.topology.build import rebuild
 from podsim.topology.healthy_part import whole_machines
-from podsim.topology.machine_network import rebuild
 from podsim.units import parse, spell
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from podsim.resolve import engine_of, target
 from podsim.scenario import WhatIfs
 from podsim.studies.plan.candidates import cached_start, scores, together
 from podsim.studies.plan.result import Deadline, Remedy
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 if TYPE_CHECKING:
     from podsim.model.machine import Machine

@@ -13,7 +13,7 @@ from podsim.predicting import stencils as predicting
 from podsim.resolve import topology as machine_of
 from podsim.scenario import MachineSpec, change_texts
 from podsim.studies.argument_check import check_arguments
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,9 +8,10 @@ from fuzz.mutate import LETTERS
 
 from podsim.files import catalog
 from podsim.topology import fault_text
+from podsim.topology.build import build
 from podsim.topology.edges import links
 from podsim.topology.faults import apply_faults
-from podsim.topology.machine_network import Fabric, build
+from podsim.topology.machine_network import Fabric
 
 KINDS = ("ipu-link", "gw-link", "ipu", "machine", "rack", "host-link", "link", "pcie", "gateway", "²", "IPU", "")
 NAMES = (

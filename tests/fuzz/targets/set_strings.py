@@ -9,7 +9,7 @@ from fuzz.mutate import FACTORS, LETTERS, STRANGE
 from podsim.files import catalog
 from podsim.files import changes as what_if
 from podsim.model.fabric import Topology
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 MACHINES = ("pod16", "pod64", "pod128", "c600", "bow-pod16")
 WORKLOADS = ("resnet50", "bert", "vit-base")

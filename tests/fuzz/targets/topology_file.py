@@ -7,7 +7,7 @@ from fuzz.scratch import plain, rarely, toml_target
 
 import podsim
 from podsim.model.fabric import Topology
-from podsim.topology.machine_network import build
+from podsim.topology.build import build
 
 
 def run(path: Path, machine: Topology, draw: Choices) -> object:
