@@ -19,7 +19,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, FormAnswer, Prediction, Run, StepEvents
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Cause, Estimate, Grade
-from podsim.model.training import Division, EvaluationStyle, Schedule
+from podsim.model.training import Division, EvaluationStyle
 from podsim.model.workload import Workload
 from podsim.predicting import intervals, steady_state, step_activity, step_events, switches
 from podsim.predicting.grades import grades
@@ -437,11 +437,6 @@ NAMES = {
 }
 
 
-def is_layerwise(mapping: Mapping) -> bool:
-    """Whether a step goes layer by layer through the memory of the chip."""
-    return mapping.schedule is Schedule.PHASED
-
-
 def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, choice: Choice) -> str:
     """Whether a larger global batch is faster, where a step is not limited by compute; "" where none was searched.
 
@@ -471,8 +466,7 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     (first, most), (second, next_) = shares[0], shares[1]
-    names = NAMES | ({Part.ALL_REDUCE: "gradient and weight collectives"} if is_layerwise(mapping) else {})
-    text = f"{names[most]}, {100 * first:.0f} % of a step; then {names[next_]}, {100 * second:.0f} %"
+    text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
         text += f"; accumulation {mapping.accumulation:,} is low for {stages} pipeline stages"

@@ -126,7 +126,7 @@ def test_several_others_are_counted_and_a_long_label_is_no_title():
     label = "pod64 with chip.clock=2 GHz"
     three = replace(COMPARISON, sides=(*COMPARISON.sides, ComparisonCase(label=label, answer=BASE)))
     doc = view.document(three)
-    assert headings(doc)[0].endswith("2 others vs pod512")
+    assert headings(doc)[0].endswith("pod512 and 2 alternatives")
     assert titles(tables(doc)[0])[-1] == "Changed"
 
 

@@ -53,7 +53,7 @@ def test_what_is_demanded_stays_at_every_width(plans, width):
         table = next(line for line in screen(plan, width).splitlines() if "Sustained req/s" in line)
         assert "P99" in table
         assert "Price" in table
-    assert "Misses" in next(line for line in screen(plans[1], width).splitlines() if "Sustained req/s" in line)
+    assert "Not met" in next(line for line in screen(plans[1], width).splitlines() if "Sustained req/s" in line)
 
 
 def test_the_load_is_a_share_of_what_is_sustained_or_how_busy_partial_batches_keep_ipus(plans):
@@ -71,7 +71,7 @@ def test_the_load_is_a_share_of_what_is_sustained_or_how_busy_partial_batches_ke
 def test_a_machine_over_the_budget_says_so_on_a_narrow_screen(plans):
     rows = [line for line in screen(plans[1], 60).splitlines() if " × " in line and "$" in line]
     assert any("× the" in row or "over the" in row for row in rows)
-    assert "Misses" in screen(plans[0], 60)
+    assert "Not met" in screen(plans[0], 60)
 
 
 @pytest.mark.slow

@@ -22,14 +22,14 @@ def _verdict(check: RequirementCheck) -> str:
 
 
 def line(check: RequirementCheck) -> str:
-    """A requirement in a line: "FAIL time_to_train<3min@0.9: chance 8 %; nearest: time_to_train<3.91min@0.9"."""
+    """A requirement in a line: "FAIL time_to_train<3min@0.9: chance 8 %; would pass: time_to_train<3.91min@0.9"."""
     return f"{_verdict(check)} {_remark(check)}"
 
 
 def _remark(check: RequirementCheck) -> str:
     parts = [f"chance {_chance(check.chance)}"] if check.chance is not None else []
     if check.nearest:
-        parts.append(f"{'up to' if check.is_met else 'nearest'}: {check.nearest}")
+        parts.append(f"{'also passes' if check.is_met else 'would pass'}: {check.nearest}")
     if check.reason:
         parts.append(check.reason)
     return f"{check.requirement}: {'; '.join(parts)}"

@@ -126,11 +126,11 @@ def _points(report: OwnLogsReport) -> DocTable:
         Column("Point"),
         Column("Runs", number=True),
         Column("Step ms", number=True),
-        Column("±", number=True, priority=2),
+        Column("Spread", number=True, priority=2),
         Column("Samples", number=True, priority=1),
         Column("Minutes", number=True),
         Column("Start-up", number=True, priority=3),
-        Column("Evaluations", number=True, priority=3),
+        Column("Evals/run", number=True, priority=3),
         Column("Mapping", priority=4),
     )
     return DocTable(columns, tuple(_row(item) for item in report.points))
@@ -148,7 +148,7 @@ def _row(item: OwnPoint) -> tuple[str, ...]:
         numbers.count(point.samples_to_converge),
         numbers.with_decimals(point.minutes, 2),
         numbers.time(point.startup_s),
-        f"{point.evaluations:g}",
+        numbers.significant(point.evaluations),
         f"{split}, {mapping.name}",
     )
 

@@ -120,7 +120,7 @@ def _origins(comparison: Comparison, question: Mapping[str, Any]) -> Groups:
 def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
     """The difference of each case to the first, the cases, the causes; `verbose` adds uncertainty and assumptions."""
     first = comparison.sides[0].label
-    versus = f"{_others(comparison)} vs {first}" if comparison.differences else first
+    versus = _versus(first, comparison) if comparison.differences else first
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{comparison.workload_title}, {_aim(comparison)}: {versus}"),),
         (Heading(_relative(comparison)), _differences(comparison, verbose=verbose)) if comparison.differences else (),
@@ -186,9 +186,9 @@ def _refusal(side: InfeasibleSide) -> Iterator[Block]:
         yield Note(side.hint, "Hint")
 
 
-def _others(comparison: Comparison) -> str:
+def _versus(first: str, comparison: Comparison) -> str:
     names = [case.label for case in comparison.sides[1:]]
-    return names[0] if len(names) == 1 else f"{len(names)} others"
+    return f"{names[0]} vs {first}" if len(names) == 1 else f"{first} and {len(names)} alternatives"
 
 
 def _flags(comparison: Comparison) -> Iterator[Note]:

@@ -326,7 +326,7 @@ def _columns(plan: ServingPlan) -> tuple[Column, ...]:
         Column("Price", number=True, priority=0 if demand.budget_usd is not None else 1),
         Column("Power", number=True, priority=0 if demand.most_power_w is not None else 3),
         Column(f"{plan.currency.sign.strip()}/M req", number=True, priority=2),
-        Column("Remark" if plan.inventory else "Misses", wraps=True),
+        Column("Remark" if plan.inventory else "Not met", wraps=True),
     )
 
 
