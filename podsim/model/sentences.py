@@ -13,8 +13,8 @@ from podsim.units import count_text
 
 SET_ANOTHER: Final = "set another with --global-batch"
 COSTS: Final = (
-    "SDK {sdk} has no published run: costs of software taken as {factor:.3g} × those of {like} (± {error:.0f%}), the "
-    "rest as under {like}"
+    "no run with SDK {sdk} is published: software overheads are {factor:.3g} × those of {like} (± {error:.0f%}), the "
+    "rest as with {like}"
 )
 ALL_SLOWER: Final = "a run on all of them would take {longer:.2g%} longer, since "
 COLLECTIVES: Final = ("a collective for each weight tensor or buffer", "collectives merged into one")
@@ -78,15 +78,15 @@ def _racks_joined(rack: str, racks: int, ring: bool) -> str:
 def _configuration_of_nearest(title: str, parameters: float, flop: float, by_token: bool) -> str:
     return (
         f"configuration: as {title}, the nearest network with a published one ({parameters:.2g}× its parameters, "
-        f"{flop:.2g}× its FLOP{' a token' * by_token})"
+        f"{flop:.2g}× its FLOP{' per token' * by_token})"
     )
 
 
 def _minimum_ipus(least: int, ipus: int, source: str, locator: str) -> str:
     place = ", ".join(filter(None, (source, locator)))
     return (
-        f"its source states {least:,} IPUs at least ({place}), and this mapping uses {ipus:,}: by podsim's estimate of "
-        "memory it fits, which no published run confirms"
+        f"the source asks for at least {least:,} IPUs ({place}), and this mapping uses {ipus:,}: it fits by podsim's "
+        "estimate of memory, which no published run confirms"
     )
 
 
@@ -194,9 +194,8 @@ def _samples_with_factor(factor: float, points: int, optimizer: str, division: s
 
 def _samples_by_law(target: str, parameters: float, loss: float, critical_batch_tokens: float, batch: float) -> str:
     return (
-        f"{target} for {count_text(parameters)} parameters, where the loss is {loss:.3f} nat a token; the critical "
-        "batch, above which more is spent than saved, is "
-        f"{count_text(critical_batch_tokens)} tokens ({batch:,.0f} samples)"
+        f"{target} for {count_text(parameters)} parameters, where the loss is {loss:.3f} nats per token; critical "
+        f"batch size {count_text(critical_batch_tokens)} tokens ({batch:,.0f} samples)"
     )
 
 
@@ -215,8 +214,8 @@ def _samples_of_points(
     if outside is not None:
         text += f"; a batch of {outside:,} lies outside its points, {first:,} to {last:,}"
     if tokens is not None:
-        text += f"; {count_text(tokens)} tokens, {each:.2g} a parameter"
-    return f"{text}; batches above {critical:,.0f} samples spend more than they save"
+        text += f"; {count_text(tokens)} tokens, {each:.2g} per parameter"
+    return f"{text}; critical batch size {critical:,.0f} samples"
 
 
 def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None) -> str:
@@ -227,7 +226,8 @@ def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None)
 
 
 def _one_rack_for_all(kinds: int) -> str:
-    return f"{'racks' if kinds == 1 else f'racks of {kinds} kinds'} do the same, so links are those of the first"
+    racks, first = ("racks", "rack") if kinds == 1 else (f"racks of each of {kinds} kinds", "of each kind")
+    return f"all {racks} do the same: the links shown are those of the first {first}"
 
 
 SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
@@ -242,7 +242,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.SDK_EXTRAPOLATED: COSTS
     + ", gains shrink as from release to release before; the interval covers gains that do not shrink",
     NoteCode.HOSTS: "hosts: {hosts:,}, {basis}",
-    NoteCode.HOSTS_OTHER: "hosts: {hosts}, of the numbers that this machine takes",
+    NoteCode.HOSTS_OTHER: "hosts: {hosts}, of the counts that this machine supports",
     NoteCode.HOSTS_OF_PRESET: "of preset {preset}",
     NoteCode.HOSTS_OF_MACHINE: _hosts_of_machine,
     NoteCode.HOSTS_AS_SMALLER: _hosts_as_smaller,
@@ -252,10 +252,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.PART_OF_RACK: _part_of_rack,
     NoteCode.RACKS_JOINED: _racks_joined,
     NoteCode.STATED_FABRIC: (
-        "no machine of IPUs is joined as {fabric}: assumed are IPU n at its rank n; gateways, streaming memory and "
-        "hosts as of {pod}; links as fast as their file states, on fixed routes; the software of each step of a "
-        "collective and the time of a sync as in a rack; links that do not fail, draw nothing and cost nothing; "
-        "nothing of it is measured, and intervals are those of a pod"
+        "no IPU machine has the topology of {fabric}; assumed: IPU n at its rank n; gateways, streaming memory and "
+        "hosts as in {pod}; link rates as its file states them, static routes; software of a collective step and sync "
+        "as in a rack; links without failures, power or price; nothing of it is measured, and intervals are those of "
+        "a pod"
     ),
     NoteCode.CONVOLUTIONS_UNMEASURED: (
         "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow"
@@ -264,7 +264,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "convolution times rely on GC2 (Mk1) benchmarks; none is published for GC200 or Bow; whole steps of {workload} "
         "are calibrated on MLPerf results"
     ),
-    NoteCode.LENGTH_NOT_STATED: "no length of a run is stated, so no time to train",
+    NoteCode.LENGTH_NOT_STATED: "run length not specified: no time to train",
     NoteCode.CONFIGURATION_GENERAL: (
         "no configuration is published for this model: that of calibration/configurations.toml is used"
     ),
@@ -272,10 +272,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "configuration: as {title}, the same network (parameters and FLOP within {within:.0f%})"
     ),
     NoteCode.CONFIGURATION_OF_LONGER: (
-        "configuration: as {title}, the same network with {longer:.3g}× the tokens a row"
+        "configuration: as {title}, the same network with {longer:.3g}× the tokens per row"
     ),
     NoteCode.CONFIGURATION_OF_NEAREST: _configuration_of_nearest,
-    NoteCode.ROW_INPUT: "input of a row: {index_bytes} bytes an index, {other_bytes} any other element",
+    NoteCode.ROW_INPUT: "input of a row: {index_bytes} bytes per index, {other_bytes} per other element",
     NoteCode.LARGE_POD: (
         "configuration {name}: {text}, as published for smaller machines ({source}); assumed for one this large"
     ),
@@ -286,16 +286,16 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.ALL_TOO_MANY: "the batch is too small for more replicas",
     NoteCode.ALL_NEED_SAMPLES: ALL_SLOWER
     + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
-    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would take {more:.2g%} of the run more",
+    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would take {more:.2g%} more of the run",
     NoteCode.ALL_GAIN_LITTLE: ALL_SLOWER + "steps are hardly shorter and further from any measurement",
-    NoteCode.OF_RUN_TO_TARGET: "batch and mapping are those of a run to {target}; how the batch changes "
-    "the length given is not known: {reason}",
+    NoteCode.OF_RUN_TO_TARGET: "batch and mapping as for a run to {target}, since it is not known how the batch "
+    "changes the given length: {reason}",
     NoteCode.KEPT_WITH_FAULTS: "mapping of the healthy machine, kept with the faults: {reason}",
     NoteCode.IPUS_IDLE: "{idle:,} of {ipus:,} IPUs are idle with this mapping",
     NoteCode.NEAR_GLOBAL_BATCH: _near_global_batch,
     NoteCode.FEW_UPDATES: (
-        "only {updates:,} weight updates of {batch:,} samples, the batch that trains fastest: --global-batch states "
-        "that of your recipe"
+        "only {updates:,} weight updates of {batch:,} samples, the batch that trains fastest; set that of your recipe "
+        "with --global-batch"
     ),
     NoteCode.CONFIGURATION: "configuration {name}: schedule {schedule}, recompute {recompute}",
     NoteCode.STATE_STORAGE: _state_storage,
@@ -323,9 +323,9 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.GLOBAL_BATCH_QUICKEST: (
         "global batch {batch:,}: the one with the shortest time to train for {title} on this machine; " + SET_ANOTHER
     ),
-    NoteCode.RECIPE_OF_PAPER: "the {tokens:,.0f} tokens a step that the paper of {title} states",
+    NoteCode.RECIPE_OF_PAPER: "the {tokens:,.0f} tokens per step that the paper of {title} states",
     NoteCode.RECIPE_OF_SAME: "that of {title}",
-    NoteCode.RECIPE_AS_MANY_TOKENS: "as many tokens a step as {title}",
+    NoteCode.RECIPE_AS_MANY_TOKENS: "as many tokens per step as {title}",
     NoteCode.RECIPE_ROUND_NUMBER: "a round number, as no recipe of this network is published",
     NoteCode.SAMPLES: "samples to converge: {basis}",
     NoteCode.SAMPLES_FIXED: "a fixed length, {target}",
@@ -339,22 +339,22 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.SAMPLES_OF_POINTS: _samples_of_points,
     NoteCode.OF_ONE_RUN: "{phase}: {note}",
     NoteCode.LONGEST_RUN: "mapping, batch and memory are those of {phase}, the longest phase",
-    NoteCode.ERRORS_SHARED: "what is wrong in one phase is so in all: ends of intervals add up",
+    NoteCode.ERRORS_SHARED: "all phases share their errors: the ends of their intervals add up",
     NoteCode.DATA_SET_OPENING: (
-        "wall clock: time to open the data set before the first step not included, as no source states it"
+        "wall clock: the time to open the data set before the first step is not published and not included"
     ),
     NoteCode.ONE_COPY_OF_WEIGHTS: (
         "wall clock: all replicas load their weights from the host at the same time (assumed)"
     ),
     NoteCode.EXECUTABLE_OF_SMALL_PROGRAM: (
-        "wall clock: a cached executable loads in at most the time of its compilation, as published compile times "
-        "include the load: the program is too small for the one published load"
+        "wall clock: a cached executable loads in at most its compile time, which includes the load: the program is "
+        "smaller than the only one with a published load time"
     ),
     NoteCode.EXECUTABLE_CACHED: (
-        "wall clock: a cached executable takes as long to attach and load as in the one published row"
+        "wall clock: a cached executable takes as long to attach and load as in the only published measurement"
     ),
     NoteCode.COMPILE_TIMES_OF_OTHERS: _compile_times_of_others,
-    NoteCode.FAILURES_LEFT_OUT: "wall clock: without failures, of which podsim goodput says: {message}",
+    NoteCode.FAILURES_LEFT_OUT: "wall clock: without failures, since podsim goodput has no answer: {message}",
     NoteCode.FAILURES_IN_TIME: (
         "failures inside the time demanded: no rates are published, all are assumed (podsim goodput)"
     ),
@@ -368,14 +368,16 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "published logs do not time evaluations separately: all but a fixed part is counted in the step"
     ),
     NoteCode.COMPARATOR_REFUSED: "{name}: {message}",
-    NoteCode.COMPARATORS_LEFT_OUT: "{names}: no law of other chips knows phases or a run without a length",
+    NoteCode.COMPARATORS_LEFT_OUT: (
+        "{names} left out: scaling laws of other chips cover neither phases nor runs without a length"
+    ),
     NoteCode.LOAD_DEFAULT: "load: {share:.0f%} of the maximum throughput, default",
     NoteCode.ARRIVALS: "open-loop arrivals: Poisson, constant mean rate",
     NoteCode.ARRIVALS_SPLIT: (
         "open-loop arrivals: Poisson, constant mean rate, split over the machines at random: each has its own queue"
     ),
     NoteCode.SERVING_TIMES_VARY: (
-        "what a batch takes varies by {variation:.3g%} (standard deviation), gamma distributed"
+        "service times of batches vary by {variation:.3g%} (standard deviation), gamma distributed"
     ),
     NoteCode.ONE_WORKLOAD_SERVED: (
         "every replica of a machine serves the same workload; the fewest IPUs per replica that hold the batch"
@@ -388,7 +390,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "a program is compiled for one batch size: a partial batch takes as long as a full one"
     ),
     NoteCode.FRAMEWORK_LEFT_OUT: (
-        "framework time on the host is not published and not included; transfers and their start are"
+        "framework time on the host is not published and not included; transfers and their start-up are included"
     ),
     NoteCode.FRAMEWORK_AS_IN_TRAINING: "{framework} overhead per batch as in training (Eq. 13)",
     NoteCode.NEXT_TOKEN_ON_IPU: "the next token is chosen on the IPU: its index is returned to the host",
@@ -403,44 +405,42 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     ),
     NoteCode.PRICE_UNCHANGED: "Price and power data are of the unchanged machine",
     NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, lost and idle parts included",
-    NoteCode.OWNED_SUNK: (
-        "owned machines: nothing is paid for them again, and what they once cost is not in the cost of a run"
-    ),
+    NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the cost of a run"),
     NoteCode.OWNED_JOINED: (
-        "extension: racks and servers that are owned are reused as they are; switches and cables that join racks are "
-        "not in the price, none is published"
+        "extension: racks and servers that are owned are reused as they are; switches and cables between racks are "
+        "not in the price, as none is published"
     ),
-    NoteCode.OWNED_HOSTS: "hosts of the owned {title}: not stated, {hosts} each, as it ships",
+    NoteCode.OWNED_HOSTS: "hosts of the owned {title}: not stated, default of {hosts} each",
     NoteCode.DOUBLINGS_STOP: (
-        "{range} doubles and stops at {reached:,}: {last:,} is no doubling of its first, and machines have a power of "
-        "two of IPUs"
+        "{range} ends at {reached:,}: sizes double from the first, as a pod has a power of two of IPUs, and do not "
+        "meet {last:,}"
     ),
-    NoteCode.SCHEMA_CHANGED: "the schema is another: {old}, now {new}; keys may have changed their meaning",
+    NoteCode.SCHEMA_CHANGED: "the schema changed from {old} to {new}; keys may have changed their meaning",
     NoteCode.INPUTS_NOT_NAMED: (
-        "{name} does not name its inputs: an earlier podsim wrote it, so no move is attributed"
+        "{name} does not list its inputs, as an earlier podsim wrote it: changes are not attributed"
     ),
-    NoteCode.FILES_CHANGED: "files here are not those of {name}, so effects are those here: {files}",
-    NoteCode.PREDICTION_CHANGED: "this podsim does not predict what {name} says, so effects are those here",
-    NoteCode.NOT_PREDICTED_AGAIN: "the newer answer cannot be predicted again here: {message}",
+    NoteCode.FILES_CHANGED: "files differ from those of {name}, and effects are computed with the files here: {files}",
+    NoteCode.PREDICTION_CHANGED: (
+        "this version of podsim predicts other numbers than {name} has, and effects are computed with this version"
+    ),
+    NoteCode.NOT_PREDICTED_AGAIN: "the newer answer cannot be reproduced here: {message}",
     NoteCode.NOISE_STRETCHES: (
-        "a step with noise is the step without, stretched: where in it a delay strikes is not known"
+        "a step with noise is the step without noise, scaled: where in the step a delay occurs is not known"
     ),
-    NoteCode.SPANS_LEFT_OUT: "{spans:,} spans in the middle are left out: --most-spans draws more",
-    NoteCode.LANES_LEFT_OUT: "{spans:,} spans that run beside {most} others of their track are left out",
-    NoteCode.LOADS_NOT_KEPT: "the load of links is kept by --engine des",
+    NoteCode.SPANS_LEFT_OUT: "{spans:,} spans in the middle are left out; --most-spans raises the limit",
+    NoteCode.LANES_LEFT_OUT: "{spans:,} spans are left out where more than {most} of a track overlap",
+    NoteCode.LOADS_NOT_KEPT: "link loads are recorded with --engine des only",
     NoteCode.LOADS_NOT_DRAWN: "the load of {links:,} links changes too often for --most-spans and is not drawn",
     NoteCode.LINKS_LEFT_OUT: "{links:,} links are left out, less busy than {most} of their kind",
     NoteCode.LINKS_OF_REPLICAS: (
-        "some links of other replicas are not shown: what passes them is not run; --fidelity full"
+        "links of other replicas are not shown, as their traffic is not simulated; --fidelity full shows all"
     ),
     NoteCode.ONE_RANK_FOR_ALL: (
-        "every rank does the same, so one stands for all: links are its share of those of a dimension"
+        "all ranks do the same, so one is simulated: the links shown are its share of each dimension"
     ),
     NoteCode.ONE_RACK_FOR_ALL: _one_rack_for_all,
     NoteCode.LINKS_ALONE: ("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed"),
     NoteCode.FITTED_IN_TRAINING: ("in training: collective.efficiency and rack.step as fitted to published step times"),
-    NoteCode.CLOCKS_LEFT_OUT: (
-        "an IPU or rank at a share of its clock sends as fast as ever: only links are timed here"
-    ),
+    NoteCode.CLOCKS_LEFT_OUT: ("an IPU or rank at a reduced clock sends at full rate: only links are timed here"),
 }
 """The sentence of every code."""

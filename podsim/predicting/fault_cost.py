@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.lowering.lower import lower
 from podsim.model.fault import Detour, FaultReport
-from podsim.model.residue import RESIDUE, clean_residue
+from podsim.model.sums import RESIDUE, clean_residue
 from podsim.topology import wiring
 from podsim.topology.healthy_part import rename_node
 from podsim.topology.machine_network import Fabric

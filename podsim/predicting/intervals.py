@@ -13,8 +13,7 @@ from podsim.convergence.samples import Samples
 from podsim.model.calibration import OwnConfiguration, ParameterSet
 from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY, NINETY_PERCENT, Cause, Estimate, Grade
-from podsim.model.residue import clean
-from podsim.model.sums import sum_in_order
+from podsim.model.sums import clean, sum_in_order
 from podsim.predicting.run import RunPace, run, stop_counts
 from podsim.predicting.uncertainty import StepDoubt
 

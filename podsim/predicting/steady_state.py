@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from podsim.model.residue import clean_residue
+from podsim.model.sums import clean_residue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,6 +28,7 @@ TIME: Ladder = (
     (0.0, 1e-9, "ns"),
 )
 STEP_TIME: Ladder = ((1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))
+STEP_TIMES: Ladder = ((10.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (0.0, 1e-6, "µs"))  # a column of many, some of some ms
 BYTES: Ladder = ((1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0.0, 1.0, "B"))
 DECIMAL: Ladder = ((0.0, 1.0, ""),)  # digits are the same with any SI prefix
 COUNT: Ladder = (*((size, size, unit) for size, unit in COUNT_SIZES), (0.0, 1.0, ""))

@@ -54,7 +54,7 @@ def test_a_cached_executable_is_on_time_sooner(capsys, config):
 
 def test_few_updates_ask_for_the_batch_of_a_recipe(capsys, config):
     line = ("predict", config, "--pod", "16", "--samples", "88k", "--epochs", "3")
-    caveat = "--global-batch states that of your recipe"
+    caveat = "set that of your recipe with --global-batch"
     assert caveat in " ".join(run(capsys, *line)[1].split())
     assert caveat not in " ".join(run(capsys, *line, "--global-batch", "256")[1].split())
 

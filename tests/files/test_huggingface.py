@@ -130,7 +130,7 @@ def test_a_config_answers_and_says_what_it_assumes(tmp_path):
     assert answer.length_flags == ("--samples 1e9",)
     assert answer.step_s.grade == "assumed"
     assert any(line.startswith("configuration: as ViT-B/16, the same network") for line in map(str, answer.assumptions))
-    assert any("no length of a run" in line for line in map(str, answer.assumptions))
+    assert any("run length not specified" in line for line in map(str, answer.assumptions))
 
 
 @pytest.mark.parametrize("name", PUBLIC)

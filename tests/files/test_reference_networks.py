@@ -104,7 +104,7 @@ def test_the_same_network_may_be_a_little_larger_and_its_rows_of_any_length(gpt2
     assert compared(gpt2, parameters=lambda size: round(size * 1.019)).whole
     longer = compared(gpt2, tokens=lambda tokens: 2 * tokens)
     assert (longer.same, longer.whole, longer.longer) == (True, False, 2.0)
-    assert str(longer.basis).endswith("the same network with 2× the tokens a row")
+    assert str(longer.basis).endswith("the same network with 2× the tokens per row")
     for change in ({"parameters": lambda size: round(size * 1.03)}, {"flop": lambda flop: 0.97 * flop}):
         assert not compared(gpt2, **change).same
     assert not compared(gpt2, next_token=lambda _: False).same
@@ -116,7 +116,7 @@ def test_the_screen_says_how_near_the_nearest_is(gpt2):
     other = compared(gpt2, parameters=lambda size: 2 * size)
     assert str(other.basis).endswith("(2× its parameters, 1× its FLOP)")
     both = compared(gpt2, parameters=lambda size: 2 * size, tokens=lambda tokens: 4 * tokens)
-    assert str(both.basis).endswith("(2× its parameters, 1× its FLOP a token)")
+    assert str(both.basis).endswith("(2× its parameters, 1× its FLOP per token)")
 
 
 def test_a_shipped_network_is_its_own_reference_and_keeps_its_mappings(gpt2):
@@ -145,7 +145,7 @@ def test_a_longer_row_takes_as_many_tokens_a_step(gpt2):
     like = replace(compared(gpt2, tokens=lambda tokens: 4 * tokens), workload=rows)
     taken = configure(gpt2, like, set())
     assert taken.benchmark.global_batch == 128
-    assert str(taken.recipe) == f"as many tokens a step as {gpt2.title}"
+    assert str(taken.recipe) == f"as many tokens per step as {gpt2.title}"
     assert configure(gpt2, replace(like, longer=1e6), set()).benchmark.global_batch == 1
     assert str(configure(gpt2, replace(like, longer=1.0), set()).recipe) == f"that of {gpt2.title}"
 
@@ -157,7 +157,7 @@ def test_where_nobody_states_a_batch_it_is_a_round_number(gpt2):
     assert configure(gpt2, like, set()).benchmark.global_batch == gpt2.benchmark.global_batch
     paper = replace(bare, benchmark=replace(bare.benchmark, global_batch_tokens=5e5))
     assert str(configure(gpt2, replace(like, workload=paper), set()).recipe) == (
-        f"the 500,000 tokens a step that the paper of {gpt2.title} states"
+        f"the 500,000 tokens per step that the paper of {gpt2.title} states"
     )
 
 
@@ -168,7 +168,9 @@ def test_a_language_model_takes_the_configuration_of_one_half_its_size_and_of_no
     k = 2**11
     n = round(times * largest.parameters / k)
     up = replace(UP, shape=Matmul(m=TOKENS, k=k, n=n))
-    like = reference(chain(LOOK, up, SOFTMAX, replace(HEAD, shape=Matmul(m=TOKENS, k=k, n=WORDS))), general().value, catalog.workload)
+    like = reference(
+        chain(LOOK, up, SOFTMAX, replace(HEAD, shape=Matmul(m=TOKENS, k=k, n=WORDS))), general().value, catalog.workload
+    )
     assert (like is not None) is near
     if like:
         assert like.workload.name == "gpt2-large-512"  # of equally near ones that with the shortest rows

@@ -39,7 +39,7 @@ def test_an_answer_says_tokens_and_critical_batch():
     prediction = podsim.predict("gpt3-175b-mlperf", pod=256, replicas=4, ipus_per_replica=64, accumulation=256, **ALONE)
     points = catalog.workload("gpt3-175b-mlperf").value.curve
     assert prediction.samples_to_converge.value == points.points[0].samples
-    assert f"batches above {critical_batch(points):,.0f} samples" in str(prediction.assumptions[-1])
+    assert f"critical batch size {critical_batch(points):,.0f} samples" in str(prediction.assumptions[-1])
     assert "1.2 B tokens" in " ".join(map(str, prediction.assumptions))
     assert prediction.run.steps == -(-points.points[0].samples // 1024)
     assert prediction.run.evaluations == 0

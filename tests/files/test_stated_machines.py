@@ -23,7 +23,7 @@ def test_links_and_levels_are_those_of_the_fabric_and_gateways_those_of_the_pod(
     assert [(level["name"], level["link"]) for level in stated.tables["level"]] == [("machine", "wire")]
     assert (stated.tables["gateway"], stated.tables["hosts"]) == (base["gateway"], base["hosts"])
     assert (stated.tables["name"], stated.tables["chip"]) == ("torus-3d", "gc200")
-    assert f"as of {base['name']}" in str(stated.tables["notes"][-1])
+    assert f"as in {base['name']}" in str(stated.tables["notes"][-1])
 
 
 @pytest.mark.parametrize(("sides", "ipus"), [("[4, 4, 4]", 64), ("[4, 4, 5]", 128), ("[2, 2, 2]", 8)])
@@ -34,7 +34,7 @@ def test_hosts_are_those_of_the_smallest_pod_that_has_as_many_ipus(sides, ipus):
 
 def test_a_bow_stands_in_a_pod_of_bows():
     name = pod(64, "bow").tables["name"]
-    assert f"as of {name}" in str(parts("torus-3d", (), "bow").tables["notes"][-1])
+    assert f"as in {name}" in str(parts("torus-3d", (), "bow").tables["notes"][-1])
 
 
 def test_origins_of_levels_are_under_fabric_and_none_of_the_pod_is_about_links():

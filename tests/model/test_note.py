@@ -63,15 +63,15 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             NoteCode.SDK_CLAIMED,
             {"sdk": "1.4", "like": "2.1", "factor": 1.2345, "error": 0.104, "workloads": ("bert",)},
             (
-                "SDK 1.4 has no published run: costs of software taken as 1.23 × those of 2.1 (± 10 %), the rest as "
-                "under 2.1, the vendor's claim for bert"
+                "no run with SDK 1.4 is published: software overheads are 1.23 × those of 2.1 (± 10 %), the rest as "
+                "with 2.1, the vendor's claim for bert"
             ),
         ),
         (NoteCode.LOAD_DEFAULT, {"share": 0.8}, "load: 80 % of the maximum throughput, default"),
         (
             NoteCode.SERVING_TIMES_VARY,
             {"variation": 0.125},
-            "what a batch takes varies by 12.5 % (standard deviation), gamma distributed",
+            "service times of batches vary by 12.5 % (standard deviation), gamma distributed",
         ),
         (
             NoteCode.STATE_STORAGE,
@@ -115,8 +115,12 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             {"frameworks": ("PopXL",), "framework": None},
             "compile time: no framework is stated; those of PopXL are used",
         ),
-        (NoteCode.ONE_RACK_FOR_ALL, {"kinds": 1}, "racks do the same, so links are those of the first"),
-        (NoteCode.ONE_RACK_FOR_ALL, {"kinds": 2}, "racks of 2 kinds do the same, so links are those of the first"),
+        (NoteCode.ONE_RACK_FOR_ALL, {"kinds": 1}, "all racks do the same: the links shown are those of the first rack"),
+        (
+            NoteCode.ONE_RACK_FOR_ALL,
+            {"kinds": 2},
+            "all racks of each of 2 kinds do the same: the links shown are those of the first of each kind",
+        ),
         (
             NoteCode.GLOBAL_BATCH_TOO_LARGE,
             {"batch": 64, "known": 1e4, "recipe": None, "title": "IPU-POD4"},
@@ -146,7 +150,7 @@ def test_sentences_format_their_values(code, values, text):
     assert str(AnswerNote.of(code, **values)) == text
 
 
-@pytest.mark.parametrize(("tokens", "middle"), [(None, ""), (1.2e9, "; 1.2 B tokens, 20 a parameter")])
+@pytest.mark.parametrize(("tokens", "middle"), [(None, ""), (1.2e9, "; 1.2 B tokens, 20 per parameter")])
 @pytest.mark.parametrize(
     ("outside", "first"), [(None, ""), (8192, "; a batch of 8,192 lies outside its points, 1 to 4,096")]
 )
@@ -161,4 +165,4 @@ def test_samples_of_points_say_what_is_known(tokens, middle, outside, first):
         each=20.0,
         critical=2048.4,
     )
-    assert str(note) == f"reference points{first}{middle}; batches above 2,048 samples spend more than they save"
+    assert str(note) == f"reference points{first}{middle}; critical batch size 2,048 samples"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from podsim.model.residue import RESIDUE, clean, clean_residue
-from podsim.model.sums import sum_in_order
+from podsim.model.sums import RESIDUE, clean, clean_residue, sum_in_order
 
 
 def test_a_sum_is_rounded_after_each_term_on_every_python():

@@ -90,7 +90,7 @@ def test_bert_falls_with_its_layers_at_one_batch(tmp_path: Path) -> None:
     ("layers", "basis"),
     [
         (24, "that of BERT-Large"),
-        pytest.param(6, "as many tokens a step as BERT-Base", marks=pytest.mark.slow),
+        pytest.param(6, "as many tokens per step as BERT-Base", marks=pytest.mark.slow),
     ],
 )
 def test_a_batch_is_named_with_the_network_it_is_from(tmp_path: Path, layers: int, basis: str) -> None:
@@ -108,9 +108,9 @@ def test_the_note_of_a_batch_goes_where_a_flag_sets_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tokens", "batch", "basis"),
     [
-        (64, 131072, "as many tokens a step as BERT-Large, 128 tokens"),
+        (64, 131072, "as many tokens per step as BERT-Large, 128 tokens"),
         (128, 65536, "that of BERT-Large, 128 tokens"),
-        (256, 24576, "as many tokens a step as BERT-Large, 384 tokens"),
+        (256, 24576, "as many tokens per step as BERT-Large, 384 tokens"),
         (512, 16384, "that of BERT-Large, 512 tokens"),
     ],
 )

@@ -204,7 +204,7 @@ def test_a_competitor_of_which_nothing_is_published_is_told() -> None:
     [excluded] = plan.excluded
     assert "no published run of" in excluded.reason
     untimed = podsim.scale("gpt2-xl", pods="64,128", engine="analytic", against="dgx-a100")
-    assert any("no law of other chips" in note for note in map(str, untimed.notes))
+    assert any("scaling laws of other chips cover neither" in note for note in map(str, untimed.notes))
     assert not cost_report.monies(untimed)
 
 

@@ -154,7 +154,7 @@ def test_a_file_is_read_with_the_hosts_that_machines_ship_with(tmp_path):
     assert own.owned_machines == (
         OwnedMachines(topology="pod256", title="IPU-POD256", called="hall", ipus=256, count=2, hosts=4),
     )
-    assert "hosts of the owned IPU-POD256: not stated, 4 each, as it ships" in map(str, own.notes(None))
+    assert "hosts of the owned IPU-POD256: not stated, default of 4 each" in map(str, own.notes(None))
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
     """By samples alone the largest batch would be the best, whatever the network needs to converge with it."""
     free, usual = podsim.predict("bert", pod=64, samples=3e6, engine="analytic"), predicted("bert", "pod64")
     assert free.mapping.global_batch == usual.mapping.global_batch
-    assert str(free.choice.reason).startswith("batch and mapping are those of a run to 0.72 masked-LM accuracy; ")
+    assert str(free.choice.reason).startswith("batch and mapping as for a run to 0.72 masked-LM accuracy, ")
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_a_machine_below_the_stated_minimum_is_answered_with_what_the_source_sta
     small, large = (
         [*map(str, podsim.predict("gpt3-175b", pod=pod, engine="analytic").assumptions)] for pod in (128, 256)
     )
-    assert "256 IPUs at least (graphcore-examples, gpt3_175B_pod256" in small[0]
+    assert "at least 256 IPUs (graphcore-examples, gpt3_175B_pod256" in small[0]
     assert "this mapping uses 128" in small[0]
     assert not [line for line in large if "at least (" in line]
 
@@ -176,10 +176,10 @@ def test_any_workload_may_state_a_minimum(tmp_path):
         path = tmp_path / f"own-{ipus}.toml"
         path.write_text(text.replace("[benchmark]\n", table.format(ipus), 1), encoding="utf-8")
         notes = podsim.predict(str(path), pod=16, samples=1e6, engine="analytic").assumptions
-        details[ipus] = [line for line in map(str, notes) if line.startswith("its source states")]
+        details[ipus] = [line for line in map(str, notes) if line.startswith("the source asks for")]
     assert details[16] == []
     assert details[17][0].startswith(
-        "its source states 17 IPUs at least (graphcore-examples), and this mapping uses 16"
+        "the source asks for at least 17 IPUs (graphcore-examples), and this mapping uses 16"
     )
 
 

@@ -106,4 +106,4 @@ def test_messages_beside_too_many_others_are_counted() -> None:
     tasks = tuple(step_of(f"m{at} by ring", (0,)) for at in range(drawing.MOST_LANES + 3))
     result = drawn(StepProgram(blocks=(Block("all", tasks),), ipus=1, micro_batches=1, steady=()))
     assert len([span for span in result.spans if span.group == drawing.COLLECTIVES]) == drawing.MOST_LANES
-    assert [*map(str, result.notes)] == ["3 spans that run beside 16 others of their track are left out"]
+    assert [*map(str, result.notes)] == ["3 spans are left out where more than 16 of a track overlap"]

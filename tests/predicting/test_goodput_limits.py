@@ -100,7 +100,7 @@ def test_a_run_too_short_for_a_checkpoint_has_none(answer, question, rates):
     lines = [
         " ".join(line.split()) for line in render(view.document(report, verbose=True), Look(width=100)).splitlines()
     ]
-    assert "Checkpoints none the run is too short to gain by one" in lines
+    assert "Checkpoints none the run is too short to benefit from one" in lines
     goodput_text = view.answer(report).partition(" goodput")[0]
     assert next(line for line in lines if line.startswith("Goodput")).startswith(f"Goodput {goodput_text} useful")
     assert any(line.startswith("▸ none") for line in lines)

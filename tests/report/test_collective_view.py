@@ -61,7 +61,7 @@ REPORT = CollectiveReport(
 
 
 def test_the_answer_in_a_line():
-    assert view.answer(REPORT) == "all-reduce of 4.00 MB among 1,024 on pod16: 2.50 ms by ring"
+    assert view.answer(REPORT) == "all-reduce of 4.00 MB over 1,024 members on pod16: 2.50 ms with ring"
     assert ", 64 groups at once: " in view.answer(replace(REPORT, groups=64))
     assert headings(view.document(REPORT)) == [label(view.answer(REPORT))]
 
@@ -76,7 +76,7 @@ def test_bandwidths_and_the_bound_beside_what_was_reached():
     rows = facts(view.document(REPORT))
     assert (rows["Algorithm bandwidth"].number, rows["Algorithm bandwidth"].unit) == ("1.60", "GB/s")
     assert (rows["Bus bandwidth"].number, rows["Bus bandwidth"].remark) == ("3.00", "× 1.875, as NCCL's tests count")
-    assert (rows["Lower bound"].number, rows["Lower bound"].second) == ("2.00", "80 % of what is possible")
+    assert (rows["Lower bound"].number, rows["Lower bound"].second) == ("2.00", "80 % efficiency")
 
 
 def test_training_and_faults_have_a_line_where_there_are_any():
@@ -87,7 +87,7 @@ def test_training_and_faults_have_a_line_where_there_are_any():
     rows = facts(view.document(replace(REPORT, training_time_s=3e-3, faults=faults)))
     assert (rows["In training"].number, rows["In training"].unit) == ("3.00", "ms")
     healthy = rows["Without faults"]
-    assert (healthy.number, healthy.remark, healthy.second) == ("2.00", "by ladder-ring", "+25.0 % with ipu:2=0.5")
+    assert (healthy.number, healthy.remark, healthy.second) == ("2.00", "with ladder-ring", "+25.0 % with ipu:2=0.5")
 
 
 def test_phases_are_in_one_unit_with_their_latency():

@@ -46,7 +46,7 @@ def test_a_document_opens_with_the_sweep_as_a_sentence():
 
 
 def test_a_sweep_in_a_line():
-    assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 µs a sweep, 50.0 GFLOP/s"
+    assert view.answer(REPORT) == "star over 1,000 × 50 on pod4: 10.0 µs per sweep, 50.0 GFLOP/s"
 
 
 def test_rates_and_where_the_points_lie():

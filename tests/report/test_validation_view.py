@@ -57,7 +57,7 @@ def test_outside_the_tolerance_is_named(worst: float) -> None:
     assert [(quantity, which) for quantity, which, *_ in result.misses] == [(STEP, "worst")]
     text = render(view.document(result), Look(100))
     assert "FAIL" in text
-    assert "step time: worst 8.1 %, tolerance 8.0 %" in text
+    assert "Step time: worst 8.1 %, tolerance 8.0 %" in text
 
 
 def test_held_out_errors_have_a_tolerance_too() -> None:

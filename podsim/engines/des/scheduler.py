@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from podsim.model.inference import Delays
-from podsim.model.residue import clean
+from podsim.model.sums import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -29,9 +29,9 @@ from podsim.report.doc import (
 )
 
 TITLES = {
-    STEP: "step time",
-    TIME: "time to train, with the runs' own samples",
-    TIME_PREDICTED_SAMPLES: "time to train, with predicted samples",
+    STEP: "Step time",
+    TIME: "Time to train, with the runs' own samples",
+    TIME_PREDICTED_SAMPLES: "Time to train, with predicted samples",
 }
 
 MOST_NAMED = 3  # points with the largest errors
@@ -78,7 +78,7 @@ def _chart(result: Validation) -> Iterator[Block]:
     points = [point for point in result.points if point.quantity == STEP]
     if not points:
         return
-    unit = numbers.scale([point.published for point in points], numbers.STEP_TIME)
+    unit = numbers.scale([point.published for point in points], numbers.STEP_TIMES)
     held_out = [point for point in points if point.held_out_error is not None]
     worst = sorted(held_out, key=lambda point: -abs(point.held_out_error or 0.0))[:MOST_NAMED]
     title = f"Error of step time, %, by published step time, {unit.unit}"
@@ -105,7 +105,7 @@ def _chart(result: Validation) -> Iterator[Block]:
 
 
 def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
-    ladder = numbers.STEP_TIME if points[0].quantity == STEP else numbers.TIME
+    ladder = numbers.STEP_TIMES if points[0].quantity == STEP else numbers.TIME
     unit = numbers.scale([point.published for point in points], ladder)
     columns = [
         Column("Published result"),

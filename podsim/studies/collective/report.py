@@ -24,8 +24,8 @@ def answer(report: CollectiveReport) -> str:
     """The time in a line."""
     many = "" if report.groups == 1 else f", {report.groups:,} groups at once"
     return (
-        f"{report.collective} of {numbers.amount(report.volume_bytes)} among {report.members:,} on {report.topology}"
-        f"{many}: {numbers.time(report.time_s)} by {report.algorithm}"
+        f"{report.collective} of {numbers.amount(report.volume_bytes)} over {report.members:,} members on "
+        f"{report.topology}{many}: {numbers.time(report.time_s)} with {report.algorithm}"
     )
 
 
@@ -41,7 +41,7 @@ def _facts(report: CollectiveReport) -> Iterator[Fact]:
         yield Fact(
             "Without faults",
             *numbers.split_unit(healthy),
-            f"by {report.faults.healthy_algorithm}",
+            f"with {report.faults.healthy_algorithm}",
             f"{numbers.longer(report.faults.slowdown)} with {texts}",
         )
     if report.training_time_s is not None:
@@ -51,7 +51,7 @@ def _facts(report: CollectiveReport) -> Iterator[Fact]:
     yield Fact("Algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
     factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
     yield Fact("Bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
-    reached = f"{numbers.percent(report.reached)} of what is possible"
+    reached = f"{numbers.percent(report.reached)} efficiency"
     yield Fact("Lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, reached)
 
 

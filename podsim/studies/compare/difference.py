@@ -12,8 +12,7 @@ import numpy as np
 
 from podsim.model.program import Part
 from podsim.model.quantity import NINETY, Cause
-from podsim.model.residue import clean
-from podsim.model.sums import sum_in_order
+from podsim.model.sums import clean, sum_in_order
 from podsim.predicting import assemble, intervals, uncertainty
 from podsim.predicting.run import run
 from podsim.studies.compare.result import PartDifference, Ratio

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.program import Part, StepProgram
-from podsim.model.residue import clean
-from podsim.model.sums import sum_in_order
+from podsim.model.sums import clean, sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
 from podsim.predicting import assemble, intervals

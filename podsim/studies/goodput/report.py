@@ -104,7 +104,7 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
     steps = f"{numbers.count(report.interval_s / report.step_s, 2)} steps"
     how = f"{steps}, best of {len(report.tried)} simulated" if report.searched else f"{steps}, given"
     if report.interval_s >= run.work_s:
-        why = "the run is too short to gain by one" if report.searched else "the interval given is the whole run"
+        why = "the run is too short to benefit from one" if report.searched else "the interval given is the whole run"
         yield Fact("Checkpoints", "none", "", why)
     else:
         yield Fact("Checkpoint interval", *numbers.split_unit(numbers.time(report.interval_s)), how)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from podsim.model.chip import Precision
 from podsim.model.inference import InferenceReport, Place, SweptSize
 from podsim.model.note_code import NoteCode
-from podsim.model.residue import clean
+from podsim.model.sums import clean
 from podsim.model.workload import Matmul
 from podsim.report import numbers
 from podsim.report.doc import (

@@ -67,7 +67,7 @@ def topologies(
         )
         for name, topology in topologies.items()
     )
-    family = "any power of two has a name too, to 65,536 IPUs: podN (--pod N) and bow-podN"
+    family = "Any power of two up to 65,536 IPUs has a name: podN (--pod N) or bow-podN"
     return Doc(
         ((DocTable(columns, rows),), (Note(family),), *_fabrics(fabrics), *_others(others), (_more("topology"),))
     )
@@ -128,7 +128,7 @@ def workloads(workloads: Sequence[Workload], runs: Sequence[str]) -> Doc:
 
 
 def _more(what: str) -> Note:
-    return Note(f"podsim {what} show NAME prints one", "", Tone.QUIET)
+    return Note(f"podsim {what} show NAME prints one of them", "", Tone.QUIET)
 
 
 def check(

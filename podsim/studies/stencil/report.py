@@ -26,7 +26,7 @@ def answer(report: StencilReport) -> str:
     """The time in a line."""
     grid = " × ".join(f"{edge:,}" for edge in report.grid)
     return (
-        f"{report.stencil.name} over {grid} on {report.topology}: {numbers.time(report.sweep_s)} a sweep, "
+        f"{report.stencil.name} over {grid} on {report.topology}: {numbers.time(report.sweep_s)} per sweep, "
         f"{numbers.rate(report.flop_per_s, 'FLOP/s')}"
     )
 
