@@ -9,7 +9,7 @@ BILLION = 1e9
 
 
 def loss(law: LossLaw, parameters: float, tokens: float) -> float:
-    """Loss after so many tokens [nat a token] (Eq. 78)."""
+    """Loss after so many tokens [nats per token] (Eq. 78)."""
     of_data = law.data_scale / tokens
     if law.form is LawForm.SUM:
         return float(law.floor + _of_model(law, parameters) + of_data**law.data_exponent)
@@ -17,7 +17,7 @@ def loss(law: LossLaw, parameters: float, tokens: float) -> float:
 
 
 def least_loss(law: LossLaw, parameters: float) -> float:
-    """What no number of tokens betters [nat a token]."""
+    """Loss that no number of tokens goes below [nats per token]."""
     return (law.floor if law.form is LawForm.SUM else 0.0) + _of_model(law, parameters)
 
 
@@ -26,9 +26,9 @@ def tokens_to(law: LossLaw, parameters: float, target: float) -> float:
     least = least_loss(law, parameters)
     if not target > least:
         raise Infeasible(
-            f"a loss of {target:g} is below what {law.title} allows a model of {parameters / BILLION:.3g} G parameters",
+            f"a loss of {target:g} is below what {law.title} allows a model of {parameters / BILLION:.3g} B parameters",
             code="loss-out-of-reach",
-            context=[f"with tokens without end it comes to {least:.3f} nat a token"],
+            context=[f"with unlimited tokens the loss is {least:.3f} nats per token"],
             hint=f"--target-loss {math.ceil(least * 1.02 * 100) / 100:g}, or a larger model",
         )
     if law.form is LawForm.SUM:

@@ -30,7 +30,7 @@ def with_advice(refusal: PodsimError, case: Case) -> PodsimError:
         return refusal
     if refusal.code == Infeasible.code:
         if tokens := _longest(case, here, model.row_tokens - 1):
-            hint = f"--sequence {tokens} fits, the longest power of two that does; here are {model.row_tokens:,}"
+            hint = f"--sequence {tokens} fits, the longest power of two that does; this model has {model.row_tokens:,}"
             return Infeasible(refusal.message, code=refusal.code, context=refusal.context, hint=hint)
         return refusal
     shards = min((configuration.tensor_shards for configuration in model.configurations), default=1)
@@ -62,7 +62,8 @@ def usual(model: Workload, name: str) -> str:
     """The sequence that models of longer ones are mostly trained with, as a hint; "" where that is no shorter."""
     if not is_config(name) or (model.row_tokens or 0) <= USUAL:
         return ""
-    return f"--sequence {USUAL}, at which most of Llama 3.1 was trained: here are {model.row_tokens:,} tokens a row"
+    here = f"this model has {model.row_tokens:,} tokens per row"
+    return f"--sequence {USUAL}, at which most of Llama 3.1 was trained: {here}"
 
 
 def is_config(name: str) -> bool:

@@ -263,10 +263,10 @@ def test_input_of_a_row_is_what_is_read_first(family, size, row_bytes):
     workload = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark), None)
     assert workload.row_bytes == row_bytes
     assert (workload.name, workload.title, workload.units) == ("mine", "mine", units(family, size))
-    assert any(f"{families.INDEX_BYTES} bytes an index" in note for note in map(str, workload.notes))
+    assert any(f"{families.INDEX_BYTES} bytes per index" in note for note in map(str, workload.notes))
     other = families.build(WorkloadFile(name="mine", **{family: size}, benchmark=benchmark, row_bytes=7.0), None)
     assert other.row_bytes == 7
-    assert not any("bytes an index" in note for note in map(str, other.notes))
+    assert not any("bytes per index" in note for note in map(str, other.notes))
 
 
 def test_what_a_file_leaves_out_is_said():
@@ -281,6 +281,6 @@ def test_what_a_file_leaves_out_is_said():
     )
     assert workload.configurations == general.configurations
     assert (str(workload.notes[0]), workload.notes[0].caveat) == ("of mine", True)
-    assert "no length of a run is stated, so no time to train" in map(str, workload.notes)
+    assert "run length not specified: no time to train" in map(str, workload.notes)
     assert any("no configuration is published" in note for note in map(str, workload.notes))
     assert chain(WorkloadFile(name="mine", dlrm=RECOMMENDER)) == dlrm.units(RECOMMENDER)

@@ -61,7 +61,10 @@ def test_every_size_of_a_shape_can_be_stated():
 def test_a_few_lines_answer_and_say_what_they_leave_to_podsim(tmp_path):
     answer = podsim.predict(written(tmp_path, SMALL), pod=4)
     assert answer.mapping.configuration.name.startswith("usual")
-    assert sum("no length of a run" in line or "no configuration" in line for line in map(str, answer.assumptions)) == 2
+    assert (
+        sum("run length not specified" in line or "no configuration" in line for line in map(str, answer.assumptions))
+        == 2
+    )
     assert not answer.has_length
     assert answer.mapping.global_batch == pytest.approx(1024, rel=0.05)
 
