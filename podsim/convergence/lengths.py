@@ -151,12 +151,12 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
     else:
         tokens, why = loss_law.tokens_to(law, parameters, target), f"to a loss of {target:g}"
     if tokens > MOST_LENGTH:
-        least = loss_law.least_loss(law, parameters)
+        least_loss = loss_law.least_loss(law, parameters)
         raise Infeasible(
             f"{count_text(tokens, 1)} tokens {why}: more than any corpus has",
             code="loss-out-of-reach",
-            context=[f"with unlimited tokens the loss of {law.title} is {least:.3f} nats per token"],
-            hint=f"--target-loss {least * 1.1:.3g}, or a larger model",
+            context=[f"with unlimited tokens the loss of {law.title} is {least_loss:.3f} nats per token"],
+            hint=f"--target-loss {least_loss * 1.1:.3g}, or a larger model",
         )
     reached = loss_law.loss(law, parameters, tokens)
     batch, goal = (
