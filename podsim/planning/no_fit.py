@@ -194,10 +194,10 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
 
 
 def larger_pod(planner: MappingBuilder, rows: float) -> str:
-    """The smallest larger machine that holds so many rows a weight update, as a hint; "" where none does."""
+    """A larger machine that holds so many rows a weight update, as a hint; "" where none is known to."""
     for ipus in powers(LARGEST_POD):
         if ipus > planner.topology.ipus and any(_holds(planner, rows, ipus, size) for size in powers(MOST_IPUS)):
-            return f"--pod {ipus}, the smallest that holds it"
+            return f"--pod {ipus} holds it"
     return ""
 
 

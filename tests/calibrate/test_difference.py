@@ -115,7 +115,7 @@ def test_another_podsim_and_an_old_answer_are_told(tmp_path: Path, answer: dict[
     assert causes(difference)["podsim"].old == "0.0.1"
     assert "podsim.prediction/0" in str(difference.notes[0])
     del old["inputs"]
-    assert any("does not name its inputs" in note for note in map(str, diff(tmp_path, old, answer).notes))
+    assert any("does not list its inputs" in note for note in map(str, diff(tmp_path, old, answer).notes))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_question_that_cannot_be_asked_again_is_a_note(
     new = copy.deepcopy(answer)
     slow(new, 2)
     new["inputs"]["flags"] = flags
-    assert "cannot be predicted again here" in str(diff(tmp_path, answer, new).notes[0])
+    assert "cannot be reproduced here" in str(diff(tmp_path, answer, new).notes[0])
 
 
 def test_members_of_lists_are_found_by_id(tmp_path: Path) -> None:
