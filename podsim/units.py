@@ -84,7 +84,7 @@ WHAT: Final = {
     "USD": "a price",
     "samples/s": "a throughput",
     "cycles": "a cycle count",
-    "B/cycle": "bytes a cycle",
+    "B/cycle": "bytes per cycle",
     "J": "an energy",
 }
 EXAMPLE: Final = {

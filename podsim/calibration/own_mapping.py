@@ -86,8 +86,8 @@ def mapping(split: Split, workload: Workload, topology: Topology, options: LogOp
         pool = [item for item in pool if item.ipus_per_replica == options.ipus_per_replica]
         if not pool:
             sizes = sorted({item.ipus_per_replica for item in workload.presets})
-            message = f"no published configuration of {workload.name} has {options.ipus_per_replica} IPUs a replica"
-            raise UnknownMapping(message, [f"{size} IPUs a replica" for size in sizes])
+            message = f"no published configuration of {workload.name} has {options.ipus_per_replica} IPUs per replica"
+            raise UnknownMapping(message, [f"{size} IPUs per replica" for size in sizes])
     exact = [item for item in pool if item.topology == topology.name and _states(item, split, workload)]
     if exact:
         return _only(_nearest(exact, split), split, workload)

@@ -40,7 +40,7 @@ def clock(runs: Sequence[Figures]) -> Clock:
     by_share, by_seconds = _spread([ratio - 1 for ratio in ratios]), _spread(tails_s)
     if by_share <= ALIKE and by_seconds > 2 * by_share and by_seconds > ALIKE:
         factor = round(fmean(ratios), 4)
-        text = f"normalised log: run_stop is {factor:g} × the last event in all {len(runs)} runs, undone in minutes"
+        text = f"normalised log: run_stop is {factor:g} × the last event in all {len(runs)} runs; minutes divided by it"
         return Clock(factor=factor, remark=text)
     if by_share <= ALIKE:
         return Clock(remark=f"run_stop comes {share}: runs of one length cannot tell a normalised log, kept")

@@ -138,7 +138,7 @@ def _until_passed(
     if last and last > global_batch:
         return last, ("no train_samples at its end: samples taken from the epoch_num of its last evaluation",)
     interval = evaluation_interval(benchmark, global_batch) or 0.0
-    note = f"neither train_samples nor epoch_num: {interval:,.0f} samples an evaluation, as the rules have it"
+    note = f"neither train_samples nor epoch_num: {interval:,.0f} samples per evaluation, as the rules have it"
     return interval * len(run.evaluations), (note,)
 
 

@@ -112,9 +112,12 @@ def _elsewhere(message: str, command: str) -> str:
         return ""
     name = match["word"].removeprefix("--").replace("-", "_")
     folders = [module.split(".")[2] for verb, (module, _) in verbs().items() if name in arguments(verb)]
-    having = [f"podsim {folder}" for folder in dict.fromkeys(folders) if folder in commands() and folder != command]
-    verb = "has" if len(having) == 1 else "have"
-    return f"unknown flag {match['word']}, which {' and '.join(having)} {verb}" if having else ""
+    having = [folder for folder in dict.fromkeys(folders) if folder in commands() and folder != command]
+    if not having:
+        return ""
+    *others, last = having
+    listed = f"podsim {', '.join(others)} and {last}" if others else f"podsim {last}"
+    return f"{command or 'podsim'} has no flag {match['word']}; {listed} {'have' if others else 'has'} it"
 
 
 def _suggestion(match: re.Match[str]) -> str:

@@ -12,6 +12,8 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "machine": ("--topology", "--machines"),
     "system": ("--topology", "--machines"),
     "machines": ("--topologies",),
+    "topology": ("--topologies", "--machines"),
+    "topologies": ("--machines",),
     "ipus": ("--pod",),
     "gpus": ("--pod",),
     "devices": ("--pod",),

@@ -45,6 +45,12 @@ class CoverFlags:
     "Who hands the document over."
 
     @property
+    def typed(self) -> str:
+        """The first of these flags on the command line; "" without any. One that a settings file sets is none."""
+        words = {word.partition("=")[0] for word in COMMAND.get()}
+        return next((flag for flag in ("--title", "--customer", "--date", "--author") if flag in words), "")
+
+    @property
     def cover(self) -> Cover:
         """What a document says of itself."""
         command = shlex.join(["podsim", *COMMAND.get()])
@@ -62,8 +68,15 @@ class ReportFlags(CoverFlags):
     def check(self, also: tuple[str, ...] = ()) -> None:
         """Raise InputError, before anything is computed, where the file cannot be what it is to be.
 
-        `also` are suffixes that this command knows beside those that all do.
+        So it does where a flag of a document is given and none is written. `also` are suffixes that this command knows
+        beside those that all do.
         """
+        if self.typed and (self.out is None or Path(self.out).suffix.lower() not in answer_file.WRITERS):
+            raise InputError(
+                f"{self.typed} is printed on a document, and this command writes none",
+                code="conflicting-flags",
+                hint=f"add -o answer.html, or omit {self.typed}",
+            )
         if self.out is None:
             return
         path = Path(self.out)

@@ -89,9 +89,9 @@ def _of_flags(workload: Workload, length: RunLength) -> Length:
         )
     if target is not None and law is None:
         raise InputError(
-            "--target-loss goes with --law",
+            "--target-loss needs --law, which says how many tokens reach a loss",
             code="conflicting-flags",
-            hint="--law chinchilla" if workload.decodes else "leave out --target-loss",
+            hint="--law chinchilla" if workload.decodes else "omit --target-loss: laws are of language models",
         )
     a_sample = _tokens_a_sample(workload, "--tokens" if law is None else "--law")
     if tokens is not None:

@@ -111,7 +111,8 @@ def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) 
     unknown = [change for change in changes if change.path not in known and change.path not in fitted]
     what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
     mine = [change for change in changes if change.path in known]
-    return what_if.apply(finish, Topology, mine, topology_faults, leaves=known)
+    result = what_if.apply(finish, Topology, mine, topology_faults, leaves=known)
+    return replace(result, value=topologies.with_economics(result.value, finish.value.economics.by_hand))
 
 
 def _is_fabric(path: Path) -> bool:

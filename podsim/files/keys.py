@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
 from podsim.model.note import AnswerNote
-from podsim.model.quantity import Key, Unit
+from podsim.model.quantity import NOT_IN_FILES, Key, Unit
 
 SUFFIXES: Final = {
     "s": "_s",
@@ -56,7 +56,8 @@ def unit_of(kind: Hashable) -> Unit | None:
 @cache
 def entries(cls: Hashable) -> Mapping[str, Entry]:
     """The keys of the table that fills `cls`, in declared order."""
-    return {entry.key: entry for entry in map(_entry, fields(cast(Any, cls)))}
+    in_files = (field for field in fields(cast(Any, cls)) if field.metadata != NOT_IN_FILES)
+    return {entry.key: entry for entry in map(_entry, in_files)}
 
 
 def _entry(field: Field[Any]) -> Entry:

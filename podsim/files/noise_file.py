@@ -24,7 +24,7 @@ NOTES: Final = {
     "a barrier shows the slowest IPU alone, so how much one IPU varies cannot be told from the logs",
     "host.jitter": "median over the submissions of what IPUs leave of the variance, for the slowest host of the run; "
     "the logs time blocks of 32 to 700 steps, so it is bounded as if steps varied independently",
-    "host.hiccup_every": "blocks a second and five deviations too long less those too short, by hours of server; "
+    "host.hiccup_every": "blocks per second and five deviations too long less those too short, by hours of server; "
     "a handful of events, so good to a factor of two; an IPU that straggles once looks the same in a log",
     "host.hiccup_size": "mean excess of the same blocks; what lasts less than a second is jitter here",
     "run.spread": "root mean square of step_spread over the submissions; holds the drift within a run too",

@@ -154,7 +154,7 @@ def _doubt(path: Path, status: os.stat_result) -> IgnoredFile | None:
     if foreign := _foreign(path, status):
         return foreign
     if hasattr(os, "geteuid") and status.st_mode & 0o022:
-        return IgnoredFile(path, "its group or others may write it", f"its owner may mend that: chmod go-w {path}")
+        return IgnoredFile(path, "its group or others may write it", f"its owner can change that: chmod go-w {path}")
     return None
 
 

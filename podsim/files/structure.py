@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -156,7 +156,11 @@ def _mapping_hook(kind: Any, converter: Converter) -> Any:
 
 
 def _class_hook(cls: Any, converter: Converter) -> Any:
-    names = {entry.name: override(rename=entry.key) for entry in entries(cls).values()}
+    keys = {entry.name: entry.key for entry in entries(cls).values()}
+    names = {
+        field.name: override(rename=keys[field.name]) if field.name in keys else override(omit=True)
+        for field in fields(cls)
+    }
     inner = make_dict_structure_fn(cls, converter, _cattrs_use_linecache=False, **names)  # type: ignore[arg-type]
 
     def hook(raw: object, _: Any) -> Any:

@@ -147,10 +147,12 @@ def finish(parts: Parts) -> Document[Topology]:
     chip = parts.tables.get("chip")
     if isinstance(chip, str):
         parts = _with_chip(parts, chip)
-    content, faults = repr(parts.tables), list[Fault]()
+    own = _economics_of_user(parts)
+    content, faults = repr((parts.tables, own)), list[Fault]()
     value = _MACHINES.get(content)
     if value is None:
         value, faults = structure(parts.tables, Topology, topology_faults)
+        value = value and with_economics(value, own)
     if value is None or parts.faults:
         if parts.base:
             finish(parts.base)
@@ -163,6 +165,23 @@ def finish(parts: Parts) -> Document[Topology]:
         provenance=parts.provenance,
         warnings=parts.warnings,
     )
+
+
+def with_economics(value: Topology, by_hand: tuple[str, ...]) -> Topology:
+    """The machine whose price or power is stated by hand, by the keys of its economics."""
+    if by_hand == value.economics.by_hand:
+        return value
+    return replace(value, economics=replace(value.economics, by_hand=by_hand))
+
+
+def _economics_of_user(parts: Parts) -> tuple[str, ...]:
+    """Keys of `[economics]` that a file of the user's states, above the first that podsim ships."""
+    result: set[str] = set()
+    layer: Parts | None = parts
+    while layer is not None and own_name(layer.loaded.path):
+        result |= set(layer.own.get("economics", {}))
+        layer = layer.base
+    return tuple(sorted(result))
 
 
 def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:

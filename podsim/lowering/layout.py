@@ -22,7 +22,7 @@ def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) 
     most = most_ipus(workload)
     if ipus > most:
         raise InputError(
-            f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs a replica",
+            f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs per replica",
             code="mapping-does-not-divide",
             hint=f"at most --ipus-per-replica {2 ** (most.bit_length() - 1)}",
         )
@@ -38,7 +38,7 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
     if ipus % (least := configuration.tensor_shards):
         raise InputError(
-            f"configuration {configuration.name} needs a multiple of {least} IPUs per replica, not {ipus}",
+            f"configuration {configuration.name} needs a multiple of {least} IPUs per replica; {ipus} is not one",
             code="mapping-does-not-divide",
             hint=f"--ipus-per-replica {least} or more, on --pod {least} or more",
         )

@@ -89,7 +89,9 @@ CHANGES = Argument(
 )
 PARAMETERS = file("parameters", "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE.")
 FAULTS = texts(
-    "faults", "Broken parts, repeatable: link:ipu4-ipu6=down, ipu:17=0.8, machine:5=lost.", "KIND:NAME=STATE"
+    "faults",
+    "Broken parts, repeatable: link:ipu4-ipu6=down, ipu:17=0.8 (80 % speed), machine:5=lost.",
+    "KIND:NAME=STATE",
 )
 # How its work is split.
 REPLICAS = count("replicas", "Copies of the model (data parallelism).")
@@ -158,9 +160,7 @@ STEPS = from_zero(
     default=0,
     multiples=True,
 )
-NOISE_SCALE = number(
-    "noise_scale", "Make every delay X times as long, with --steps [default: 1].", 1000.0, open_low=False
-)
+NOISE_SCALE = number("noise_scale", "Scale the random delays of --steps by X [default: 1].", 1000.0, open_low=False)
 ON_PROGRESS = Argument(
     name="on_progress", kind=ArgumentKind.CALLBACK, help="Called with how much is done, and of how much."
 )
@@ -191,7 +191,7 @@ USE = share(
     why="0.8 is 80 %",
 )
 KWH_PRICE = number(
-    "kwh_price", "Price of a kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD", metavar="USD"
+    "kwh_price", "Price per kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD", metavar="USD"
 )
 PUE = number(
     "pue",
@@ -213,7 +213,11 @@ RENT_PER_IPU_HOUR = number(
     "rent_per_ipu_hour", "Rent per IPU-hour, for machines of any size.", 1e6, unit="USD", metavar="USD"
 )
 AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
-CURRENCY = word("currency", "Show money, and read it in flags, at your rate to the US dollar: EUR=0.92.", "CODE=RATE")
+CURRENCY = word(
+    "currency",
+    "Amounts on screen and in flags are in this currency; RATE is its units per US dollar: EUR=0.92.",
+    "CODE=RATE",
+)
 MONEY = (
     PRICES,
     MACHINE_PRICE,
@@ -243,7 +247,11 @@ BUDGET = quantity(
     metavar="USD",
 )
 MAX_POWER = quantity(
-    "max_power", "W", "Highest power in use of machine and hosts, upper end of 90 %: 100kW.", "100 kW", metavar="POWER"
+    "max_power",
+    "W",
+    "Highest power of machine and hosts in use, by the upper end of the 90 % interval: 100kW.",
+    "100 kW",
+    metavar="POWER",
 )
 CONFIDENCE = share(
     "confidence", "Confidence of meeting the time, from 0.5 to 0.99 [default: 0.9].", 0.5, 0.99, why=FEW_SCORES
@@ -302,7 +310,7 @@ BATCH = count("batch", "Rows that a replica answers together.", high=65_536, def
 BATCHES = Argument(
     name="batches",
     kind=ArgumentKind.SIZES,
-    help="Compare batches too: 1..64 doubles, 1,8,32 lists.",
+    help="Compare batch sizes too: 1..64 (every doubling) or a list 1,8,32.",
     low=1,
     high=BATCH.high,
     example='"1..64"',

@@ -153,14 +153,14 @@ class Chip:
 
     @property
     def sram_bytes_per_s(self) -> float:
-        """Data-side SRAM bandwidth of the chip [B/s]: as stated, else loads and stores a cycle x tiles x clock."""
+        """Data-side SRAM bandwidth of the chip [B/s]: as stated, else loads and stores per cycle x tiles x clock."""
         if self.sram.bandwidth_bytes_per_s is not None:
             return self.sram.bandwidth_bytes_per_s
         return (self.sram.load_bytes_per_cycle + self.sram.store_bytes_per_cycle) * self.tiles * self.clock_hz
 
     @property
     def exchange_bytes_per_s(self) -> float:
-        """Exchange bandwidth of the whole chip [B/s]: as stated, else receive bytes a cycle x tiles x clock."""
+        """Exchange bandwidth of the whole chip [B/s]: as stated, else receive bytes per cycle x tiles x clock."""
         if self.exchange.bandwidth_bytes_per_s is not None:
             return self.exchange.bandwidth_bytes_per_s
         return self.exchange.receive_bytes_per_cycle * self.tiles * self.clock_hz

@@ -118,7 +118,7 @@ class Decoding:
     under_way: int  # batches of a replica
 
     def with_prompts(self, requests_per_s: float) -> float:
-        """Tokens a second where that many prompts are read as well."""
+        """Tokens per second where that many prompts are read as well."""
         return requests_per_s * self.generated
 
     def slower(self, factor: float) -> "Decoding":
@@ -133,7 +133,7 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """Tokens as generated, and tokens a second where the prompts of all of them are read as well."""
+    """Tokens as generated, and tokens per second where the prompts of all of them are read as well."""
 
     decoding: Decoding
     tokens_per_s_with_prompts: float
@@ -194,7 +194,7 @@ class InferenceReport(Displayable):
 
     @property
     def capacity_samples_per_s(self) -> float:
-        """Samples a second at the capacity [1/s]."""
+        """Samples per second at the capacity [1/s]."""
         return self.capacity_per_s.value * self.samples_per_row
 
     @property

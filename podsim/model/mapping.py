@@ -35,7 +35,7 @@ class Mapping:
     memory_lowered: bool = False  # available-memory proportion of `configuration` is below the default so that it fits
 
     def at(self, accumulation: int) -> "Mapping":
-        """The same with so many micro-batches a step; `dataclasses.replace` takes several times as long."""
+        """The same with so many micro-batches per step; `dataclasses.replace` takes several times as long."""
         return Mapping(
             replicas=self.replicas,
             ipus_per_replica=self.ipus_per_replica,

@@ -113,7 +113,7 @@ class FreeParameters:
 
 STRETCH: Final = Parameter(
     name="program.stretch",
-    words="program time",
+    words="tile program time",
     meaning="time of a whole program over its operators' plans; prior: GEMM phases measure 1.02 of their schedule",
     prior=1.05,
     prior_error=0.1,
@@ -124,7 +124,7 @@ STRETCH: Final = Parameter(
     "operators",
     parts=PROGRAM,
     software=True,
-    label="programs",
+    label="tile programs",
     users=("podsim.model.machine",),
     evidence="steps of all published runs",
 )
@@ -176,7 +176,7 @@ FITTED_PARAMETERS: Final = (
 """What every fit moves besides the cost of sharded state; releases but the newest have a stretch of their own."""
 WEIGHT: Final = Parameter(
     name="sharding.weight",
-    words="sharding time per weight",
+    words="sharding time per million weights",
     meaning="time for each million weights of an IPU whose optimizer state replicas share: the order of shards and "
     "back",
     unit="s",

@@ -240,7 +240,7 @@ class Prediction(Displayable):
 
     @property
     def tokens_per_s(self) -> Estimate | None:
-        """Tokens a second inside training, of a language model."""
+        """Tokens per second inside training, of a language model."""
         if self.global_batch_tokens is None:
             return None
         step = self.step_s

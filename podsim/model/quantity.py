@@ -32,6 +32,9 @@ class Key:
     name: str
 
 
+NOT_IN_FILES: Final = {"file": False}
+"""Metadata of a field that no file states: what reads a file fills it."""
+
 Seconds = Annotated[float, Unit("s", positive=False)]
 Hertz = Annotated[float, Unit("Hz")]
 Bytes = Annotated[float, Unit("B")]

@@ -13,7 +13,7 @@ MOST_COMBINED = 64
 class Mode(StrEnum):
     """Which question a row answers."""
 
-    TRAIN = "train"  # samples a second, or the time of a run
+    TRAIN = "train"  # samples per second, or the time of a run
     INFER = "infer"
     LATENCY = "latency"  # of one batch, where so many clients ask again at once
     TILES = "tiles"  # a program without a network, which the tile model predicts by itself

@@ -131,7 +131,7 @@ class SamplerReport(Displayable):
 
     @property
     def samples_per_s(self) -> float:
-        """Rounds of all samples a second: a sampler that runs once finishes so many samples."""
+        """Rounds of all samples per second: a sampler that runs once finishes so many samples."""
         return self.samples * self.rounds / self.run_s
 
     @property

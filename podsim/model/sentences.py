@@ -11,6 +11,7 @@ from typing import Final
 from podsim.model.note_code import NoteCode
 from podsim.units import count_text
 
+LEAST_LONGER: Final = 5e-4  # share of a time below which it is no longer
 SET_ANOTHER: Final = "set another with --global-batch"
 COSTS: Final = (
     "no run with SDK {sdk} is published: software overheads are {factor:.3g} × those of {like} (± {error:.0f%}), the "
@@ -148,9 +149,11 @@ def _state_storage(
 
 
 def _memory_lowered(proportion: float, default: float, ipu: int, fraction: float, longer: float, serves: bool) -> str:
+    each = "batches" if serves else "steps"
+    cost = f"{each} take {100 * longer:.1f} % longer" if longer >= LEAST_LONGER else f"{each} take no longer"
     return (
-        f"available-memory proportion {proportion:g} instead of the default {default} (IPU {ipu} of a replica would "
-        f"need {100 * fraction:.0f} % of its SRAM): {'batches' if serves else 'steps'} {100 * longer:.1f} % longer"
+        f"available-memory proportion {proportion:g} instead of the default {default}, with which IPU {ipu} of a "
+        f"replica would need {100 * fraction:.0f} % of its SRAM; {cost}"
     )
 
 

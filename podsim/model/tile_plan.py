@@ -11,8 +11,8 @@ MULTIPLY = "multiply"
 class Cohort:
     """Tiles that do identical work in one superstep; bytes and cycles are those of one tile.
 
-    `receive_bytes` counts what arrives at a port of 4 B a cycle; `shared_receive_bytes` what two neighbouring tiles
-    take off one bus together at 8 B a cycle. A multicast counts once at its sender.
+    `receive_bytes` counts what arrives at a port of 4 B per cycle; `shared_receive_bytes` what two neighbouring tiles
+    take off one bus together at 8 B per cycle. A multicast counts once at its sender.
     """
 
     tiles: int

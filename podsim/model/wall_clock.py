@@ -34,7 +34,7 @@ class UnitTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTimes:
-    """What lies before the first step: seconds an operator compiled, seconds a byte of state, the load of a program.
+    """What lies before the first step: seconds per operator compiled, seconds per byte of state, the load of a program.
 
     `frameworks` are those whose compile times it was fitted to.
     """

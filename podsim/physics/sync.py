@@ -8,8 +8,8 @@ SYNC_HOP_S = 15e-9  # sync between chips, a hop (hot-chips-33, slide 15)
 COLLECTIVE_STEP_S = 4e-6
 """One step of a collective inside a program, beyond latency and bytes: barriers, code that adds up what has come.
 
-Derived: data-parallel SchNet on 2 to 32 Bow IPUs leaves 1 to 6 us a step (hydronet-gnn, strong_scaling.ipynb, cell 23);
-sums of one value a tile over 16 IPUs take 3.6 to 14.5 us in all (jia-2019, tables 4.16 and 4.17, Mk1).
+Derived: data-parallel SchNet on 2 to 32 Bow IPUs leaves 1 to 6 us per step (hydronet-gnn, strong_scaling.ipynb,
+cell 23); sums of one value per tile over 16 IPUs take 3.6 to 14.5 us in all (jia-2019, tables 4.16 and 4.17, Mk1).
 """
 
 

@@ -49,7 +49,7 @@ def _away(preset: Preset, topology: Topology) -> tuple[bool, float, bool]:
 
 
 def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
-    """Micro-batches a step nearest to a batch, and whether they come near enough to it to keep its recipe."""
+    """Micro-batches per step nearest to a batch, and whether they come near enough to it to keep its recipe."""
     nearest = max(1, round(batch / rows_samples))
     return nearest, abs(nearest * rows_samples / batch - 1) <= ROUNDING_DOUBT
 

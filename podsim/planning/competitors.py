@@ -62,10 +62,10 @@ def names(against: str | Sequence[str] | None) -> tuple[str, ...]:
         if not comparator_machines.names_comparator(name):
             known = ", ".join(comparator_machines.machines())
             raise InputError(
-                f"{name[:60]} is no machine without IPUs, which --against compares with",
+                f"--against takes machines without IPUs that podsim knows; {name[:60]} is not one",
                 code="unknown-topology",
                 context=(f"known: {known}",),
-                hint=f"{HINT}: machines of IPUs are candidates of their own",
+                hint=f"{HINT}; IPU machines are candidates: --machines",
             )
         machine, chips = comparator_machines.name_and_count(name, "--against ")
         comparator_machines.count(comparator_machines.machine(machine), chips, f"--against {machine}:")

@@ -179,7 +179,7 @@ class Search:
         return 1.0 if mapping.ipus_per_replica in self._published_sizes() else 1 + UNPROVEN
 
     def _sizes(self) -> tuple[list[int], list[int]]:
-        """IPUs a replica to search: up to twice what was published, and the rest in case none of those fits."""
+        """IPUs per replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.constraints.ipus_per_replica:
             return [self.constraints.ipus_per_replica], []
         legal = powers(min(self.ipus, MOST_IPUS))
@@ -258,7 +258,7 @@ class Search:
     def _fewer(self, accumulations: list[int], mapping: Mapping, memory: MemoryFit) -> list[int]:
         """Accumulations to try where the most do not fit: a batch of phases lies in streaming memory; else none."""
         most = max(accumulations)
-        stuck = mapping.schedule is not Schedule.PHASED or memory.fraction > 1 or most == 1
+        stuck = mapping.schedule is not Schedule.PHASED or memory.streaming_fraction <= 1 or most == 1
         if stuck or self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
             return []
         self.rejected["do not fit in streaming memory"] += 1

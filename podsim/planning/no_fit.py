@@ -97,7 +97,7 @@ def _pod_that_fits(planner: MappingBuilder, mapping: Mapping) -> str:
 
 
 def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
-    """The nearest mapping that fits: a smaller micro-batch, else more IPUs a replica."""
+    """The nearest mapping that fits: a smaller micro-batch, else more IPUs per replica."""
     if mapping.schedule is Schedule.PHASED:
         return _larger_machine(planner, mapping)
     smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
@@ -119,7 +119,7 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
                 f"{100 * memory.fraction:.0f} % of SRAM in use; without these flags podsim chooses the mapping"
             )
     return _one_stage_at_a_time(planner, mapping) or (
-        f"no number of IPUs a replica up to {MOST_IPUS} holds it; {_less(planner, mapping)}"
+        f"no number of IPUs per replica up to {MOST_IPUS} holds it; {_less(planner, mapping)}"
     )
 
 
@@ -175,7 +175,7 @@ def _less(planner: MappingBuilder, mapping: Mapping) -> str:
 
 
 def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
-    """The smallest machine that holds so many rows a weight update, and how; "" where none does."""
+    """The smallest machine that holds so many rows per weight update, and how; "" where none does."""
     for ipus, size, micro_batch in _machines(planner.topology.ipus, mapping):
         replicas = ipus // size
         count = max(1, round(rows / (micro_batch * replicas)))
@@ -194,7 +194,7 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
 
 
 def larger_pod(planner: MappingBuilder, rows: float) -> str:
-    """A larger machine that holds so many rows a weight update, as a hint; "" where none is known to."""
+    """A larger machine that holds so many rows per weight update, as a hint; "" where none is known to."""
     for ipus in powers(LARGEST_POD):
         if ipus > planner.topology.ipus and any(_holds(planner, rows, ipus, size) for size in powers(MOST_IPUS)):
             return f"--pod {ipus} holds it"

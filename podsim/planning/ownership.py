@@ -70,13 +70,19 @@ class OwnershipTerms:
     ) -> MachineOwnership:
         """What a machine of IPUs costs, and draws in a step of that activity, or typically where none is given.
 
-        `changed` where its price or power was set by hand; a power that was comes with no activity.
+        `changed` where its price or power was set by hand, as that of a file of the user's is; a power that was comes
+        with no activity.
         """
+        by_hand = topology.economics.by_hand
+        priced, stated = changed or "machine_price" in by_hand, "machine_power" in by_hand
+        drawn_for = None if stated else activity
         return MachineOwnership(
             capital=counting.capital(
-                topology, hosts, self.prices, changed=changed, machine_usd=self.machine_usd, currency=self.currency
+                topology, hosts, self.prices, changed=priced, machine_usd=self.machine_usd, currency=self.currency
             ),
-            draw=counting.draw(topology, hosts, self.prices, changed=changed and activity is None, activity=activity),
+            draw=counting.draw(
+                topology, hosts, self.prices, changed=stated or (changed and activity is None), activity=drawn_for
+            ),
             ipus=topology.ipus,
             hosts=hosts,
         )

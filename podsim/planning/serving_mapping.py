@@ -376,9 +376,9 @@ def _does_not_fit(
     if content.streaming_bytes_per_ipu > content.streaming_capacity_bytes_per_ipu:
         needed, there = content.streaming_bytes_per_ipu / 1e9, content.streaming_capacity_bytes_per_ipu / 1e9
         context.append(
-            f"streaming memory: {needed:.1f} GB an IPU are needed, {there:.1f} GB are there"
+            f"streaming memory: {needed:.1f} GB per IPU are needed, {there:.1f} GB are there"
             if there
-            else f"{needed:.1f} GB an IPU would be in streaming memory; {case.machine.topology.name} has none"
+            else f"{needed:.1f} GB per IPU would be in streaming memory; {case.machine.topology.name} has none"
         )
     hint = _remedy(case, constraints, mapping, batch) if advise else ""
     return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)

@@ -398,7 +398,7 @@ def _mfu(question: TrainingCase, mapping: Mapping, step_s: float) -> float:
 
 
 def _rate(beat: RunPace, step_s: Estimate) -> Estimate:
-    """True samples a second inside training."""
+    """True samples per second inside training."""
     each = beat.samples_per_step
     return Estimate(
         value=each / step_s.value,
@@ -437,6 +437,20 @@ NAMES = {
 }
 
 
+PER_UPDATE: Final = frozenset(
+    (
+        Part.ALL_REDUCE,
+        Part.COLLECTIVE_STEPS,
+        Part.RACK_STEPS,
+        Part.WEIGHT_UPDATE,
+        Part.SHARDING,
+        Part.BUBBLE,
+        Part.HOST_STEP,
+    )
+)
+"""Parts of a step that a weight update takes once, however many micro-batches it has."""
+
+
 def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, choice: Choice) -> str:
     """Whether a larger global batch is faster, where a step is not limited by compute; "" where none was searched.
 
@@ -452,6 +466,8 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
     if best_s < first_s * (1 - LEAST_FASTER) and memory.fit(question.workload, best, question.machine.topology).fits:
         less = 100 * (1 - best_s / first_s)
         return f"; a larger global batch is faster: {best.global_batch:,} takes {less:.0f} % less time"
+    if largest not in PER_UPDATE:
+        return ""
     return f"; a global batch above {mapping.global_batch:,} would amortize it but need more samples to converge"
 
 

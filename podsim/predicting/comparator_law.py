@@ -79,7 +79,7 @@ def evaluations(benchmark: Benchmark, samples: float, global_batch: int) -> int:
 
 
 def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
-    """The global batch that publications suggest: interpolated in log, a whole number of samples a chip (Eq. 54).
+    """The global batch that publications suggest: interpolated in log, a whole number of samples per chip (Eq. 54).
 
     Below the smallest size a chip keeps its samples; above the largest this is the least that is worth a try.
     """
@@ -99,7 +99,7 @@ def whole(samples: float, chips: int) -> int:
 
 
 def beyond(law: ScalingLaw, chips: int, global_batch: int) -> float:
-    """The factor by which chips or samples a chip leave what was published."""
+    """The factor by which chips or samples per chip leave what was published."""
     mine = global_batch / chips
     return max(chips / law.largest, law.smallest / chips, mine / law.most_each, law.least_each / mine, 1.0)
 
@@ -208,7 +208,7 @@ def _batch(question: ComparatorCase, law: ScalingLaw) -> int:
 def _default_global_batch(question: ComparatorCase, law: ScalingLaw) -> int:
     """The usual global batch; beyond the largest size published the one that trains soonest, as submitters choose it.
 
-    No smaller than the largest published, no more samples a chip than there (Eq. 54).
+    No smaller than the largest published, no more samples per chip than there (Eq. 54).
     """
     chips, sizes = question.chips, law.sizes
     least, most = usual_global_batch(sizes, chips), max(sizes)

@@ -20,7 +20,7 @@ NO_OVERHEAD = Overhead(startup_s=0, graph_switch_s=0, first_evaluation_s=0, each
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPace:
-    """What repeats in a run: seconds a step and an evaluation, samples a step, and the rules."""
+    """What repeats in a run: seconds per step and an evaluation, samples per step, and the rules."""
 
     step_s: float
     evaluation_s: float

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from podsim import units
 from podsim.errors import InputError
 from podsim.files import find, inputs
 from podsim.files.contents import text_of
@@ -13,6 +15,7 @@ from podsim.report import numbers
 from podsim.report.doc import Doc, Note, Tone
 from podsim.report.handout import Handout, with_title
 
+BIT_RATE: Final = re.compile(r"(?<=[\d ])[kMGT]?i?bit/s")
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
 OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
@@ -95,17 +98,18 @@ def _changes() -> Iterator[Note]:
         return
     texts = [_change(ledger, text) for text in _texts(ledger.flags.get("set", ()))]
     if texts:
-        yield Note(_of_case(ledger, "; ".join(texts), "unchanged"), "What-if", Tone.WARNING)
+        yield Note(_of_case(ledger, texts), "What-if", Tone.WARNING)
     if faults := _texts(ledger.flags.get("fault", ())):
-        yield Note(_of_case(ledger, "; ".join(faults), "healthy"), "Faults", Tone.WARNING)
+        yield Note(_of_case(ledger, faults), "Faults", Tone.WARNING)
     overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
     if overrides:
         yield Note(" ".join(overrides), "Override", Tone.WARNING)
 
 
-def _of_case(ledger: inputs.Ledger, text: str, others: str) -> str:
-    """What differs, and that it does so in one case where several are compared."""
-    return f"{text}, in one case; the others are {others}" if ledger.verb == ONE_CASE else text
+def _of_case(ledger: inputs.Ledger, texts: Sequence[str]) -> str:
+    """What differs, and that it does so in one alternative where several are compared."""
+    each = "each in one alternative" if len(texts) > 1 else "in one alternative"
+    return f"{'; '.join(texts)}, {each}" if ledger.verb == ONE_CASE else "; ".join(texts)
 
 
 def _texts(value: object) -> list[str]:
@@ -115,8 +119,16 @@ def _texts(value: object) -> list[str]:
 def _change(ledger: inputs.Ledger, text: str) -> str:
     path, _, given = (part.strip() for part in text.partition("="))
     new, old = ledger.replaced.get(path, (given.strip("\"'"), ""))
-    change = f"{path} {new} (was {old})" if old and old != new else f"{path} {new}"
+    change = f"{path} {new} (was {_in_bits(old, new)})" if old and old != new else f"{path} {new}"
     return numbers.with_micro(change)
+
+
+def _in_bits(old: str, new: str) -> str:
+    """The value of before in bits a second where the new one is: "100 Gbit/s" for "12.5 GB/s"."""
+    unit = BIT_RATE.search(new)
+    if unit is None or not old.endswith("B/s"):
+        return old
+    return f"{numbers.short(units.parse(old, 'B/s') / units.parse(f'1 {unit[0]}', 'B/s'), 4)} {unit[0]}"
 
 
 def _flag(name: str, value: object) -> str:

@@ -245,7 +245,14 @@ def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
     for at in nearest[:missing]:
         whole[at] += 1
     texts = zip(fractions, whole, strict=True)
-    return [percent(share if not unit else unit / 100 / 10**decimals, decimals) for share, unit in texts]
+    return [_share_text(share, unit / 100 / 10**decimals, decimals) for share, unit in texts]
+
+
+def _share_text(share: float, rounded: float, decimals: int) -> str:
+    """A share of a whole by its rounded percentage; one that rounds to nothing or to all is marked as more or less."""
+    if rounded == 1 and share < 1 - 1e-9:
+        return f"> {with_decimals(100 - 10**-decimals, decimals)} %"
+    return percent(rounded or share, decimals)
 
 
 def round_up(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:

@@ -127,7 +127,7 @@ def block_cycles(amp: AmpVertex, field: Array, *, zeroing: bool) -> Array:
 def one_by_one(amp: AmpVertex, field: Array, channels_in: Array, channels_out: Array, groups: Array) -> Array:
     """Tile cycles of the 1 x 1 vertex: `field` rows, channels padded to full blocks.
 
-    About 4 cycles a row and block of half operands plus 90 to 95 a block. Source: poplibs
+    About 4 cycles per row and block of half operands plus 90 to 95 a block. Source: poplibs
     getConvPartial1x1SupervisorCycleEstimate; 402 cycles measured for 16 rows on Bow, 399 here.
     """
     blocks_in = up(channels_in, amp.in_group)

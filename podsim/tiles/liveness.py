@@ -51,7 +51,7 @@ Signature = tuple[tuple[int, ...], ...]
 class Segment:
     """What runs from one checkpoint to the next: operators with their units, which are held so that ids stay theirs.
 
-    The signature has the number of each operator and the elements a row alive in each of its passes: segments of the
+    The signature has the number of each operator and the elements per row alive in each of its passes: segments of the
     same signature hold the same.
     """
 

@@ -98,7 +98,7 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[EvaluatedCuts]
         if least <= limit:
             return evaluated, limit
     raise Infeasible(
-        f"no split over {request.chip.tiles} tiles fits {limit:,.0f} B a tile; the least is {least:,.0f} B",
+        f"no split over {request.chip.tiles} tiles fits {limit:,.0f} B per tile; the least is {least:,.0f} B",
         code="operator-does-not-fit",
         hint=("raise the available memory, or " if least <= request.chip.sram.bytes_per_tile else "")
         + "cut the operator into smaller ones",

@@ -131,7 +131,7 @@ def _rejection(item: _Layout, least: Cycles, around: float, size: int, chip: Chi
     needed = _bytes(values, made, size)
     why = slower(cycles, least)
     if needed > chip.sram.bytes_per_tile:
-        why = f"{needed:,.0f} B a tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
+        why = f"{needed:,.0f} B per tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
     return RejectedPlan(
         splits={"elements": values.tiles, "sources": values.sources},
         cycles=cycles.total + around,

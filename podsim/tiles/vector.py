@@ -101,7 +101,7 @@ OPERATIONS: Final = {
     "uniform": Operation(4, 4, 24, 24, reads=0, flop=0),
     "normal": Operation(4, 4, 24, 24, reads=0, flop=0),
 }
-"""By name. A bias or mask is one vector that all rows share; a cast is bound by its store; a copy moves 8 B a cycle."""
+"""By name. A bias or mask is one vector that all rows share; a cast is bound by its store; a copy moves 8 B/cycle."""
 
 HAND_WRITTEN_OVERHEAD = 20  # cycles a thread, as a vertex with a scalar operand (poplibs)
 

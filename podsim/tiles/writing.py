@@ -174,7 +174,7 @@ def _rival(way: EvaluatedCuts, at: int, best: float, limit_bytes: float, request
     cycles, sram = float(way.cycles[at]), float(way.sram_bytes[at])
     why = f"{cycles - best:,.0f} cycles more{'' if request.price_copies else ' before copies'}"
     if sram > limit_bytes:
-        why = f"{sram:,.0f} B a tile do not fit {limit_bytes:,.0f} B"
+        why = f"{sram:,.0f} B per tile do not fit {limit_bytes:,.0f} B"
     return RejectedPlan(
         splits=_splits_by_name(way, at),
         cycles=in_full(way, at, request),

@@ -152,7 +152,7 @@ def test_a_file_that_others_may_write_is_ignored_and_told(mode, folders, api, ca
     path.chmod(mode)
     assert asked(api)["seed"] == 2
     assert capsys.readouterr().err.splitlines()[0] == (
-        f"warning: {path} is ignored: its group or others may write it; its owner may mend that: chmod go-w {path}"
+        f"warning: {path} is ignored: its group or others may write it; its owner can change that: chmod go-w {path}"
     )
 
 

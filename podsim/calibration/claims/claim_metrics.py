@@ -112,7 +112,7 @@ def sampling(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimV
 
 
 def throughput_ratio(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
-    """Predicted samples a second over those of so many of the baseline's chips."""
+    """Predicted samples per second over those of so many of the baseline's chips."""
     rate = environment.rate(part)
     row = environment.rival(part)
     if row.samples_per_s is None:
@@ -122,13 +122,13 @@ def throughput_ratio(_claim: Claim, part: ClaimPart, environment: Environment) -
 
 
 def scaling(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
-    """Predicted samples a second over those of a smaller machine."""
+    """Predicted samples per second over those of a smaller machine."""
     large, small = (environment.rate(part, machine=name) for name in (part.machine, part.machine_before))
     return ClaimValue(value=large / small, basis=f"podsim {small:,.0f} and {large:,.0f} samples/s")
 
 
 def software_speedup(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
-    """Predicted samples a second under one SDK over those under an earlier one."""
+    """Predicted samples per second under one SDK over those under an earlier one."""
     after, before = (environment.rate(part, sdk=name) for name in (part.sdk, part.sdk_before))
     logged = {point.sdk for point in environment.points}
     silent = [name for name in (part.sdk_before, part.sdk) if name not in logged]
@@ -187,7 +187,7 @@ def host_servers(_claim: Claim, part: ClaimPart, environment: Environment) -> Cl
     """Servers of the published mapping, or of the plan where none is named."""
     answer = environment.ask(part)
     worth = Worth.DEFINITION if part.preset else Worth.INDEPENDENT
-    return ClaimValue(value=float(answer.hosts), worth=worth, basis=f"{answer.ipus // answer.hosts} IPUs a server")
+    return ClaimValue(value=float(answer.hosts), worth=worth, basis=f"{answer.ipus // answer.hosts} IPUs per server")
 
 
 def ipus(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:

@@ -95,7 +95,7 @@ class Environment:
         )
 
     def rate(self, part: ClaimPart, *, machine: str = "", sdk: str | None = None) -> float:
-        """Predicted samples a second; without a run length, of a run of any length."""
+        """Predicted samples per second; without a run length, of a run of any length."""
         try:
             prediction = self.ask(part, machine=machine, sdk=sdk)
         except MissingParameter:

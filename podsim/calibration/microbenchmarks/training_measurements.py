@@ -15,7 +15,7 @@ CONFORMER: Final = "^Conformer$"
 ANCHOR: Final = "pod4"
 ANCHOR_CHIP: Final = "gc200"
 WHOLE: Final = "a whole model: podsim validate --published"
-IPUS_PER_REPLICA: Final = 4  # graphcore-examples, speech/wenet_conformer: one pipeline of 4 IPUs a replica
+IPUS_PER_REPLICA: Final = 4  # graphcore-examples, speech/wenet_conformer: one pipeline of 4 IPUs per replica
 STAGES: Final = 4
 
 

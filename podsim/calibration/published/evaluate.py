@@ -143,9 +143,9 @@ def _serving_flags(reading: RowReading) -> dict[str, Any]:
 
 
 def _per_sample(row: Microbenchmark) -> float:
-    """What turns samples a second into the unit of the row."""
+    """What turns samples per second into the unit of the row."""
     if row.unit not in RATES:
-        raise MissingParameter(f'nothing turns samples a second into "{row.unit}"')
+        raise MissingParameter(f'nothing turns samples per second into "{row.unit}"')
     return 1.0
 
 

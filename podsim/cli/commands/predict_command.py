@@ -106,7 +106,7 @@ def predict(
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Predict a training run: time to train, where a step goes, what limits it, and how sure the answer is.
+    """Predict a training run: time to train, where the time of a step goes, what limits it, and how sure the answer is.
 
     Parameters
     ----------

@@ -26,5 +26,11 @@ def of_several(answers: Mapping[str, Sequence[AnswerNote]], *, verbose: bool = F
     caveats = dict.fromkeys(note for assumptions in answers.values() for note in assumptions if note.caveat)
     for note in () if verbose else caveats:
         names = [name for name, assumptions in answers.items() if note in assumptions]
-        text = str(note) if len(names) == len(answers) else f"{note} ({', '.join(names)})"
+        text = str(note) if len(names) == len(answers) else _about(names, str(note))
         yield Note(text, LABEL, Tone.WARNING)
+
+
+def _about(names: Sequence[str], text: str) -> str:
+    """A caveat after the names of those that it is about: "chip.clock=2x: price and power …"."""
+    follows = text[:1].lower() + text[1:] if text[1:2].islower() else text
+    return f"{', '.join(names)}: {follows}"

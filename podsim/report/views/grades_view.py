@@ -53,7 +53,10 @@ def short_grade(estimate: Estimate) -> str:
 
 
 def evidence(p: Prediction) -> str:
-    """Shares of the time by evidence, "43 % of the time to train within calibration, 57 % assumed"; "" without any."""
+    """Shares of the time by evidence: "within calibration for 43 % of the time to train, assumed for 57 %".
+
+    "" where no share is known.
+    """
     if not p.grades.shares:
         return ""
     beyond = p.grades.figures["step"].beyond
@@ -64,10 +67,8 @@ def evidence(p: Prediction) -> str:
     if len(words) == 1:
         return words[0]
     whole = "time to train" if p.has_length else "step"
-    first, *rest = (
-        f"{share} {each}" for share, each in zip([f"{shares[0]} of the {whole}", *shares[1:]], words, strict=True)
-    )
-    return ", ".join((first, *rest))
+    of_whole = [f"{shares[0]} of the {whole}", *shares[1:]]
+    return ", ".join(f"{each} for {share}" for each, share in zip(words, of_whole, strict=True))
 
 
 def is_calibrated(p: Prediction) -> bool:

@@ -33,7 +33,7 @@ def skew_notes(p: Prediction) -> Iterator[Note]:
     mean_s, run_s = p.time_to_train_s.value, p.run.total_s
     if mean_s > run_s * (1 + WORTH_SAYING) and not numbers.is_coarse(p.time_to_train_s):
         yield Note(
-            f"the time above is the mean over runs; a run of the samples shown takes {numbers.time(run_s)}, "
-            "and by that mappings are ranked",
+            f"the time to train is the mean over runs of uncertain length; a run of the samples shown takes "
+            f"{numbers.time(run_s)}, which ranks mappings",
             "Mean",
         )

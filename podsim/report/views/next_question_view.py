@@ -19,6 +19,11 @@ ONLY_PREDICTED: Final = frozenset(("steps", "noise_scale"))
 COMPARE_FLAGS: Final = frozenset(("workload", "pod", "topology", "set"))
 """Flags of a what-if that `podsim compare` answers beside the machine unchanged."""
 POSITIONAL: Final = "workload"
+OF_LENGTH: Final = ("tokens", "samples", "epochs", "target_loss", "law")
+RUN_FLAGS: Final = frozenset(
+    (POSITIONAL, *OF_LENGTH, "sdk", "seed", "framework", "global_batch", "set", "parameters", "division")
+)
+"""Flags of a plan that are of the run, not of the machines to choose from, and that every verb of one machine takes."""
 
 
 def after_prediction() -> str:
@@ -39,6 +44,16 @@ def phase(workload: str) -> str:
     if ledger is None or POSITIONAL not in ledger.flags:
         return f"podsim predict {workload}"
     return command("predict", ledger, workload=workload)
+
+
+def of_machine(verb: str, workload: str, topology: str, hosts: int) -> str:
+    """The command that asks for the run of a recorded plan on one machine, with `hosts` hosts where not 0."""
+    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()))
+    ledger = inputs.current()
+    if ledger is None or POSITIONAL not in ledger.flags or ledger.named & RUN_FLAGS:
+        return shlex.join(("podsim", verb, workload, *machine))
+    others = tuple(name for name in ledger.flags if name not in RUN_FLAGS)
+    return command(verb, ledger, without=others, also=machine)
 
 
 def sweep_of_sizes() -> str:

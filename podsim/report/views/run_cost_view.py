@@ -10,11 +10,14 @@ from podsim.model.prices import Terms
 from podsim.model.quantity import Estimate
 from podsim.model.run_cost import Capital, Draw, MachineOwnership, Money, Range, Rent, ServiceCost, TotalCost
 from podsim.model.sums import sum_in_order
+from podsim.physics.power import PowerLoad
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Fact, Facts, Heading, Note, Tone
 
 TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
+LOADS: Final = {PowerLoad.MACHINE.value: "IPU-Machines without their IPUs"}
+"""Loads whose key does not say on its own what draws the power."""
 NO_PRICE = "Price or power of this machine not known"
 GIVE_PRICES = "give them with --prices FILE"
 OF_TRAINING = "training only"
@@ -55,7 +58,7 @@ def on_one_screen(money: Money) -> Iterator[Fact]:
     currency, draw = money.currency, money.owned.draw
     yield _cost_per_run(money)
     if money.energy_j is not None and draw is not None:
-        yield Fact("Energy per run", *energy(money.energy_j.value), _join(_power_text(draw), _per_sample(money)))
+        yield Fact("Energy per run", *energy(money.energy_j.value), _power_text(draw))
     if money.total is None:
         yield from ownership_facts(money.owned, currency)
     else:
@@ -85,15 +88,15 @@ def _cost_per_run(money: Money) -> Fact:
 
 
 def _power_text(draw: Draw) -> str:
-    """The power that an energy is at, with its interval where it is predicted: "at 102 kW, 90 %: 86.1 – 118"."""
+    """The power that an energy is at, with the interval of a predicted one: "102 kW (90 %: 86.1 – 118) + cooling"."""
     number, unit, remark = watts(draw)
     if draw.predicted is not None:
-        return f"at {number} {unit}, {remark.partition(' in use')[0]}"
-    return f"at {number} {unit}{'' if draw.typical_w is not None else ' peak'}"
+        return f"{number} {unit} ({remark.partition(' in use')[0]}) + cooling"
+    return f"{number} {unit}{'' if draw.typical_w is not None else ' peak'} + cooling"
 
 
 def _per_sample(money: Money) -> str:
-    return "" if money.sample_j is None else f"{numbers.rate(money.sample_j.value, 'J')} per sample"
+    return "" if money.sample_j is None else f"{numbers.rate(money.sample_j.value, 'J')} per sample in steps"
 
 
 def _purchase_and_electricity(total: TotalCost, money: Money) -> Fact:
@@ -108,11 +111,11 @@ def _purchase_and_electricity(total: TotalCost, money: Money) -> Fact:
 def _rent_in_a_line(rent: Rent, currency: Currency) -> Fact:
     """Rent of a run, its rate, and from how many hours of use on owning is cheaper."""
     cost, hours = rent.run_usd, rent.break_even_hours
-    rate = f"at {numbers.money(rent.usd_per_hour, currency)}/h"
+    rate = f"{numbers.money(rent.usd_per_hour, currency)}/h"
     owning = "no break-even, or the price is not known"
     if hours is not None:
-        owning = f"break-even at {numbers.count(hours)} h of use"
-    remark = _join(" ".join(filter(None, (interval(cost, currency), rate))), owning)
+        owning = f"break-even {numbers.count(hours)} h"
+    remark = _join(", ".join(filter(None, (interval(cost, currency), rate, OF_TRAINING))), owning)
     return Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
 
 
@@ -305,7 +308,7 @@ def loads(draw: Draw) -> str:
     """What a power is drawn for, largest first; nothing where it is not predicted."""
     whole = sum_in_order(draw.loads.values())
     ranked = sorted(draw.loads.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name} {numbers.percent(each_w / whole)}" for name, each_w in ranked if each_w)
+    return ", ".join(f"{LOADS.get(name, name)} {numbers.percent(each_w / whole)}" for name, each_w in ranked if each_w)
 
 
 def _energy(joules: Estimate, money: Money) -> Fact:
@@ -330,7 +333,7 @@ def rents(rent: Rent, terms: Terms, currency: Currency) -> Iterator[Fact]:
     """Rent of a run, and from when on owning is cheaper."""
     cost = rent.run_usd
     rate = f"{numbers.money(rent.usd_per_hour, currency)} per hour"
-    remark = _join(interval(cost, currency), f"at {rate}")
+    remark = _join(interval(cost, currency), f"at {rate}", OF_TRAINING)
     yield Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
     yield _break_even(rent, terms)
 
@@ -365,6 +368,12 @@ def watts(draw: Draw) -> tuple[str, str, str]:
         return number, unit, "peak, typical power not published"
     peak = "peak power not published" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} peak"
     return number, unit, f"typical, {peak}"
+
+
+def peak_mark(ownership: MachineOwnership | None) -> str:
+    """The mark of a power of which nothing but the peak is known; "" where typical power is known or predicted."""
+    draw = ownership.draw if ownership else None
+    return " (peak)" if draw is not None and draw.predicted is None and draw.typical_w is None else ""
 
 
 def energy(joules: float) -> tuple[str, str]:

@@ -13,7 +13,7 @@ def amount(count: float) -> str:
 
 
 def rate(p: Prediction) -> Iterator[Fact]:
-    """Tokens a second, of all IPUs and of each."""
+    """Tokens per second, of all IPUs and of each."""
     if (estimate := p.tokens_per_s) is None:
         return
     text = numbers.format_estimate(estimate, numbers.COUNT)

@@ -52,11 +52,12 @@ TABLE_WIDTH = 76  # cells of the narrowest usual screen, in which every case has
 
 
 def answer(comparison: Comparison) -> tuple[str, ...]:
-    """A line per difference: "DGX A100: +3.7 % (−19.1 to +27.2)"; then the cases that do not fit."""
+    """A line per difference: "DGX A100: time to train +3.7 % (−19.1 to +27.2)"; then the cases that do not fit."""
+    what = "time to train" if _has_length(comparison) else "time per sample"
     alone = comparison.sides if not comparison.differences else ()
     return (
         *(f"{case.label}: {_headline(case.answer)}" for case in alone),
-        *(f"{difference.label}: {_change(difference.time)}" for difference in comparison.differences),
+        *(f"{difference.label}: {what} {_change(difference.time)}" for difference in comparison.differences),
         *(f"{side.label}: no, {side.message}" for side in comparison.infeasible),
     )
 
@@ -160,7 +161,12 @@ def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
     """The parts of the run that move most, a line for each difference; of many cases `--verbose` has them."""
     if not comparison.differences or len(comparison.sides) >= MANY:
         return
-    title, facts = "Largest changes" if _has_length(comparison) else "Largest changes, for the same samples", []
+    timed, facts = _has_length(comparison), []
+    title = "Largest changes" if timed else "Largest changes, for the same samples"
+    means, first = (
+        {case.label: case.answer.time_to_train_s.value for case in comparison.sides},
+        comparison.sides[0].label,
+    )
     alone = len(comparison.differences) == 1
     most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
     for difference in comparison.differences:
@@ -170,9 +176,10 @@ def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
         what = "Total" if alone else f"{title}, total"
-        total = (
-            f"{what} {_time_change(whole_s, unit, places)}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
-        )
+        gap_s = means[difference.label] - means[first] - whole_s
+        samples = " at the mean samples" if timed and abs(gap_s) / unit.factor > 10**-places else ""
+        change = _time_change(whole_s, unit, places)
+        total = f"{what}{samples} {change}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))
 
@@ -460,7 +467,8 @@ def _evidence(comparison: Comparison) -> Fact:
 def _of_law(estimate: Estimate) -> str:
     """How far a law of other chips stands from the published results that it is fitted to."""
     within = estimate.grade in {Grade.MEASURED, Grade.INTERPOLATED}
-    return "law of published results" if within else f"law of published results, {short_grade(estimate)}"
+    law = "scaling law of published results"
+    return law if within else f"{law}, {short_grade(estimate)}"
 
 
 def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:

@@ -31,7 +31,8 @@ def difference(
     """Two answers of one verb compared; InputError where they answer different questions, with `again` as its hint."""
     if old.what != new.what:
         raise InputError(
-            f"{old.name} is of podsim {_verb(old)}, {new.name} of podsim {_verb(new)}: compare answers of one verb",
+            f"{old.name} is an answer of podsim {_verb(old)}, {new.name} one of podsim {_verb(new)}: podsim diff "
+            "compares two answers of the same command",
             code="different-answers",
             hint=again(old, new) if again else "",
         )

@@ -112,7 +112,7 @@ def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def split(item: SavedAnswer) -> list[Any]:
-    """Replicas, IPUs a replica, micro-batch and accumulation; [] where one of them is no whole number."""
+    """Replicas, IPUs per replica, micro-batch and accumulation; [] where one of them is no whole number."""
     result = item.body.get("mapping")
     split = [result.get(name) for name in MAPPING] if isinstance(result, dict) else []
     return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []

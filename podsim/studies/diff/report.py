@@ -13,7 +13,7 @@ _HOW = (
     "each input is reverted on its own and the newer answer predicted again; interaction: joint effect of inputs, and "
     "inputs that cannot be reverted"
 )
-_NOUNS = {"scale": "time by machine", "compare": "time by side"}
+_NOUNS = {"scale": "Time by machine", "compare": "Time by alternative"}
 DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumptions", "limited_by", "memory_relief")
 
 
@@ -46,7 +46,7 @@ def document(difference: Difference, *, verbose: bool = False, charts: bool = Fa
     if difference.moved and (verbose or not difference.headline):
         groups.append(
             (
-                Heading(f"Figures of the {difference.what} that changed"),
+                Heading(f"Every value of the {difference.what} that changed, by its key under --json"),
                 *_change_blocks(difference.moved, verbose=verbose),
             )
         )
@@ -69,7 +69,7 @@ def _headline(difference: Difference) -> Iterator[Block]:
     was, now = difference.chosen
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
-    yield Heading(_NOUNS.get(difference.what, f"figures of the {difference.what} that changed"))
+    yield Heading(_NOUNS.get(difference.what, f"Figures of the {difference.what} that changed"))
     yield DocTable(columns, tuple(rows))
 
 
@@ -105,7 +105,7 @@ def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[
     shown = [move for move in moved if verbose or not any(part in move.path for part in DETAILS)]
     rows = shown if verbose else shown[:MOST_ROWS]
     columns = (
-        Column("Figure", wraps=True),
+        Column("Key", wraps=True),
         Column("Old", number=True, priority=1),
         Column("New", number=True, priority=1),
         Column("Change", number=True),
@@ -176,6 +176,8 @@ def _change(move: ChangedValue) -> str:
 def _text(value: object) -> str:
     if isinstance(value, float):
         return numbers.significant(value, 5)
+    if isinstance(value, dict | list):
+        return f"{{{_count(len(value), 'key')}}}" if isinstance(value, dict) else f"[{_count(len(value), 'value')}]"
     text = numbers.NO_VALUE if value is None else str(value)
     return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 

@@ -41,10 +41,10 @@ MECHANISMS: Final = {
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
-    Mechanism.SEEDS: ("Score over one run", "fastest and slowest dropped, vs mean run"),
+    Mechanism.SEEDS: ("score over one run", "fastest and slowest dropped, vs mean run"),
 }
 MOST_SENSITIVE: Final = 4
-MOST_HELPFUL: Final = 3
+MOST_HELPFUL: Final = 4
 MOST_OTHERS: Final = 6
 LEAST_BAR: Final = 0.02
 """Share of the time below which parts of the waterfall are one bar on the short screen."""

@@ -36,7 +36,7 @@ VERBS: Final = {
             ),
             a.count(
                 "runs",
-                "Histories to simulate [default: 1,000, fewer where failures are very many].",
+                "Histories to simulate [default: 1,000, more where failures are rare, fewer where they are frequent].",
                 multiples=True,
                 group="failures",
             ),

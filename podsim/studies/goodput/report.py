@@ -118,9 +118,9 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
     yield Fact(
         "Mean time to failure",
         *numbers.split_unit(numbers.time(1 / run.failures_per_s, 2)),
-        f"any part, {numbers.short(report.failures.mean, 3)} failures per run",
+        f"any part, {_failures(report)} failures per run",
     )
-    restart = f"{numbers.time(run.detect_s, 2)} detection, {numbers.time(report.init_s, 2)} start-up"
+    restart = f"{numbers.time(run.detect_s, 2)} detection, {numbers.time(report.init_s, 2)} relaunch"
     yield Fact(
         "Restart time",
         *numbers.split_unit(numbers.time(run.detect_s + run.restart_s, 2)),
@@ -130,11 +130,17 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
         yield Fact("Spare machines", f"{run.spares:,}", "", "each replaces a failed machine or IPU")
 
 
+def _failures(report: GoodputReport) -> str:
+    """Failures of a run: the mean of histories, or where few see one the expected number."""
+    mean, expected = report.failures.mean, report.finish_s.mean * report.run.failures_per_s
+    return numbers.short(mean, 3) if mean >= 1 else numbers.short(expected, 2)
+
+
 def _of_goodput(report: GoodputReport, share: numbers.FormattedEstimate) -> str:
     """What goodput is, with its interval; or that it is a mean over runs of which nearly all are alike."""
     goodput, words = report.goodput, "useful share of the time"
     if goodput.p5 == goodput.p95 != goodput.mean:
-        return f"{words}, mean; {numbers.short(report.failures.mean, 2)} failures per run"
+        return f"{words}, mean over runs"
     return _ends(share, words)
 
 
@@ -175,7 +181,7 @@ def _bars(report: GoodputReport) -> Bars:
         ("Useful work", report.run.work_s, ""),
         ("Checkpoints", lost.checkpoints_s, ""),
         ("Lost work", lost.lost_work_s, "since the last checkpoint"),
-        ("Restarts", lost.restarts_s, "detection, start-up, load"),
+        ("Restarts", lost.restarts_s, "detection, relaunch, load"),
         ("Waiting for repair", lost.repairs_s, ""),
     )
     whole = sum(seconds for _, seconds, _ in sizes)

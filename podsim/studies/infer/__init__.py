@@ -65,7 +65,7 @@ VERBS: Final = {
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
             a.count(
                 "prompt",
-                "Tokens of a prompt [default: the training sequence length, within learned positions].",
+                "Tokens of a prompt [default: the training sequence length, as far as the model has positions].",
                 high=a.MOST_TOKENS,
                 group=TOKENS,
             ),

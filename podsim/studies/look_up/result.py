@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTopology:
-    """A machine: bytes a second over bisections by level, hops of its diameter, its price; links where listed."""
+    """A machine: bytes per second over bisections by level, hops of its diameter, its price; links where listed."""
 
     file: Document[Topology]
     bisection_bytes_per_s: Mapping[str, float]
@@ -27,7 +27,7 @@ class MeasuredTopology:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredFabric:
-    """A fabric: bytes a second over bisections and of a rank by level, hops of its diameter; links where listed."""
+    """A fabric: bytes per second over bisections and of a rank by level, hops of its diameter; links where listed."""
 
     file: Document[GenericFabric]
     bisection_bytes_per_s: Mapping[str, float]

@@ -21,7 +21,7 @@ VERBS: Final = {
             a.choice(
                 "by",
                 "time throughput",
-                "Time to train, or samples a second, which takes no length of a run.",
+                "Time to train, or samples per second, which takes no length of a run.",
                 default="time",
             ),
             a.count("most", "Show so many.", high=1000, default=20),

@@ -47,7 +47,7 @@ class _Best:
 def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], None] | None = None) -> Mappings:
     """The `most` best mappings; Infeasible where none fits, InputError where none divides as asked.
 
-    Each split (replicas, IPUs a replica, micro-batch) and storage is there once, at its best batch.
+    Each split (replicas, IPUs per replica, micro-batch) and storage is there once, at its best batch.
     """
     question, timed = case.question, not case.missing
     machine, workload = question.machine, question.workload
@@ -155,7 +155,7 @@ def _order(item: ConsideredMapping, by: Rank, packing: float) -> tuple[float, fl
 
 
 def _rate(item: ConsideredMapping, packing: float) -> float:
-    """Samples a second."""
+    """Samples per second."""
     return item.mapping.global_batch * packing / item.step_s
 
 

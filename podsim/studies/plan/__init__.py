@@ -15,7 +15,7 @@ SERVING: Final = (
     a.count("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS),
     a.count(
         "prompt",
-        "Tokens of a prompt [default: the training sequence length, within learned positions].",
+        "Tokens of a prompt [default: the training sequence length, as far as the model has positions].",
         high=a.MOST_TOKENS,
     ),
     a.HEADROOM,
@@ -46,7 +46,7 @@ VERBS: Final = {
             a.PLAN_SEED,
             a.SAMPLES,
             a.GLOBAL_BATCH._replace(help="Samples per weight update, on every machine."),
-            a.CHANGES,
+            a.CHANGES._replace(help="Change numbers of the workload: workload.samples_per_row=1.8."),
             a.ON_PROGRESS,
             *a.MONEY,
             *a.LENGTH,

@@ -81,6 +81,7 @@ class CandidateEvaluation:
     worth: str = ""
     target: str = ""
     stated_length: bool = False
+    run_tokens: float | None = None  # of a language model
     activity: StepActivity | None = None
     stretch: float = 1.0  # quantile of the time with failures, over that without
     starts_s: tuple[float, ...] = (
@@ -292,6 +293,7 @@ def _evaluation(
         worth=prediction.calibration,
         target=prediction.target,
         stated_length=prediction.division is None,
+        run_tokens=tokens(prediction),
         activity=prediction.activity,
         stretch=intervals.quantile(ordered, confidence) / intervals.quantile(healthy, confidence),
         starts_s=tuple(starts),

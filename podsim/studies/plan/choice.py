@@ -26,7 +26,7 @@ from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
 from podsim.studies.plan.competitor_sizes import compare_sizes
 from podsim.studies.plan.neighbours import neighbours
 from podsim.studies.plan.remedies import remedies
-from podsim.studies.plan.result import Candidate, Demand, Plan
+from podsim.studies.plan.result import LIMITS, Candidate, Demand, Plan
 
 if TYPE_CHECKING:
     from podsim.files.changes import Changes
@@ -66,9 +66,9 @@ def of_models(changes: Changes) -> Changes:
     for change in parse(changes):
         if not change.path.startswith(("workload.", "import.")):
             raise InputError(
-                f"{change.path} is no number of a workload, and machines are weighed as they are",
+                f"{change.path} is not a number of the workload; candidate machines stay as they are",
                 code="bad-change",
-                hint="name a machine file of your own (docs/reference/formats.md)",
+                hint="--machines FILE with a machine of your own (docs/reference/formats.md)",
             )
     return changes
 
@@ -118,6 +118,7 @@ def plan(
         workload_title=run.title,
         target=first.target or run.target,
         stated_length=first.stated_length,
+        run_tokens=first.run_tokens,
         demand=request.demand,
         chosen=chosen,
         closest=closest,
@@ -229,15 +230,27 @@ def _contradiction(
     alone = {name: [candidate for candidate in candidates if not _misses(candidate, name)] for name in demands}
     never = [name for name in demands if not alone[name]]
     if never:
-        words = {"time": "time limit", "budget": "budget", "power": "power limit"}
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
-        even = (
-            f"; even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged_time})" if faster else ""
-        )
-        return f"No candidate meets the {' or the '.join(words[name] for name in never)}{even}."
+        even = f"even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged_time})" if faster else ""
+        least = [_least(name, candidates, currency) for name in never if name != "time"]
+        parts = [f"No candidate meets the {' or the '.join(LIMITS[name] for name in never)}", even, *least]
+        return f"{'; '.join(filter(None, parts))}."
     if len(demands) < 2:
         return ""
     return " ".join(_alone(name, alone[name], demand, currency) for name in demands)
+
+
+def _least(name: str, candidates: Sequence[Candidate], currency: Currency) -> str:
+    """The machine nearest to a budget or power limit that none meets: "the cheapest is Bow Pod4 ($51.6k)"."""
+    of_price = name == "budget"
+    pairs = [(item.most_capital_usd if of_price else item.most_power_w, item.title) for item in candidates]
+    known = [(value, title) for value, title in pairs if value is not None]
+    if not known:
+        return f"no {'price' if of_price else 'power'} of a candidate is published"
+    value, title = min(known)
+    if of_price:
+        return f"the cheapest is {title} ({numbers.money(value, currency)})"
+    return f"the lowest power is that of {title} (up to {numbers.rate(value, 'W')})"
 
 
 def _alone(name: str, meeting: Sequence[Candidate], demand: Demand, currency: Currency) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from podsim.model.quantity import Grade
 from podsim.planning.competitors import PublishedRun
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, DocTable, Heading, Note, Tone
+from podsim.report.views import run_cost_view
 from podsim.report.views.grades_view import short_grade
 from podsim.report.views.published_runs_view import best_published
 from podsim.studies.plan.choice_order import worth
@@ -27,7 +29,7 @@ def notes(plan: Plan) -> Iterator[Note]:
     names = [item.nearest.topology for item in plan.against]
     texts = [best_published(item.published[name]) for name, item in zip(names, plan.against, strict=True)]
     known = [f"{name} {text}" for name, text in zip(names, texts, strict=True) if text]
-    parts = [f"published: {', '.join(known)}"] if known else []
+    parts = [f"published: {', '.join(known)}" if known else "no published result at this size; times by scaling laws"]
     if plan.demand.deadline is Deadline.WALL_CLOCK:
         parts.append("start-up and compile times of these machines not known: compared on time to train alone")
     yield Note("; ".join(parts), "Against", Tone.QUIET)
@@ -46,7 +48,7 @@ def table(plan: Plan) -> Iterator[Block]:
     rows = [(size, item.published[size.topology]) for item in plan.against for size in item.sizes]
     if not rows:
         return
-    unit = numbers.scale([min(size.time_to_train_s.value for size, _ in rows)], numbers.TIME)
+    unit = numbers.scale([min(candidate.time_to_train_s.value for candidate in plan.candidates)], numbers.TIME)
     yield Heading("Competitors at every published size, by scaling laws of their own results")
     yield DocTable(
         (
@@ -71,7 +73,7 @@ def _row(plan: Plan, size: Candidate, runs: Sequence[PublishedRun], unit: number
         f"{unit.number(time.low)} – {unit.number(time.high)}",
         ", ".join(f"{unit.number(run.time_to_train_s)} ({run.round})" for run in runs),
         numbers.money(size.capital_usd, plan.currency),
-        numbers.rate(size.power_w, "W"),
+        f"{numbers.rate(size.power_w, 'W')}{run_cost_view.peak_mark(size.owned)}",
         numbers.money(size.cost_usd, plan.currency),
-        short_grade(time),
+        "within published sizes" if time.grade is Grade.INTERPOLATED else short_grade(time),
     )

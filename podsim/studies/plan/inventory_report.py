@@ -50,7 +50,7 @@ def remark(reuse: Reuse | None) -> str:
         return f"extends {names}" if reuse.extended else f"in part owned {names}"
     count = sum(part.count for part in reuse.machines)
     joined = f"owned, {count:,} joined" if reuse.extended else "owned"
-    return joined if reuse.free else f"{joined}, with {purchase_text(reuse)} more"
+    return joined if reuse.free else f"{joined}, plus {purchase_text(reuse)}"
 
 
 def label(machines: OwnedMachines) -> str:

@@ -7,10 +7,9 @@ from podsim.model.currency import Currency
 from podsim.model.parameters import LABELS
 from podsim.report import numbers
 from podsim.report.doc import Block, Heading, Note
-from podsim.studies.plan.result import Candidate, Demand, Miss, Plan, Remedy
+from podsim.studies.plan.result import LIMITS, Candidate, Demand, Miss, Plan, Remedy
 
 FIGURES = {"time": "time", "budget": "price", "power": "power"}
-LIMITS = {"time": "time limit", "budget": "budget", "power": "power limit"}
 SMALL = 0.095  # share over a limit that is shown as percent; a larger one as a multiple of the limit
 
 

@@ -88,7 +88,7 @@ class Sizing:
             candidate = replace(candidate, month=self._month(sized, timed, 1))
         late = [job.title for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
         if late:
-            return replace(candidate, reason=f"no partition is quick enough for {', '.join(late)}")
+            return replace(candidate, reason=f"no partition is fast enough for {', '.join(late)}")
         if candidate.used_ipus > candidate.ipus:
             short = f"{candidate.used_ipus - candidate.ipus:,} more than it has"
             return replace(candidate, reason=f"the partitions need {candidate.used_ipus:,} IPUs together, {short}")

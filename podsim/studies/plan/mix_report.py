@@ -37,9 +37,9 @@ LEAST = {
 def answer(plan: MixPlan) -> str:
     """The answer in one line: "IPU-POD64: 48 of 64 IPUs in 3 partitions, $538k"."""
     if plan.split is not None:
-        titles = [part.machines.title for part in plan.kept if part.month.pools]
-        titles += [plan.split.added.title] if plan.split.added else []
-        return f"{_and(titles)}: {numbers.money(plan.split.capital_usd, plan.currency)}"
+        owned = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
+        bought = f", buy {plan.split.added.title}" if plan.split.added else ""
+        return f"keep {owned}{bought}: {numbers.money(plan.split.capital_usd, plan.currency)}"
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return "no candidate"
@@ -69,7 +69,7 @@ def page(plan: MixPlan, _question: Mapping[str, Any] | None) -> Handout:
 def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
     """The whole answer; `verbose` adds grades and what was assumed."""
     runs = sum_in_order(job.runs_per_month for job in plan.jobs)
-    jobs = f"{len(plan.jobs)} kind{'' if len(plan.jobs) == 1 else 's'} of job, {numbers.count(runs)} runs a month"
+    jobs = f"{len(plan.jobs)} kind{'' if len(plan.jobs) == 1 else 's'} of job, {numbers.count(runs)} runs per month"
     groups: list[tuple[Block, ...]] = [
         (
             Heading(jobs if plan.split else f"{jobs} on one machine"),
@@ -102,7 +102,11 @@ def _verdict(plan: MixPlan) -> Note:
         owned = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
         added = plan.split.added
         total = numbers.money(plan.split.capital_usd, plan.currency)
-        rest = f" and buy {added.title} for the rest: {total} in all" if added else f", which hold all jobs: {total}"
+        rest = (
+            f" and buy {added.title} for the rest: {total} in all"
+            if added
+            else f"; together they hold all jobs: {total}"
+        )
         return Note(f"Recommended: keep {owned}{rest}, {LEAST[Objective.CAPITAL]}.", "", Tone.STRONG)
     if plan.chosen is None:
         nearest = f": the nearest candidate is {plan.closest.title}" if plan.closest else ""
@@ -134,10 +138,10 @@ def _and(texts: Iterable[str]) -> str:
 
 
 def _kept_text(plan: MixPlan, part: KeptMachines) -> str:
-    """Owned machines with the servers that they lack: "1 × IPU-POD64 (hall) with 3 hosts more ($57.6k)"."""
+    """Owned machines with the servers that they lack: "1 × IPU-POD64 (hall) with 3 more hosts ($57.6k)"."""
     count = part.bought_hosts
     price = numbers.money(part.capital_usd, plan.currency)
-    more = f" with {count:,} host{'s' * (count != 1)} more ({price})" if count else ""
+    more = f" with {count:,} more host{'s' * (count != 1)} ({price})" if count else ""
     return f"{part.machines.count:,} × {inventory_report.label(part.machines)}{more}"
 
 
@@ -206,7 +210,7 @@ def _runs_that_fit(month: Month, title: str) -> Iterator[Block]:
 def _why_short(job: JobRuns) -> str:
     """Why runs of a job do not fit; "" where all do."""
     if not job.quick:
-        return "no partition is quick enough"
+        return "no partition is fast enough"
     return f"{numbers.count(job.runs_per_month - job.runs)} do not fit" if job.short else ""
 
 
@@ -332,7 +336,7 @@ def _candidate_table(plan: MixPlan) -> DocTable:
         Column("Power", number=True, priority=2),
         Column("Remark", wraps=True),
     )
-    best = plan.chosen or plan.closest
+    best = None if plan.split is not None else plan.chosen or plan.closest
     marked = next((at for at, candidate in enumerate(plan.candidates) if candidate is best), None)
     return DocTable(
         columns,

@@ -70,7 +70,7 @@ def _subject(plan: Plan) -> str:
 def _sentence(plan: Plan, candidate: Candidate) -> str:
     """What to take, how long it trains, how surely, and for how much."""
     time = numbers.format_estimate(candidate.time_to_train_s, numbers.TIME)
-    name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
+    name = view.machine_text(candidate)
     trains = f"trains in {time.text} (90 %: {time.interval} {time.unit})"
     price = numbers.money(candidate.capital_usd, plan.currency)
     cost = "price not known" if candidate.capital_usd is None else f"for {price}"

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from podsim.model.machine import Machine
     from podsim.studies.plan.candidates import CandidateEvaluation, PlanRequest
 
-MOST = 16.0  # times a number is made better before it counts as no remedy
+MOST_RATE, MOST_OTHER = (
+    4.0,
+    2.0,
+)  # times a bandwidth, or a clock or cost of software, is better before it counts as none
 ENOUGH = 0.005  # share by which a time may stay below the one demanded
 MOST_TRIES = 12
-IDLE = 1e-3  # share of a time below which a number that is MOST times better changes nothing
+IDLE = 1e-3  # share of a time below which a number that is as good as tried changes nothing
 CLOCK, SERVER, HOSTS, COMPILE = "chip.clock", "hosts.server_bandwidth", "hosts", "compile"
 
 
@@ -48,7 +51,8 @@ def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) ->
     assert request.demand.within_s is not None, "a time is demanded"
     limit, now_s = request.demand.within_s, evaluation.candidate.sure_s
     present, unit = _present(_machine(evaluation), path)
-    best_s = _time_s(evaluation, request, path, _better(path, present, MOST), unit)
+    most = MOST_OTHER if path == CLOCK or path in LABELS else MOST_RATE
+    best_s = _time_s(evaluation, request, path, _better(path, present, most), unit)
     if best_s > now_s * (1 - IDLE):
         return None
     made = Remedy(
@@ -62,7 +66,7 @@ def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) ->
     )
     if best_s > limit:
         return made
-    low, low_s, high, high_s = 1.0, now_s, 1 / MOST, best_s
+    low, low_s, high, high_s = 1.0, now_s, 1 / most, best_s
     aim = limit * (1 - ENOUGH / 2)
     for tries in range(MOST_TRIES):
         if limit * (1 - ENOUGH) <= high_s <= limit:

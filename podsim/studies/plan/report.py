@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from podsim.model.currency import DOLLARS, Currency
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import AGREE
 from podsim.model.prices import Terms
 from podsim.model.quantity import NINETY_PERCENT, Grade
@@ -22,7 +23,14 @@ from podsim.report.doc import (
     Note,
     Tone,
 )
-from podsim.report.views import caveats_view, lengths_view, run_cost_view, wall_clock_view
+from podsim.report.views import (
+    caveats_view,
+    lengths_view,
+    next_question_view,
+    run_cost_view,
+    tokens_view,
+    wall_clock_view,
+)
 from podsim.report.views.grades_view import grade, short_grade
 from podsim.studies.plan import competitor_sizes_report, inventory_report, misses_report, neighbours_report
 from podsim.studies.plan.misses_report import misses_text
@@ -66,10 +74,18 @@ def watts(power_w: float | None) -> str:
     return numbers.NO_VALUE if power_w is None else numbers.scale(power_w, POWER).text(power_w)
 
 
+def drawn(candidate: Candidate, demand: Demand) -> str:
+    """What a machine draws, or at most where a limit is compared with that; marked where only its peak is known."""
+    power_w = candidate.power_w if demand.most_power_w is None else candidate.most_power_w
+    return f"{watts(power_w)}{run_cost_view.peak_mark(candidate.owned)}"
+
+
 def title(plan: Plan) -> str:
     """What was asked: the workload and what ends its run."""
-    stated = plan.stated_length or lengths_view.is_count(plan.target)
-    return f"{plan.workload_title}, {f'a run of {plan.target}' if stated else f'target {plan.target}'}"
+    counted = lengths_view.is_count(plan.target)
+    tokens = f" ({tokens_view.amount(plan.run_tokens)} tokens)" if counted and plan.run_tokens is not None else ""
+    stated = plan.stated_length or counted
+    return f"{plan.workload_title}, {f'a run of {plan.target}{tokens}' if stated else f'target {plan.target}'}"
 
 
 def document(plan: Plan, *, verbose: bool = False) -> Doc:
@@ -109,7 +125,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
     if candidate is None:
         yield Note(f"No candidate meets every demand: {demands}.", "", Tone.STRONG)
         return
-    name = f"{candidate.title} ({candidate.chips:,} × {candidate.chip})"
+    name = machine_text(candidate)
     if plan.chosen is None:
         nearest = f"the nearest candidate is {name}, {misses_text(candidate.misses, plan.demand)}"
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
@@ -126,6 +142,17 @@ def verdict(plan: Plan) -> Iterator[Note]:
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
+
+
+def machine_text(candidate: Candidate) -> str:
+    """A machine with its chips and hosts: "IPU-POD64 (64 × gc200, 1 host)"."""
+    hosts = f", {hosts_text(candidate.hosts)}" if candidate.hosts else ""
+    return f"{candidate.title} ({candidate.chips:,} × {candidate.chip}{hosts})"
+
+
+def hosts_text(hosts: int) -> str:
+    """A number of hosts: "1 host", "4 hosts"."""
+    return f"{hosts:,} host{'' if hosts == 1 else 's'}"
 
 
 def why(plan: Plan) -> str:
@@ -153,9 +180,9 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} at the highest published price")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (highest published price)")
     if demand.most_power_w is not None:
-        notes.append(f"power in use ≤ {watts(demand.most_power_w)} (upper end of 90 %)")
+        notes.append(f"power in use ≤ {watts(demand.most_power_w)} (upper end of the 90 % interval)")
     return ", ".join(notes)
 
 
@@ -186,7 +213,7 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
         split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
         inner = f"micro-batch {candidate.mapping.micro_batch} × accumulation {candidate.mapping.accumulation:,}"
         yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner)
-    hosts = f"{candidate.hosts} host{'' if candidate.hosts == 1 else 's'}" if candidate.hosts else ""
+    hosts = hosts_text(candidate.hosts) if candidate.hosts else ""
     currency = plan.currency
     usd, most_usd = candidate.capital_usd, candidate.most_capital_usd
     most = f"up to {numbers.money(most_usd, currency)}" if most_usd != usd else ""
@@ -319,25 +346,23 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
     near = (
-        ("Machines to choose from" if is_open(plan) else "Machines near the recommended one")
+        ("Machines to choose from" if is_open(plan) else "Recommended machine and alternatives")
         if plan.chosen
         else "Nearest candidates"
     )
     grades = {short_grade(row.time_to_train_s) for row in rows}
-    alike = len(rows) > 1 and len(grades) == 1
-    same = f", all {grades.pop()}" if alike and not verbose else ""
+    by_law = [row for row in rows if row.mapping is None]
+    alike = len(rows) > 1 and len(grades) == 1 and not by_law
+    same = f", all {grades.pop()}" if alike else ""
     yield Heading(f"{'Candidates' if verbose else near}, times in {unit.unit}{same}")
     yield DocTable(
-        _columns(plan, graded=verbose, several=several),
-        tuple(
-            (*_row(plan, row, unit, graded=verbose), _remark(plan, row, front, graded=not verbose and not alike))
-            for row in rows
-        ),
+        _columns(plan, several=several),
+        tuple((*_row(plan, row, unit), _remark(plan, row, front, graded=not alike)) for row in rows),
         marked=marked,
     )
 
 
-def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
+def _columns(plan: Plan, *, several: bool) -> tuple[Column, ...]:
     """Columns of what was demanded stay at every width, and hosts where `several` rows are of one machine."""
     demand = plan.demand
     within, objective = demand.within_s, demand.objective
@@ -348,11 +373,12 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
         Column("Replicas", number=True, priority=8),
         Column("Time", number=True),
         Column("90 %", number=True, priority=1),
-        *((Column("Evidence", priority=7),) if graded else ()),
         Column(demand.judged_time, number=True, priority=0 if within is not None else 2),
         *((Column(f"Chance ≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
-        Column("Power", number=True, priority=0 if demand.most_power_w is not None else 4),
+        Column("Power", number=True, priority=4)
+        if demand.most_power_w is None
+        else Column("Power up to", number=True, priority=0),
         Column("Cost/run", number=True, priority=0 if objective is Objective.COST else 2),
         Column("kWh per run", number=True, priority=0 if objective is Objective.ENERGY else 6),
         Column("Remark", wraps=True),
@@ -391,7 +417,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
     return "; ".join(filter(None, notes))
 
 
-def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool) -> tuple[str, ...]:
+def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale) -> tuple[str, ...]:
     replicas = (
         f"{candidate.mapping.replicas:,} × {candidate.mapping.ipus_per_replica}"
         if candidate.mapping
@@ -405,11 +431,10 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
         *_time(candidate, unit),
-        *((short_grade(candidate.time_to_train_s),) if graded else ()),
         numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),
-        watts(candidate.power_w),
+        drawn(candidate, plan.demand),
         numbers.money(candidate.cost_usd, plan.currency),
         kwh,
     )
@@ -442,9 +467,11 @@ def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     candidate = plan.chosen or plan.closest
     if candidate is not None and not verbose:
         verb = "explain" if candidate.mapping else "predict"  # other chips than IPUs have a law and no mapping
-        question = f"{verb} {plan.workload} --topology {candidate.topology}"
+        unusual = any(note.code is NoteCode.HOSTS_OTHER for note in plan.assumptions)
+        hosts = candidate.hosts if unusual else 0
+        question = next_question_view.of_machine(verb, plan.workload, candidate.topology, hosts)
         yield Note(
-            f"podsim {question}{' (why)' if candidate.mapping else ''}; -v lists {_every(plan)}sources",
+            f"{question}{' (why)' if candidate.mapping else ''}; -v lists {_every(plan)}sources",
             "Next",
             Tone.QUIET,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.displayable import Displayable
@@ -16,6 +17,9 @@ from podsim.model.run_cost import MachineOwnership, Rent, TotalCost
 from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.planning.competitors import PublishedRun
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
+
+LIMITS: Final = {"time": "time limit", "budget": "budget", "power": "power limit"}
+"""What each demand is called."""
 
 
 class Deadline(StrEnum):
@@ -212,6 +216,7 @@ class Plan(Displayable):
     workload: str
     workload_title: str
     target: str
+    run_tokens: float | None  # of a language model
     stated_length: bool  # nothing is to be reached: a run is as long as it is stated to be
     demand: Demand
     chosen: Candidate | None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from podsim.studies.plan.serving_result import ServingCandidate
 
 MOST_NEAR: Final = 2
+LEAST_SERVICE_TIME: Final = 0.5  # share of the predicted service times below which no software is expected to get
 LATENCIES: Final = ("p99", "ttft", "tpot")
 
 
@@ -154,7 +155,8 @@ def _changes(candidate: ServingCandidate, request: ServingRequest) -> Iterator[S
 
         yield change(miss.demand, miss.limit, miss.found)
         if miss.demand in LATENCIES:
-            yield change("service time", 1.0, miss.limit / miss.found)
+            if miss.limit / miss.found >= LEAST_SERVICE_TIME:
+                yield change("service time", 1.0, miss.limit / miss.found)
             continue
         demand = request.demand
         there = candidate.machines - math.ceil((miss.found - miss.limit) / (miss.found / candidate.machines))

@@ -148,10 +148,11 @@ def _verdict(plan: ServingPlan) -> Iterator[Note]:
     size = candidate.batch.service.batch
     replicas = candidate.machines * candidate.replicas
     batches = f"batches of up to {size:,}" if candidate.batch.wait_s else f"batch {size:,}"
-    spare = f" ({candidate.spares:,} of them to spare)" if candidate.spares else ""
-    holds = (
-        f"{'they sustain' if candidate.machines > 1 else 'it sustains'} {numbers.significant(candidate.holds_per_s)}"
-    )
+    spares = candidate.spares
+    spare = f" ({spares:,} of them {'a spare' if spares == 1 else 'spares'})" if spares else ""
+    them = "with the spare out of use they sustain" if spares == 1 else "with the spares out of use they sustain"
+    them = them if spares else "they sustain" if candidate.machines > 1 else "it sustains"
+    holds = f"{them} {numbers.significant(candidate.holds_per_s)}"
     yield Note(
         f"Recommended: {_machines(candidate)}{spare}, {replicas:,} replica{'s' * (replicas > 1)} with {batches}, "
         f"{LEAST[plan.demand.objective]} of those that meet every demand ({_others(plan)}); {holds} requests/s at "
@@ -220,7 +221,8 @@ def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
     more = max(alike, key=lambda other: other.holds_per_s, default=chosen)
     if more.holds_per_s <= chosen.holds_per_s:
         return
-    power = f"{watts(more.power_w)} instead of {watts(chosen.power_w)}"
+    drawn = watts(more.power_w), watts(chosen.power_w)
+    power = f"{drawn[0]} instead of {drawn[1]}" if drawn[0] != drawn[1] else f"slightly more than {drawn[1]}"
     rate = f"{numbers.significant(more.holds_per_s)} requests/s"
     yield Note(
         f"{_machines(more)} would sustain {rate} for the same price, at {power}; at equal prices the lower "
@@ -249,8 +251,7 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
     yield Fact("Batch", f"{service.batch:,}", "", f"unloaded latency {numbers.time(service.latency_s)}{wait}")
     ipus = candidate.ipus_per_replica
     each = f"{candidate.replicas:,} on each machine" if candidate.machines > 1 else "on one machine"
-    spare = f"; rate met with {candidate.spares:,} machine{'s' * (candidate.spares > 1)} less" if demand.spares else ""
-    replicas = f"of {ipus} IPU{'s' * (ipus > 1)}, {each}{spare}"
+    replicas = f"of {ipus} IPU{'s' * (ipus > 1)}, {each}"
     if candidate.machines > 1:  # of one machine the sentence above has them
         yield Fact("Replicas", f"{candidate.machines * candidate.replicas:,}", "", replicas)
     yield from _money(plan, candidate)
@@ -381,7 +382,7 @@ def _ways(plan: ServingPlan, candidate: ServingCandidate, demand: str, *, severa
 def _change(plan: ServingPlan, change: ServingChange) -> str:
     needed, present = change.needed, change.present
     if change.what == "service time":
-        return f"batches that take {numbers.short(1 / needed)}× less time"
+        return f"service times of {numbers.percent(needed)} of those predicted"
     if change.what in ("budget", "power"):
         return f"a {LIMITS[change.what]} of {limit_text(change.what, needed, plan.currency)}"
     if change.what in LIMITS:

@@ -67,7 +67,7 @@ REMARKS = {
     Part.STREAMING: "exposed",
 }
 EXAMPLES_OF_REJECTED = 8
-EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated MLPerf scores"
+EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated "
 
 
 def fullest(p: Prediction) -> tuple[Note, ...]:
@@ -264,7 +264,8 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
     titles = f"Step {step.unit}", f"Time {time.unit}", f"Samples {samples.unit}".rstrip()
     yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
     if not coarse(p) and time.number(best_s) != time.number(p.time_to_train_s.value):
-        yield Note(EXPECTED_NOTE, "", Tone.QUIET)
+        runs = "runs of uncertain length" if p.division is None else "MLPerf scores"
+        yield Note(f"{EXPECTED_NOTE}{runs}", "", Tone.QUIET)
     if p.faults:
         yield Note(f"all times {'on the remaining machine' if p.faults.left else 'with the faults'}", "", Tone.QUIET)
 

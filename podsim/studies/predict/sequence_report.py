@@ -23,7 +23,7 @@ def batches(p: Prediction) -> str:
 
 
 def splits(p: Prediction) -> str:
-    """Replicas and IPUs a replica, of each phase where they differ."""
+    """Replicas and IPUs per replica, of each phase where they differ."""
     each = (f"{phase.mapping.replicas:,} × {phase.mapping.ipus_per_replica}" for phase in p.phases or (p,))
     return ", ".join(dict.fromkeys(each))
 

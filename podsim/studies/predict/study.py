@@ -39,7 +39,7 @@ def predict(
     compile: Literal["fresh", "cached"] = "fresh",  # noqa: A002  (named after its flag)
     on_progress: Progress | None = None,
 ) -> Prediction | ComparatorPrediction:
-    """Predict a training run: time to train, where a step goes, what limits it, and how sure the answer is.
+    """Predict a training run: time to train, where the time of a step goes, what limits it, and how sure the answer is.
 
     Parameters are a `Scenario`, or a workload and the flags of `podsim predict`. Phases are answered as their sum,
     machines without IPUs by a scaling law. `compile` is for the wall clock, which the time to train is a part of.

@@ -60,11 +60,11 @@ def _score_text(p: Prediction) -> str:
     more = p.time_to_train_s.value / p.run.total_s - 1
     if p.division is None or abs(more) < LEAST_SCORED or coarse(p) or any(skew_notes(p)):
         return ""
-    return f"; scored as MLPerf does; one run {numbers.time(p.run.total_s)}"
+    return f"; MLPerf score; a single run {numbers.time(p.run.total_s)}"
 
 
 def throughput(p: Prediction, remark: str) -> Fact:
-    """Samples a second while training."""
+    """Samples per second while training."""
     rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
     return Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), remark)
 
@@ -153,6 +153,8 @@ def _length(p: Prediction) -> Fact:
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
+    elif p.global_batch_tokens is not None:
+        interval += f"; {_tokens(p)} tokens at this global batch"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 
@@ -161,17 +163,22 @@ def _given_length(p: Prediction) -> str:
     """The length of a run that a flag states; in tokens too, of a language model."""
     if p.global_batch_tokens is None:
         return "given"
+    return f"{_tokens(p)} tokens, given"
+
+
+def _tokens(p: Prediction) -> str:
+    """The length of a run of a language model in tokens."""
+    assert p.global_batch_tokens is not None, "a language model"
     length = p.global_batch_tokens / p.mapping.global_batch / packing(p) * p.samples_to_converge.value
-    return f"{tokens_view.amount(length)} tokens, given"
+    return tokens_view.amount(length)
 
 
 def _steps(p: Prediction) -> Fact:
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
-    packed, per_row = p.mapping.global_batch * packing(p), p.mapping.samples_per_row * packing(p)
     of = ""
-    if packed != p.mapping.global_batch:
-        of = f" of {numbers.significant(packed)} samples ({numbers.short(per_row, 3)}/row)"
+    if packing(p) != 1.0:
+        of = f", {numbers.short(p.mapping.samples_per_row * packing(p), 3)} samples per packed row"
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 

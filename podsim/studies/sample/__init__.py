@@ -12,7 +12,7 @@ COMMANDS: Final = (
         "run time of samplers: ABC, Monte Carlo chains, or one of your own",
         ASK,
         11,
-        about="Draw samples on tile memory, no network: time of a run, samples a second, what limits it, how many fit.",
+        about="Draw samples on tile memory, no network: time of a run, samples per second, bottleneck, how many fit.",
         saves=True,
     ),
 )

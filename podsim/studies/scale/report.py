@@ -42,7 +42,6 @@ BATCH = {
     Scaling.WEAK: "growing with the machine",
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
-CLEARLY_MORE = 1.1  # times the IPU time of a sample, from which two digits show it
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
@@ -406,7 +405,8 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     others = competitors_report.series(report, unit)
     knee = _knee(report)
     ends = [knee] if knee is not None and knee is not predictions[-1] else []  # at the last it would say nothing
-    limits = tuple(ReferenceLine(float(p.ipus), "scaling pays up to here", vertical=True) for p in ends)
+    label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× as fast"
+    limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
     yield Chart(
         f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
     )
@@ -420,16 +420,14 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
-    text = (
-        f"{numbers.short(whole, 2 if whole >= CLEARLY_MORE else 3)}× as much on {last.ipus:,} IPUs as on {first.ipus:,}"
-    )
+    text = f"{numbers.signed_percent(whole - 1, 0)} from {first.ipus:,} to {last.ipus:,} IPUs"
     named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
     while not verbose and len(named) > 1 and len(f"{text}; mostly {', '.join(named)}") > MOST_TEXT:
         named.pop()
     text += f"; mostly {', '.join(named)}" if named else ""
     if less and verbose:
         text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
-    yield Note(text, "IPU time per sample", Tone.PLAIN)
+    yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
 
 
 def _mappings(report: ScaleReport) -> DocTable:

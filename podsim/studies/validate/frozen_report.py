@@ -15,7 +15,7 @@ def document(report: FreezeReport) -> Doc:
     moved: tuple[Block, ...] = (_change_table(report),) if report.changes else ()
     more = "; say which and why in CHANGELOG.md, under Predictions" if report.changes else ""
     if report.changes:
-        moved = (*moved, Note("a mapping is replicas × IPUs a replica × micro-batch × accumulation", "", Tone.QUIET))
+        moved = (*moved, Note("a mapping is replicas × IPUs per replica × micro-batch × accumulation", "", Tone.QUIET))
     wrote = Note(f"wrote {report.path}" if report.path else "nothing was written", "", Tone.QUIET)
     return Doc(((Note(f"{answer(report)}{more}"),), *((moved,) if moved else ()), (wrote,)))
 
