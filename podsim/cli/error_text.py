@@ -112,7 +112,9 @@ def _elsewhere(message: str, command: str) -> str:
         return ""
     name = match["word"].removeprefix("--").replace("-", "_")
     folders = [module.split(".")[2] for verb, (module, _) in verbs().items() if name in arguments(verb)]
-    having = [folder for folder in dict.fromkeys(folders) if folder in commands() and folder != command]
+    having = [
+        folder for folder in dict.fromkeys(folders) if folder in commands() and folder != command.partition(" ")[0]
+    ]
     if not having:
         return ""
     *others, last = having

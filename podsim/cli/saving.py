@@ -45,7 +45,7 @@ class CoverFlags:
     "Who hands the document over."
 
     @property
-    def typed(self) -> str:
+    def first_flag(self) -> str:
         """The first of these flags on the command line; "" without any. One that a settings file sets is none."""
         words = {word.partition("=")[0] for word in COMMAND.get()}
         return next((flag for flag in ("--title", "--customer", "--date", "--author") if flag in words), "")
@@ -71,11 +71,11 @@ class ReportFlags(CoverFlags):
         So it does where a flag of a document is given and none is written. `also` are suffixes that this command knows
         beside those that all do.
         """
-        if self.typed and (self.out is None or Path(self.out).suffix.lower() not in answer_file.WRITERS):
+        if self.first_flag and (self.out is None or Path(self.out).suffix.lower() not in answer_file.WRITERS):
             raise InputError(
-                f"{self.typed} is printed on a document, and this command writes none",
+                f"{self.first_flag} is printed on a document, and this command writes none",
                 code="conflicting-flags",
-                hint=f"add -o answer.html, or omit {self.typed}",
+                hint=f"add -o answer.html, or omit {self.first_flag}",
             )
         if self.out is None:
             return

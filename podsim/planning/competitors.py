@@ -65,7 +65,7 @@ def names(against: str | Sequence[str] | None) -> tuple[str, ...]:
                 f"--against takes machines without IPUs that podsim knows; {name[:60]} is not one",
                 code="unknown-topology",
                 context=(f"known: {known}",),
-                hint=f"{HINT}; IPU machines are candidates: --machines",
+                hint=f"{HINT}: machines with IPUs are candidates already",
             )
         machine, chips = comparator_machines.name_and_count(name, "--against ")
         comparator_machines.count(comparator_machines.machine(machine), chips, f"--against {machine}:")

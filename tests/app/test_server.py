@@ -170,7 +170,7 @@ def test_two_scenarios_are_shown_next_to_each_other() -> None:
     assert "--topology dgx-a100" in shown
     phases = text.replace("b.workload=bert&", "b.workload=bert-large-full&").replace("dgx-a100", "pod16")
     shown = answers.run("answer", view.name, phases, lambda _done, _total: None)["html"]
-    assert "compare answers of one verb" in shown
+    assert "two answers of the same command" in shown
     with pytest.raises(podsim.InputError, match=r"^Scenario B: ") as error:
         answers.run("answer", view.name, text.replace("dgx-a100", "pod63"), lambda _done, _total: None)
     assert error.value.code == "bad-pod"

@@ -178,7 +178,10 @@ def test_the_hint_of_answers_of_different_verbs_is_a_command(tmp_path: Path, ans
     plan = {"schema": "podsim.plan/2", "inputs": {"verb": "plan", "flags": {"workload": "bert", "within": "5 min"}}}
     with pytest.raises(InputError) as error:
         diff(tmp_path, plan, answer)
-    assert error.value.message == "old.json is of podsim plan, new.json of podsim predict: compare answers of one verb"
+    assert error.value.message == (
+        "old.json is an answer of podsim plan, new.json one of podsim predict: podsim diff compares two answers of the "
+        "same command"
+    )
     assert error.value.hint == "podsim plan bert --json"
     with pytest.raises(InputError) as error:
         diff(tmp_path, answer, plan)

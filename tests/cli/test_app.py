@@ -194,9 +194,9 @@ def test_an_interrupt_exits_130_quietly(capsys: pytest.CaptureFixture[str]) -> N
         (
             "plan bert --require cost<4",
             "unknown-flag",
-            "unknown flag --require, which podsim infer and podsim predict have",
+            "plan has no flag --require; podsim infer and predict have it",
         ),
-        ("predict bert --rate 3", "unknown-flag", "unknown flag --rate, which podsim infer and podsim plan have"),
+        ("predict bert --rate 3", "unknown-flag", "predict has no flag --rate; podsim infer and plan have it"),
         ("predict bert -z", "unknown-flag", "unknown flag -z"),
         ("predict", "missing-argument", "WORKLOAD is required"),
         ("predict bert --pod", "missing-argument", "--pod needs a value"),

@@ -86,7 +86,7 @@ def test_a_caveat_of_some_answers_names_them() -> None:
     line = AnswerNote.of(NoteCode.FILE_TEXT, caveat=True, text="never measured")
     plain = AnswerNote.of(NoteCode.FILE_TEXT, text="as assumed")
     notes = caveats_view.of_several({"pod4": (line, plain), "pod8": (plain,)})
-    assert [note.text for note in notes] == ["never measured (pod4)"]
+    assert [note.text for note in notes] == ["pod4: never measured"]
     assert [note.text for note in caveats_view.of_several({"pod4": (line,), "pod8": (line,)})] == ["never measured"]
     assert not list(caveats_view.notes((line, plain), verbose=True))
     assert [(note.label, note.text) for note in caveats_view.notes((line, plain))] == [("Caveat", "never measured")]

@@ -37,3 +37,11 @@ def test_the_screen_still_names_them(capsys):
     text = " ".join(capsys.readouterr().out.split())
     assert "to limit it: --deadline wall-clock" in text
     assert "use --prices FILE for current ones." in text
+
+
+@pytest.mark.parametrize("more", [(), ("-o", "answer.json"), ("--json",)])
+def test_flags_of_a_document_need_a_document(more, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "bert", "--within", "5min", "--machines", "pod128", "--customer", "Someone", *more]) == 2
+    assert "--customer is printed on a document" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

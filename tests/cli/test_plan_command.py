@@ -88,7 +88,7 @@ def test_owned_machines_are_used_first_and_neighbours_explained(
     assert "Recommended: IPU-POD128" in shown
     assert "2 of 2 IPU-POD64 (training hall) joined to one machine: nothing to buy." in shown
     assert "Why not the neighbours" in shown
-    assert "Machines near the recommended one" not in shown
+    assert "Recommended machine and alternatives" not in shown
     assert main(["plan", "bert", "--within", "5min", "--own", OWN, "--machines", "pod256"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert "Buy 2 × IPU-POD64 with 2 hosts; reuses 2 of 2 IPU-POD64 (training hall) ($2.15M if all were new)." in words
@@ -108,3 +108,28 @@ def test_owned_machines_that_hold_a_month_together_are_an_answer(capsys: pytest.
     result = json.loads(capsys.readouterr().out.partition("\n")[2])
     assert (result["chosen"], result["split"]["added"]) == (None, None)
     assert result["kept"][0]["machines"]["count"] == 2
+
+
+def test_next_asks_for_the_run_that_was_planned(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "gpt2-small", "--tokens", "3B", "--within", "30d", "--machines", "pod16,pod64", "--years", "4"]
+    assert main(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "a run of 2.93 M samples (3.00 B tokens)" in shown
+    assert "Next podsim explain gpt2-small --tokens 3e9 --topology pod16 (why)" in shown
+
+
+def test_no_budget_that_is_met_names_the_cheapest(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "bert", "--budget", "10k", "--max-power", "100W", "--machines", "pod16,pod64"]
+    assert main(words) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "No candidate meets the budget or the power limit; the cheapest is IPU-POD16 ($149k); " in shown
+    assert "the lowest power is that of IPU-POD16 (up to 6.13 kW)." in shown
+
+
+def test_power_is_shown_as_it_is_compared_with_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "bert", "--within", "15m", "--max-power", "20kw", "--machines", "pod64,bow-pod64"]) == 0
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if line.split()[:1] == ["bow-pod64"])
+    assert "Power ≤" in shown
+    assert "23.1 kW" in row
+    assert "1.15× the power limit" in row

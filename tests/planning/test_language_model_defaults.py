@@ -116,3 +116,17 @@ def test_plan_considers_larger_machines_where_smaller_ones_are_too_slow() -> Non
     ), "the fastest machine of all is named and is no candidate"
     quick = podsim.plan("gpt2-small", tokens=1e9, within="20d")
     assert max(candidate.chips for candidate in quick.candidates) == 1024
+
+
+def test_the_search_considers_splits_that_streaming_memory_holds_at_a_smaller_batch() -> None:
+    """At the largest batch of its law 32 x 8 takes 143 GB of an IPU-Machine; at 512 samples it fits, and is fastest."""
+    found = podsim.predict("llama", pod=256, law="chinchilla", engine="analytic")
+    assert (found.mapping.replicas, found.mapping.ipus_per_replica, found.mapping.global_batch) == (32, 8, 512)
+    other = podsim.predict("llama", pod=256, law="chinchilla", engine="analytic", ipus_per_replica=16)
+    assert found.time_to_train_s.value < 0.7 * other.time_to_train_s.value
+
+
+def test_a_larger_batch_is_not_said_to_amortize_what_every_micro_batch_takes() -> None:
+    found = podsim.predict("llama", pod=256, law="chinchilla", engine="analytic")
+    assert found.limited_by.startswith("tensor-parallel all-reduce")
+    assert "amortize" not in found.limited_by

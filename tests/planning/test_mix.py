@@ -72,7 +72,7 @@ def test_a_deadline_that_no_partition_meets(tmp_path: Path) -> None:
     plan = podsim.plan_mix(path, machines="pod16")
     assert plan.chosen is None
     assert plan.closest is not None
-    assert "quick enough for resnet50" in plan.closest.reason
+    assert "fast enough for resnet50" in plan.closest.reason
 
 
 def test_machines_without_ipus_hold_no_mix() -> None:

@@ -141,7 +141,7 @@ def test_a_month_with_too_many_runs_needs_more_ipus(outcome, small):
 def test_a_deadline_that_no_partition_meets_is_named(outcome, small):
     hurry = Job(workload="bert", runs_per_month=1.0, within_s=60.0, name="hurry")
     machine = again(outcome, JOBS[0], hurry).candidate(small)
-    assert machine.reason == "no partition is quick enough for hurry"
+    assert machine.reason == "no partition is fast enough for hurry"
     assert (machine.pools, machine.energy_j) == ((), None)
 
 

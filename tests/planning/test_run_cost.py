@@ -378,3 +378,24 @@ def test_a_list_of_ones_own_states_terms_that_are_given(tmp_path: Path) -> None:
     assert ownership_terms(prices=own).given == {"years", "use", "usd_per_kwh", "pue"}
     assert ownership_terms().given == frozenset()
     assert ownership_terms(years=3).given == {"years"}
+
+
+def test_price_and_power_of_an_own_machine_displace_those_published(tmp_path: Path) -> None:
+    """The tutorial's machine: a file that says nothing but what one IPU-Machine costs."""
+    own = tmp_path / "mine.toml"
+    text = 'schema = "podsim.topology/1"\nname = "mine"\nextends = "bow-pod128"\n\n[economics]\n'
+    own.write_text(f'{text}machine_price = "25 kUSD"\nmachine_power = "900 W"\n', encoding="utf-8")
+    terms, path = ownership_terms(), str(own)
+    machine, published = catalog.topology(path).value, catalog.topology("bow-pod128").value
+    stated = terms.machine(machine, 2)
+    servers = terms.servers(2)
+    assert stated.capital is not None
+    assert servers is not None
+    assert stated.capital.usd.value == pytest.approx(25_000 * 32 + servers.usd.value)
+    by_set = catalog.topology("bow-pod128", ["economics.machine_price=25 kUSD", "economics.machine_power=900 W"]).value
+    assert stated == terms.machine(by_set, 2, changed=True)
+    assert terms.machine(published, 2).capital != stated.capital
+    with_clock = catalog.topology(path, ["chip.clock=2 GHz"]).value
+    assert terms.machine(with_clock, 2).capital == stated.capital
+    answer = podsim.predict("bert", topology=path, engine="analytic")
+    assert podsim.price(answer, topology=path).money.owned == stated

@@ -88,7 +88,7 @@ def test_influences_that_show_and_all_of_them():
 
 def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
     fitted = replace(TOLD, influences=(replace(INFLUENCE, name="sharding.weight", change=0.0027),))
-    assert facts(view.document(fitted))["Sensitivity"].remark == "per +1 %: sharding time per weight +0.27 %"
+    assert facts(view.document(fitted))["Sensitivity"].remark == "per +1 %: sharding time per million weights +0.27 %"
     assert tables(view.document(fitted, verbose=True))[1].rows[0][0] == "sharding.weight"
 
 

@@ -73,7 +73,7 @@ def test_servers_alone_are_reused_by_their_number():
         (None, ""),
         (ONE, "owned"),
         (TWO, "owned, 2 joined"),
-        (HOSTS, "owned, with 3 hosts more"),
+        (HOSTS, "owned, plus 3 hosts"),
         (EXTENDED, "extends pod128, pod64"),
         (replace(EXTENDED, extended=False), "in part owned pod128, pod64"),
         (replace(TWO, extended=False), "owned"),
@@ -194,7 +194,7 @@ def test_the_jobs_of_a_month_that_fit_by_priority():
     )
     late = mix_report.document(replace(PLAN, chosen=None, closest=replace(short, month=LATE_MONTH)))
     table = next(table for table in tables(late) if table.columns[1].title == "Priority")
-    assert table.rows == (("bert", "–", "0", "100", "–", "no partition is quick enough"),)
+    assert table.rows == (("bert", "–", "0", "100", "–", "no partition is fast enough"),)
 
 
 def kept(hosts=3, usd=57.6e3, month=MONTH):
@@ -205,11 +205,11 @@ def kept(hosts=3, usd=57.6e3, month=MONTH):
 def test_the_runs_that_owned_machines_hold_alone():
     bought = replace(PLAN, inventory=(RACKS,), kept=(kept(),))
     assert notes(mix_report.document(bought), "Owned alone") == [
-        "3 × IPU-POD64 (hall) with 3 hosts more ($57.6k): all runs but 60 runs of bert."
+        "3 × IPU-POD64 (hall) with 3 more hosts ($57.6k): all runs but 60 runs of bert."
     ]
     alone = replace(bought, kept=(kept(0, 0.0), kept(month=replace(MONTH, jobs=(replace(MONTH.jobs[1], runs=60.0),)))))
     assert notes(mix_report.document(alone), "Owned alone") == [
-        "3 × IPU-POD64 (hall) and 3 × IPU-POD64 (hall) with 3 hosts more ($57.6k): all runs."
+        "3 × IPU-POD64 (hall) and 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k): all runs."
     ]
     owned = replace(bought, chosen=replace(MACHINE, reuse=ONE))
     assert notes(mix_report.document(owned), "Owned alone") == []
@@ -224,15 +224,15 @@ KEEP = replace(PLAN, inventory=(RACKS,), kept=(kept(),), split=SPLIT)
 
 def test_owned_machines_are_kept_and_one_is_bought_for_the_rest():
     doc = mix_report.document(KEEP)
-    assert mix_report.answer(KEEP) == "IPU-POD64 and Bow Pod16: $207k"
+    assert mix_report.answer(KEEP) == "keep 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k), buy Bow Pod16: $207k"
     assert notes(doc)[0] == (
-        "Recommended: keep 3 × IPU-POD64 (hall) with 3 hosts more ($57.6k) and buy Bow Pod16 for the rest: "
+        "Recommended: keep 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k) and buy Bow Pod16 for the rest: "
         "$207k in all, the cheapest."
     )
     assert notes(doc, "One machine") == ["IPU-POD64 would hold all jobs for $500k."]
     assert headings(doc) == [
-        "2 kinds of job, 2,600 runs a month",
-        "On the owned 3 × IPU-POD64 (hall) with 3 hosts more ($57.6k)",
+        "2 kinds of job, 2,600 runs per month",
+        "On the owned 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k)",
         "On a new Bow Pod16 ($149k)",
         "One machine for all jobs",
     ]
@@ -252,9 +252,10 @@ def test_price_and_power_are_those_of_all_that_runs():
 
 def test_where_owned_machines_hold_all_nothing_else_is_bought():
     whole = replace(KEEP, split=replace(SPLIT, added=None, jobs=(), capital_usd=57.6e3))
-    assert mix_report.answer(whole) == "IPU-POD64: $57.6k"
+    assert mix_report.answer(whole) == "keep 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k): $57.6k"
     assert notes(mix_report.document(whole))[0] == (
-        "Recommended: keep 3 × IPU-POD64 (hall) with 3 hosts more ($57.6k), which hold all jobs: $57.6k, the cheapest."
+        "Recommended: keep 3 × IPU-POD64 (hall) with 3 more hosts ($57.6k); together they hold all jobs: "
+        "$57.6k, the cheapest."
     )
 
 

@@ -86,16 +86,16 @@ def test_where_none_holds_the_jobs_the_closest_says_what_it_lacks():
 
 def test_the_question_and_the_aim():
     doc = view.document(PLAN)
-    assert headings(doc)[0] == "2 kinds of job, 2,600 runs a month on one machine"
+    assert headings(doc)[0] == "2 kinds of job, 2,600 runs per month on one machine"
     assert notes(doc)[0] == "Recommended: IPU-POD64, the best price-performance."
     assert notes(doc, "Demands") == [
         (
             "time limits at 90 % confidence; partitions in use at most 70 % of the hours; "
-            "purchase price ≤ $1.00M at the highest published price"
+            "purchase price ≤ $1.00M (highest published price)"
         )
     ]
     free = replace(PLAN, demand=Demand(objective=Objective.COST), jobs=PLAN.jobs[:1], chosen=ALONE)
-    assert headings(view.document(free))[0] == "1 kind of job, 100 runs a month on one machine"
+    assert headings(view.document(free))[0] == "1 kind of job, 100 runs per month on one machine"
     assert notes(view.document(free), "Demands") == [
         "time limits at 90 % confidence; partitions in use at most 70 % of the hours"
     ]

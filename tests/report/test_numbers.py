@@ -158,7 +158,7 @@ def test_no_interval_shows_zero_width() -> None:
 def test_shares_of_one_whole_add_up_to_a_hundred() -> None:
     assert numbers.shares([0.43, 0.565, 0.005]) == ["43 %", "56 %", "1 %"]
     assert numbers.shares([1 / 3, 1 / 3, 1 / 3], 1) == ["33.4 %", "33.3 %", "33.3 %"]
-    assert numbers.shares([0.9999, 0.0001]) == ["100 %", "< 1 %"]
+    assert numbers.shares([0.9999, 0.0001]) == ["> 99 %", "< 1 %"]
 
 
 @pytest.mark.parametrize(

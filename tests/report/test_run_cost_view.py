@@ -126,7 +126,7 @@ def test_a_power_in_training_has_its_interval_and_what_it_is_for():
     assert view.loads(draw) == "vector code 80 %, idle draw of all IPUs 20 %"
     assert (draw.low_w, draw.least_w, draw.most_w) == (4_500.0, 5_000.0, 5_600.0)
     rows = {fact.label: fact for fact in view.summary(replace(MONEY, sample_j=estimate(4.34, 4.0, 5.0)))}
-    assert rows["Energy per run"].remark == "4.34 J per sample, with cooling"
+    assert rows["Energy per run"].remark == "4.34 J per sample in steps, with cooling"
 
 
 def test_terms_that_flags_gave_are_marked():
@@ -146,7 +146,7 @@ def test_every_amount_is_in_the_currency_of_the_answer():
     words = str(doc)
     assert "$" not in words
     assert facts(doc)["Machine price"].number == "EUR 75.0k"
-    assert facts(doc)["Rent per run"].remark == "EUR 40.0 – EUR 49.5; at EUR 5.00 per hour"
+    assert facts(doc)["Rent per run"].remark == "EUR 40.0 – EUR 49.5; at EUR 5.00 per hour; training only"
     assert facts(doc)["Terms"].remark.endswith(
         "EUR 0.06/kWh, PUE 1.2; assumed where not given; EUR 0.5 per US dollar (given)"
     )
@@ -194,7 +194,7 @@ def test_costs_on_one_screen_drop_no_figure():
     rows = {fact.label: fact for fact in view.on_one_screen(money)}
     assert list(rows) == ["Cost per run", "Energy per run", "Total cost", "Rent per run", "Terms"]
     assert (rows["Energy per run"].number, rows["Energy per run"].unit) == ("2", "kWh")
-    assert rows["Energy per run"].remark == "at 4.00 kW; 4.34 J per sample"
+    assert rows["Energy per run"].remark == "4.00 kW + cooling"
     assert (rows["Total cost"].number, rows["Total cost"].remark) == ("$158k", "machine $150k, electricity $7.57k")
     assert rows["Terms"] == next(fact for fact in view.summary(money) if fact.label == "Terms")
     dated = replace(CAPITAL, dates=("2020-07", "2021-07-01"))
@@ -210,11 +210,11 @@ def test_costs_on_one_screen_without_a_total_have_price_and_power():
 @pytest.mark.parametrize(
     ("draw", "text"),
     [
-        (DRAW, "at 4.00 kW"),
-        (replace(DRAW, typical_w=None), "at 6.40 kW peak"),
+        (DRAW, "4.00 kW + cooling"),
+        (replace(DRAW, typical_w=None), "6.40 kW peak + cooling"),
         (
             replace(DRAW, typical_w=5_000.0, predicted=Range(value=5_000.0, low=4_500.0, high=5_600.0)),
-            "at 5.00 kW, 90 %: 4.50 – 5.60",
+            "5.00 kW (90 %: 4.50 – 5.60) + cooling",
         ),
     ],
 )
@@ -225,7 +225,7 @@ def test_energy_on_one_screen_has_its_power(draw, text):
 
 def test_rent_in_a_line_has_rate_interval_and_break_even():
     rent = next(fact for fact in view.on_one_screen(replace(MONEY, rent=RENT)) if fact.label == "Rent per run")
-    assert (rent.number, rent.remark) == ("$90.0", "$80.0 – $99.0 at $10.0/h; break-even at 5,000 h of use")
+    assert (rent.number, rent.remark) == ("$90.0", "$80.0 – $99.0, $10.0/h, training only; break-even 5,000 h")
     never = replace(MONEY, rent=replace(RENT, break_even_hours=None, break_even_months=None))
     remark = next(fact for fact in view.on_one_screen(never) if fact.label == "Rent per run").remark
     assert remark.endswith("no break-even, or the price is not known")

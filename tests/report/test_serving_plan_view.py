@@ -28,7 +28,7 @@ def screen(plan, width=100, **more):
 
 def test_the_recommendation_comes_first_as_a_sentence(plans):
     text = " ".join(screen(plans[0]).split("\n\n")[0].split())
-    assert "Recommended: 2 × IPU-M2000 (1 of them to spare), 8 replicas with batch" in text
+    assert "Recommended: 2 × IPU-M2000 (1 of them a spare), 8 replicas with batch" in text
     assert "sustain 48,800 requests/s at P99 ≤ 10.0 ms" in text
     assert "the cheapest of those that meet every demand (90 % confidence, 30 % room to grow" in text
     assert "1 spare machine, budget $120k)" in text

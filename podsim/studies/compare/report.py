@@ -163,21 +163,18 @@ def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
         return
     timed, facts = _has_length(comparison), []
     title = "Largest changes" if timed else "Largest changes, for the same samples"
-    means, first = (
-        {case.label: case.answer.time_to_train_s.value for case in comparison.sides},
-        comparison.sides[0].label,
-    )
+    means = [case.answer.time_to_train_s.value for case in comparison.sides]
     alone = len(comparison.differences) == 1
     most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
-    for difference in comparison.differences:
+    for difference, mean_s in zip(comparison.differences, means[1:], strict=True):
         rows, whole_s = _main_parts(difference)
         longest = sorted(rows, key=lambda row: -abs(row[1]))[:most]
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
         what = "Total" if alone else f"{title}, total"
-        gap_s = means[difference.label] - means[first] - whole_s
-        samples = " at the mean samples" if timed and abs(gap_s) / unit.factor > 10**-places else ""
+        apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
+        samples = " at the mean samples" if timed and apart else ""
         change = _time_change(whole_s, unit, places)
         total = f"{what}{samples} {change}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
@@ -298,11 +295,8 @@ def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
 
 
 def _change(time: Ratio) -> str:
-    low, high = (
-        numbers.signed_percent(time.low - 1, _places(time)),
-        numbers.signed_percent(time.high - 1, _places(time)),
-    )
-    middle = numbers.signed_percent(time.value - 1, _places(time))
+    places = _places(time)
+    middle, low, high = (numbers.signed_percent(ratio - 1, places) for ratio in (time.value, time.low, time.high))
     return f"{middle} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
 
 

@@ -74,10 +74,11 @@ def watts(power_w: float | None) -> str:
     return numbers.NO_VALUE if power_w is None else numbers.scale(power_w, POWER).text(power_w)
 
 
-def drawn(candidate: Candidate, demand: Demand) -> str:
+def power_text(candidate: Candidate, demand: Demand) -> str:
     """What a machine draws, or at most where a limit is compared with that; marked where only its peak is known."""
-    power_w = candidate.power_w if demand.most_power_w is None else candidate.most_power_w
-    return f"{watts(power_w)}{run_cost_view.peak_mark(candidate.owned)}"
+    if demand.most_power_w is not None:
+        return watts(candidate.most_power_w)
+    return f"{watts(candidate.power_w)}{run_cost_view.peak_mark(candidate.owned)}"
 
 
 def title(plan: Plan) -> str:
@@ -182,7 +183,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
     if demand.budget_usd is not None:
         notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (highest published price)")
     if demand.most_power_w is not None:
-        notes.append(f"power in use ≤ {watts(demand.most_power_w)} (upper end of the 90 % interval)")
+        notes.append(f"power in use ≤ {watts(demand.most_power_w)} (P95)")
     return ", ".join(notes)
 
 
@@ -353,16 +354,19 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     grades = {short_grade(row.time_to_train_s) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
-    same = f", all {grades.pop()}" if alike else ""
+    same = f", all {grades.pop()}" if alike and not verbose else ""
     yield Heading(f"{'Candidates' if verbose else near}, times in {unit.unit}{same}")
     yield DocTable(
-        _columns(plan, several=several),
-        tuple((*_row(plan, row, unit), _remark(plan, row, front, graded=not alike)) for row in rows),
+        _columns(plan, graded=verbose, several=several),
+        tuple(
+            (*_row(plan, row, unit, graded=verbose), _remark(plan, row, front, graded=not verbose and not alike))
+            for row in rows
+        ),
         marked=marked,
     )
 
 
-def _columns(plan: Plan, *, several: bool) -> tuple[Column, ...]:
+def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
     """Columns of what was demanded stay at every width, and hosts where `several` rows are of one machine."""
     demand = plan.demand
     within, objective = demand.within_s, demand.objective
@@ -373,12 +377,13 @@ def _columns(plan: Plan, *, several: bool) -> tuple[Column, ...]:
         Column("Replicas", number=True, priority=8),
         Column("Time", number=True),
         Column("90 %", number=True, priority=1),
+        *((Column("Evidence", priority=1),) if graded else ()),
         Column(demand.judged_time, number=True, priority=0 if within is not None else 2),
         *((Column(f"Chance ≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
         Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
         Column("Power", number=True, priority=4)
         if demand.most_power_w is None
-        else Column("Power up to", number=True, priority=0),
+        else Column("Power ≤", number=True, priority=0),
         Column("Cost/run", number=True, priority=0 if objective is Objective.COST else 2),
         Column("kWh per run", number=True, priority=0 if objective is Objective.ENERGY else 6),
         Column("Remark", wraps=True),
@@ -417,7 +422,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
     return "; ".join(filter(None, notes))
 
 
-def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale) -> tuple[str, ...]:
+def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool) -> tuple[str, ...]:
     replicas = (
         f"{candidate.mapping.replicas:,} × {candidate.mapping.ipus_per_replica}"
         if candidate.mapping
@@ -431,10 +436,11 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale) -> tuple[str, ..
         f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
         *_time(candidate, unit),
+        *((short_grade(candidate.time_to_train_s),) if graded else ()),
         numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),
-        drawn(candidate, plan.demand),
+        power_text(candidate, plan.demand),
         numbers.money(candidate.cost_usd, plan.currency),
         kwh,
     )
