@@ -20,7 +20,7 @@ CONFIGURATION = Group("what if, instead of the published configuration", sort_ke
 RUN = Group("run", sort_key=4)
 ENGINE = Group("engine", sort_key=5)
 MONEY = Group("money", sort_key=6)
-GATE = Group("gate for pipelines", sort_key=7)
+GATE = Group("gate for CI", sort_key=7)
 OUTPUT = Group("output", sort_key=8)
 TYPED_KINDS = (
     ArgumentKind.WHOLE,

@@ -48,7 +48,7 @@ def read(path: Path) -> SavedAnswer:
     match = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if match is None:
         raise InputError(
-            f"{name} is JSON, but no answer of podsim's: schema is {value_text(schema)}",
+            f"{name} is JSON, but not a saved answer of podsim: {_schema_text(schema)}",
             code="bad-saved-answer",
             hint=HINT,
         )
@@ -87,10 +87,17 @@ def _body(text: str, name: str, hint: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(f"{name} is not JSON", code="bad-saved-answer", context=[str(error)], hint=hint) from None
     except ValueError as error:
-        raise InputError(f"{name} is no answer of podsim's: {error}", code="bad-saved-answer", hint=hint) from None
+        raise InputError(
+            f"{name} is not a saved answer of podsim: {error}", code="bad-saved-answer", hint=hint
+        ) from None
     if not isinstance(body, dict):
-        raise InputError(f"{name} is JSON, but no answer of podsim's", code="bad-saved-answer", hint=hint)
+        raise InputError(f"{name} is JSON, but not a saved answer of podsim", code="bad-saved-answer", hint=hint)
     return body
+
+
+def _schema_text(schema: object) -> str:
+    """What is wrong with the schema of a JSON file that is not an answer."""
+    return "it has no schema" if schema is None else f"its schema is {value_text(schema)}"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def check_count(ipus: int, prefix: str, most: int) -> None:
     if ipus < 1:
         raise InputError(f"a machine has at least 1 IPU, not {ipus}", code="bad-pod", hint="for example --pod 64")
     if ipus > most:
-        message = f"{ipus:,} IPUs are more than {most:,}, the most that are known to be joined"
+        message = f"{ipus:,} IPUs are more than {most:,}, the largest system that Graphcore documents"
         raise InputError(message, code="bad-pod", hint=f"the largest is {prefix}{most}")
     if ipus & (ipus - 1):
         below = 1 << (ipus.bit_length() - 1)

@@ -65,7 +65,7 @@ def lower_bound(context: CollectiveContext, group: Group, collective: Collective
     for dimension in along:
         if dimension.covers and (cut := _cut_bytes_per_s(context, dimension)):
             crossing = groups * volume * _cut_share(collective, group.size, dimension.group.size)
-            bounds.append(LowerBound(case.least_s + crossing / cut, f"the middle of {dimension.name}"))
+            bounds.append(LowerBound(case.least_s + crossing / cut, f"bisection of {dimension.name}"))
     return max(bounds, key=lambda bound: bound.seconds)
 
 

@@ -145,7 +145,7 @@ def _torus_sides(context: CollectiveContext, group: Group) -> tuple[GroupDimensi
         raise ValueError("the group lies in one dimension")
     for dimension in along:
         if dimensions[dimension.index].shape not in ROUND:
-            raise ValueError(f"{dimension.name} is no ring but a {dimensions[dimension.index].shape}")
+            raise ValueError(f"{dimension.name} is not a ring: its shape is {dimensions[dimension.index].shape}")
     return along
 
 
@@ -162,7 +162,7 @@ def _phase(
     order: tuple[int, ...] = ()
     if algorithm is Algorithm.LADDER_RING:
         if not context.inside(group) or group.stride > 1 or group.size % 2:
-            raise ValueError("only IPUs that are neighbours in a rack stand around its ladder")
+            raise ValueError("the group is not an even number of adjacent IPUs of one rack")
         order = ring_order(group.size, around_ladder=True)
     steps = schedule(collective, algorithm, group.size)
     if not along:
@@ -194,7 +194,7 @@ def _by_side(
     algorithm: Algorithm,
     methods: Methods,
 ) -> CollectivePlan:
-    """Phase after phase, each with the soonest of its methods, weighed folded."""
+    """Phase after phase, each with the fastest of its methods, as folded simulation has them."""
     phases, weighing = [], replace(context, folded=True)
     for what, at, share in _legs(collective, [side.group.size for side in along]):
         dimension, inner = along[at], math.prod(side.group.size for side in along[:at])

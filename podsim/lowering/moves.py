@@ -52,7 +52,7 @@ def whole(context: CollectiveContext, phases: tuple[Phase, ...]) -> tuple[tuple[
         for phase, members in zip(phases, followed, strict=True)
     )
     if count > context.most_messages:
-        raise TooManyError(f"it has {count:,} messages to follow, more than {context.most_messages:,}")
+        raise TooManyError(f"{count:,} messages exceed the limit of {context.most_messages:,}")
     crossed = sum_in_order(
         _crossing_count(context, phase, members) for phase, members in zip(phases, followed, strict=True)
     )

@@ -110,7 +110,7 @@ FRAMEWORK = choice(
     "framework",
     " ".join(Framework),
     "Framework that runs the model; pytorch is poptorch, and poprt only serves trained models [default: that of the "
-    "configuration; PopART and TensorFlow 1 are the reference].",
+    "configuration; PopART and TensorFlow 1 set the baseline].",
     aliases=tuple(OTHER_NAMES.items()),
 )
 CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
@@ -391,7 +391,8 @@ COLLECTIVE = (
         plain=True,
     ),
     IPUS_PER_REPLICA._replace(
-        default=1, help="Members are replicas of so many IPUs: a collective for each of their places, all at once."
+        default=1,
+        help="Members are replicas of so many IPUs: one collective per position in the replica, all at the same time.",
     ),
     choice(
         "algorithm",
@@ -404,7 +405,8 @@ COLLECTIVE = (
     choice(
         "pace",
         "lockstep messages",
-        "Next step after all messages of one (machines), or after a member's own (generic fabrics).",
+        "Start a step when all messages of the one before have arrived, or each member when its own have [default: "
+        "lockstep on machines, messages on generic fabrics].",
     ),
     CHANGES,
     ENGINE._replace(help="Discrete events, or each step alone on the links."),

@@ -32,11 +32,12 @@ class PartFault:
 
     @property
     def in_words(self) -> str:
-        """The fault as a reader says it: "IPU 0 at 50 % of its rate"."""
+        """The fault as a reader says it: "IPU 0 at 50 % of its speed"."""
         kinds = {FaultyPart.IPU: "IPU", FaultyPart.MACHINE: "IPU-Machine"}
         kind = self.link or kinds.get(self.part, str(self.part))
         none = "down" if self.part is FaultyPart.LINK else "lost"
-        return f"{kind} {self.name} {f'at {100 * self.rate:.3g} % of its rate' if self.rate else none}"
+        what = "bandwidth" if self.part is FaultyPart.LINK else "speed"
+        return f"{kind} {self.name} {f'at {100 * self.rate:.3g} % of its {what}' if self.rate else none}"
 
     @property
     def number(self) -> int:

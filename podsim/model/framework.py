@@ -42,7 +42,7 @@ INTERFACES: Final[Mapping[Framework, HostInterface]] = {
     Framework.POPXL: HostInterface(),
     Framework.POPRT: HostInterface(calls_each_update=False, trains=False),
 }
-"""PopART and TensorFlow 1 are the reference: step parameters are fitted to MLPerf submissions, which use these two.
+"""PopART and TensorFlow 1 set the baseline: step parameters are fitted to MLPerf submissions, which use these two.
 
 TensorFlow loops on the device, over an infeed. Source: examples of graphcore-examples; that TensorFlow 2 and PopTorch
 wait for their input is the reading of published rates that docs/decisions/025-frameworks.md explains.

@@ -106,7 +106,7 @@ def _shortest_time(
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
-    text = f"{least} of {legal} legal mapping{'' if legal == 1 else 's'}"
+    text = f"{least} of the {legal} legal mapping{'' if legal == 1 else 's'} searched"
     if faster is not None:
         text += (
             f" at a published replica size; {faster_replicas:,} × {faster_size} is {100 * faster:.0f} % faster, within "
@@ -114,8 +114,8 @@ def _shortest_time(
         )
     if past_global_batch is not None:
         text += (
-            f"; a batch above {past_global_batch:,} fits in memory but is past the critical batch size: step overheads "
-            "fall, samples to converge rise more"
+            f"; a batch above {past_global_batch:,} fits in memory, but takes longer: step overheads fall less than "
+            "samples to converge rise"
         )
     return f"{text}; podsim workload map compares other micro-batches and storage" if compares else text
 
@@ -190,9 +190,8 @@ def _global_batch_does_not_divide(batch: int, known: float, recipe: object, titl
 
 
 def _samples_with_factor(factor: float, points: int, optimizer: str, division: str) -> str:
-    return (
-        f"MLPerf reference points × {factor:.3f}, from {points} submissions ({optimizer.upper()}, {division} division)"
-    )
+    submissions = f"{points} submissions ({optimizer.upper()}, {division} division)"
+    return f"MLPerf reference convergence points × {factor:.3f}, from {submissions}"
 
 
 def _samples_by_law(target: str, parameters: float, loss: float, critical_batch_tokens: float, batch: float) -> str:
@@ -434,7 +433,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.LANES_LEFT_OUT: "{spans:,} spans are left out where more than {most} of a track overlap",
     NoteCode.LOADS_NOT_KEPT: "link loads are recorded with --engine des only",
     NoteCode.LOADS_NOT_DRAWN: "the load of {links:,} links changes too often for --most-spans and is not drawn",
-    NoteCode.LINKS_LEFT_OUT: "{links:,} links are left out, less busy than {most} of their kind",
+    NoteCode.LINKS_LEFT_OUT: "only the {most} busiest links of each kind are shown; {links:,} are left out",
     NoteCode.LINKS_OF_REPLICAS: (
         "links of other replicas are not shown, as their traffic is not simulated; --fidelity full shows all"
     ),

@@ -108,8 +108,7 @@ def _changes() -> Iterator[Note]:
 
 def _of_case(ledger: inputs.Ledger, texts: Sequence[str]) -> str:
     """What differs, and that it does so in one alternative where several are compared."""
-    each = "each in one alternative" if len(texts) > 1 else "in one alternative"
-    return f"{'; '.join(texts)}, {each}" if ledger.verb == ONE_CASE else "; ".join(texts)
+    return f"{'; '.join(texts)}, in one alternative" if ledger.verb == ONE_CASE else "; ".join(texts)
 
 
 def _texts(value: object) -> list[str]:

@@ -257,9 +257,9 @@ class Fabric(Network):
         """Raise InputError where IPUs stand at the ranks of a stated fabric."""
         if self.topology.fabric:
             raise InputError(
-                f"{self.name}: faults of a stated fabric that trains are not known",
+                f"{self.name}: training on a generic fabric does not support --fault",
                 code="not-on-stated-fabric",
-                hint="podsim collective takes --fault on stated fabrics",
+                hint="podsim collective takes --fault on generic fabrics",
             )
 
     def with_damage(self, damage: Damage) -> Fabric:

@@ -71,7 +71,8 @@ def _number(value: float | None, unit: str) -> str:
 def claims(request: shown.Asked) -> str:
     """Every claim that podsim has an answer to."""
     report = _claims()
-    details = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in Verdict)
+    plurals = {Verdict.AGREES: "agree", Verdict.DISAGREES: "disagree"}
+    details = ", ".join(f"{report.count(verdict)} {plurals.get(verdict, verdict)}" for verdict in Verdict)
     head = ("claim", "claimed", "podsim", "error", "verdict")
     rows = []
     for answer in report.answers:

@@ -167,7 +167,7 @@ def test_a_constant_factor_after_the_last_event_is_a_normalised_log(run):
     normalised = [of_clock(run, 1.1 * last, tail_s=0.1 * last) for last in (50.0, 70.0, 90.0)]
     clock = own_points.clock(normalised)
     assert clock.factor == 1.1
-    assert clock.remark.endswith("in all 3 runs, undone in minutes")
+    assert clock.remark.endswith("in all 3 runs; minutes divided by it")
 
 
 @pytest.mark.parametrize(

@@ -367,11 +367,11 @@ def test_ranges_are_told_in_few_words():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("ipu:0=0.5", "IPU 0 at 50 % of its rate"),
+        ("ipu:0=0.5", "IPU 0 at 50 % of its speed"),
         ("machine:5=lost", "IPU-Machine 5 lost"),
         ("rack:1=lost", "rack 1 lost"),
         ("link:ipu4-ipu6=down", "link ipu4-ipu6 down"),
-        ("link:gateway3-gateway19=1/2", "link gateway3-gateway19 at 50 % of its rate"),
+        ("link:gateway3-gateway19=1/2", "link gateway3-gateway19 at 50 % of its bandwidth"),
     ],
 )
 def test_a_fault_in_words(text, words):

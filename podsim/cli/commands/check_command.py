@@ -14,7 +14,7 @@ from podsim.studies.look_up import json_keys, listing
 
 
 def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
-    """Read a file of any kind: PASS and what it is, or FAIL with all its faults.
+    """Read an input file of any kind: PASS and what it is, or FAIL with all its errors.
 
     Parameters
     ----------

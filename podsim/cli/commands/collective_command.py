@@ -81,7 +81,7 @@ def collective(
     drawn: DrawnFlags = ANY_DRAWN,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Run one collective on the links of a machine or a generic fabric: its time, what it loads, the least possible.
+    """Run one collective on the links of a machine or a generic fabric: its time, link loads, and lower bound.
 
     Parameters
     ----------

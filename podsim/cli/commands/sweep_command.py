@@ -57,7 +57,7 @@ def sweep(
 ) -> int:
     """Predict every point of a sweep file, and keep each result as it comes.
 
-    A sweep that was interrupted or killed goes on where it was: give the same command again. `-o` writes .parquet too.
+    An interrupted or killed sweep resumes where it stopped: give the same command again. `-o` writes .parquet too.
 
     Parameters
     ----------

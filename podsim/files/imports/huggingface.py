@@ -82,7 +82,7 @@ def _unknown_family(path: Path, kind: object, says: Mapping[str, Any]) -> InputE
     known = sorted(FAMILIES)
     if not isinstance(kind, str):
         name = printable(path.name)
-        what = f"{name} has no model_type: it is no config of transformers"
+        what = f"{name} has no model_type: not a config.json of transformers"
         if kind is not None:
             what = f"model_type of {name} must be a text, not {printable(ignored_fields.message(kind))}"
         return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])

@@ -121,7 +121,9 @@ def forms(p: Prediction) -> Iterator[Block]:
 def grade_blocks(p: Prediction) -> Iterator[Block]:
     """The grade of every figure."""
     figures = tuple(
-        (FIGURES[name], in_words(figure.grade, figure.beyond, BEYOND)) for name, figure in p.grades.figures.items()
+        (FIGURES[name], in_words(figure.grade, figure.beyond, BEYOND))
+        for name, figure in p.grades.figures.items()
+        if name != "samples_to_converge" or p.samples_to_converge.low != p.samples_to_converge.high
     )
     if figures:
         yield Heading("Evidence by figure")

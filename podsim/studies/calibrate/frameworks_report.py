@@ -72,7 +72,7 @@ def reference() -> str:
     names = ", ".join(framework.value for framework in Framework if not constants_of(framework))
     return (
         f"{names}: no constant is fitted, so their errors are those without any framework; rows of popart and "
-        "tensorflow1 are the reference that says what a workload's own error is"
+        "tensorflow1 are the baseline that shows a workload's own error"
     )
 
 

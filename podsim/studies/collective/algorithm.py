@@ -1,4 +1,4 @@
-"""Which algorithm of a collective is soonest: weighed folded and in lockstep, whatever is to be run."""
+"""Which algorithm of a collective is fastest: compared folded and in lockstep, whatever is to be run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def alternatives(
                 raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
             seconds = _lockstep_s(lowering.plan(allowed, group, case.collective, algorithm), case.chunks, engine)
         except TooManyError as error:
-            rivals[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not weighed: {error}")
+            rivals[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not simulated: {error}")
         except ValueError as error:
             rivals[algorithm] = Rival(algorithm=algorithm, time_s=None, why=str(error))
         else:

@@ -60,7 +60,7 @@ def _engine(report: CollectiveReport) -> str:
 
 
 def _how(report: CollectiveReport) -> str:
-    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "asynchronous"
+    pace = "in lockstep" if report.pace is Pace.LOCKSTEP else "each member at its own pace"
     parts = f", {report.chunks:,} parts" if report.chunks > 1 else ""
     return f"{pace}{parts}{', nothing folded' if report.fidelity is Fidelity.FULL else ''}"
 
@@ -69,7 +69,7 @@ def _phases(report: CollectiveReport) -> DocTable:
     unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
     sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
     columns = (
-        Column("Phase"),
+        Column("Phase, in lockstep"),
         Column("Algorithm"),
         Column("Members", number=True),
         Column("Steps", number=True, priority=2),

@@ -172,11 +172,11 @@ def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
-        what = "Total" if alone else f"{title}, total"
         apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
         samples = " at the mean samples" if timed and apart else ""
         change = _time_change(whole_s, unit, places)
-        total = f"{what}{samples} {change}: {', '.join(parts)}" if parts else "No part changes by 0.1 %"
+        text = f"Total{samples if timed else ' for the same samples'} {change}{': ' if alone else ', mostly '}"
+        total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))
 
@@ -461,7 +461,7 @@ def _evidence(comparison: Comparison) -> Fact:
 def _of_law(estimate: Estimate) -> str:
     """How far a law of other chips stands from the published results that it is fitted to."""
     within = estimate.grade in {Grade.MEASURED, Grade.INTERPOLATED}
-    law = "scaling law of published results"
+    law = "scaling law of its results"
     return law if within else f"{law}, {short_grade(estimate)}"
 
 

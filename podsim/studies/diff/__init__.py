@@ -22,7 +22,7 @@ VERBS: Final = {
         "study",
         (
             a.file("old", "A saved answer.", default=NO_DEFAULT),
-            a.file("new", "A later one of the same verb.", default=NO_DEFAULT),
+            a.file("new", "A later answer of the same command.", default=NO_DEFAULT),
         ),
     ),
 }

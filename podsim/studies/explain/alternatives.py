@@ -10,6 +10,7 @@ from podsim.errors import PodsimError
 from podsim.files import catalog
 from podsim.lowering.layout import most_ipus
 from podsim.model.program import Part
+from podsim.model.sums import sum_in_order
 from podsim.model.training import ROUNDING_DOUBT, Schedule
 from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
@@ -179,7 +180,9 @@ def _time_alternative(around: Around, words: str, flags: str, question: Training
         flags=flags,
         time_to_train_s=around.known.told_s(time_s),
         change=change,
-        why=", ".join(part for part in (_why(around, spent_s, need, steps), _off_recipe(question, mapping)) if part),
+        why=", ".join(
+            part for part in (_why(around, spent_s, need, steps, time_s), _off_recipe(question, mapping)) if part
+        ),
     )
 
 
@@ -191,10 +194,10 @@ def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
     return f"published batch {recipe:,}: another may need more samples"
 
 
-def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float) -> str:
-    """By how much steps and samples change, and the parts of the time in steps that shrink and grow most.
+def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
+    """By how much steps and samples change, and the parts of the time `time_s` that shrink and grow most.
 
-    Parts are shares of the time to train.
+    Parts are shares of the time to train; all that is outside steps (start-up, evaluations, checkpoints) is one.
     """
     known = around.known
     before = assemble.samples(known.question, known.mapping.global_batch).mean
@@ -205,6 +208,8 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
         for part, seconds in spent_s.items()
     }
     less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
+    in_steps_s = known.timeline.step_s * steps
+    outside = (time_s - sum_in_order(spent_s.values()) - (known.time_s - in_steps_s)) / known.time_s
     notes = []
     if abs(new_steps / steps - 1) >= LEAST_SHOWN:
         fewer = "fewer" if new_steps < steps else "more"
@@ -215,6 +220,8 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
         notes.append(f"{NAMES[less]} −{-100 * grown[less]:.1f} %")
     if grown[more] >= LEAST_SHOWN:
         notes.append(f"{NAMES[more]} +{100 * grown[more]:.1f} %")
+    if abs(outside) >= LEAST_SHOWN:
+        notes.append(f"outside steps {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
     return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
 
 

@@ -41,7 +41,7 @@ MECHANISMS: Final = {
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
-    Mechanism.SEEDS: ("score over one run", "fastest and slowest dropped, vs mean run"),
+    Mechanism.SEEDS: ("MLPerf score vs one run", "fastest and slowest dropped"),
 }
 MOST_SENSITIVE: Final = 4
 MOST_HELPFUL: Final = 4
@@ -329,7 +329,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
     if verbose:
         yield Note(
             "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "
-            "such as tiles have no sensitivity, and rates that a tile moves in whole words may show none",
+            "such as tiles have no sensitivity, nor a rate whose 1 % moves no further whole word per cycle",
             "",
             Tone.QUIET,
         )

@@ -7,7 +7,7 @@ from podsim.model.verb import ASK, Command, Verb
 
 SERVING: Final = "serving"
 LOAD: Final = "load (left out: 80 % of what the replicas can do)"
-GATE: Final = "gate for pipelines"
+GATE: Final = "gate for CI"
 TOKENS: Final = "tokens, for a workload that generates them"
 COMMANDS: Final = (
     Command(

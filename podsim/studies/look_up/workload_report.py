@@ -24,7 +24,7 @@ def document(workload: Workload, provenance: Mapping[str, Provenance], *, verbos
         (Heading("Operators by kind, one row"), _operators(workload)),
         (Heading("Operators, one row; equal ones together"), each_operator.table(workload)) if verbose else (),
         (Heading("Presets: published mappings"), _presets(workload)) if workload.presets else (),
-        (Heading("Configurations: how submissions stored and ordered it"), _configurations(workload))
+        (Heading("Configurations: storage and schedule of submissions"), _configurations(workload))
         if workload.configurations
         else (),
         (Heading(f"Samples to converge, {workload.convergence.optimizer}"), _convergence(workload))

@@ -42,7 +42,7 @@ VERBS: Final = {
             a.CHANGES._replace(help='Change a number of the chip, repeatable: chip.clock="1.5 GHz", or =+20%.'),
             a.FIDELITY._replace(help="Run one of each set of equal tiles, or every tile and every repeat on its own."),
             a.count(
-                "io_tiles", "Set so many tiles aside that take a stream while the others compute, then pass it on."
+                "io_tiles", "Tiles reserved to receive a stream while the others compute; they forward it afterwards."
             ),
             a.STREAM,
             a.STREAM_RATE,

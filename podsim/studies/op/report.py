@@ -202,7 +202,7 @@ def _rivals(report: OperatorReport) -> Iterator[Block]:
         return
     unit = numbers.scale([rival.sram_bytes_per_tile for rival in rivals], numbers.BYTES)
     columns = (
-        Column("Slower plan", wraps=True),
+        Column("Other plans", wraps=True),
         Column("Cycles", number=True),
         Column("More", number=True, priority=1),
         Column(f"SRAM {unit.unit}", number=True, priority=2),

@@ -50,7 +50,7 @@ VERBS: Final = {
             Argument(name="answer", kind=ArgumentKind.ANSWER, choices=("Prediction",), default=NO_DEFAULT),
             a.texts(
                 "require",
-                'A limit that must hold with a chance, repeatable: "time_to_train<5min@0.9"; also step, throughput, '
+                'A limit to meet with a probability, repeatable: "time_to_train<5min@0.9"; also step, throughput, '
                 "tokens_per_s, cost, energy, power. Exit code 1 if one does not hold.",
                 "QUANTITY<LIMIT@CHANCE",
             )._replace(default=NO_DEFAULT),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.training import Schedule
 from podsim.report import numbers
@@ -78,6 +79,8 @@ def evidence(p: Prediction) -> Fact:
     """Shares of the time to train by evidence, in words."""
     estimate = p.time_to_train_s if p.has_length else p.step_s
     parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
+    if any(note.code is NoteCode.STATED_FABRIC for note in p.assumptions):
+        parts = ["assumed: no IPU machine has this topology, and the interval is that of a pod"]
     if p.faults:
         parts.append("faults modelled, not measured")
     elif grades_view.is_calibrated(p) and not coarse(p):
@@ -101,7 +104,8 @@ def mfu(p: Prediction) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Fact]:
     mapping = p.mapping
-    stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
+    what = "phase" if mapping.schedule is Schedule.PHASED else "stage"
+    stages = f"{len(mapping.stages):,} {what}{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
     ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
     replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
     shards = mapping.configuration.tensor_shards

@@ -50,7 +50,7 @@ def _facts(report: SamplerReport) -> Iterator[Fact]:
         f"{report.ipus:,} × {report.chip}, up to {report.on_a_tile:,} "
         f"{sampler.sample}{'s' * (report.on_a_tile > 1)} each"
     )
-    yield Fact("Tiles", f"{report.tiles:,}", "", share)
+    yield Fact("Tiles", f"{report.tiles:,}", "per IPU", share)
     yield Fact("Peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes_per_tile)), "per tile")
     yield Fact("Capacity", f"{report.most_samples:,}", f"{sampler.sample}s", "at once, on all tiles")
     back = f"{numbers.short(100 * sampler.kept)} % of the {sampler.sample}s, {sampler.returned:,} numbers each"

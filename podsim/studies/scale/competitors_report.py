@@ -26,7 +26,7 @@ def line(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     texts = [_short(sizes) for _, sizes in _machines(report)]
     without = [name for name, sizes in _machines(report) if _cost(sizes[0]) is None]
     if without:
-        texts.append(f"no price known of {', '.join(without)}: compared on time")
+        texts.append(f"price of {', '.join(without)} not published: compared by time only")
     yield Note("; ".join(texts), "Against", hint="" if verbose else "-v lists every size")
 
 

@@ -422,9 +422,9 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
     text = f"{numbers.signed_percent(whole - 1, 0)} from {first.ipus:,} to {last.ipus:,} IPUs"
     named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}; mostly {', '.join(named)}") > MOST_TEXT:
+    while not verbose and len(named) > 1 and len(f"{text}; largest: {', '.join(named)}") > MOST_TEXT:
         named.pop()
-    text += f"; mostly {', '.join(named)}" if named else ""
+    text += f"; largest: {', '.join(named)}" if named else ""
     if less and verbose:
         text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)

@@ -46,7 +46,7 @@ def _facts(report: StencilReport) -> Iterator[Fact]:
     )
     yield Fact("Points", *numbers.split_unit(numbers.rate(report.points_per_s, "points/s")), stencil.title)
     share = f"{report.ipus:,} × {report.chip}" + (", the first dimension cut" if report.ipus > 1 else "")
-    yield Fact("Tiles", f"{report.tiles:,}", "", share)
+    yield Fact("Tiles", f"{report.tiles:,}", "per IPU", share)
     kb = numbers.amount(report.sram_bytes_per_tile)
     yield Fact("Peak SRAM", *numbers.split_unit(kb), "per tile", f"{stencil.fields} fields of floats and halos")
 

@@ -38,7 +38,7 @@ def document(difference: TraceDifference, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"Two traces of a {LEVEL_NAMES[old.level]}"), Facts((*facts, change))),
         tuple(_table("Parts of the time", difference.parts, difference, verbose=verbose)),
-        tuple(_table("In a row", difference.segments, difference, verbose=verbose)),
+        tuple(_table("Critical path by track", difference.segments, difference, verbose=verbose)),
     ]
     if (old.workload, old.topology) != (new.workload, new.topology):
         groups.append((Note("The traces are of different workloads or machines.", "", Tone.WARNING),))
