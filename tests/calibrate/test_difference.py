@@ -149,9 +149,9 @@ def test_members_of_lists_are_found_by_id(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("not json", "is not JSON"),
-        ("[1, 2]", "no answer of podsim's"),
-        ('{"schema": "other/1"}', "no answer of podsim's"),
-        ('{"schema": 7}', "no answer of podsim's"),
+        ("[1, 2]", "not a saved answer of podsim"),
+        ('{"schema": "other/1"}', "not a saved answer of podsim"),
+        ('{"schema": 7}', "not a saved answer of podsim"),
         ('{"schema": "podsim.prediction/1", "evaluations": 1' + "0" * 400 + "}", "whole number of 401 digits"),
         ('{"schema": "podsim.prediction/1", "evaluations": 1e999}', "no finite number"),
         ('{"schema": "podsim.prediction/1", "evaluations": NaN}', "no finite number"),

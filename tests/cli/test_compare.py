@@ -17,7 +17,7 @@ QUESTION = ("compare", "bert", "--pod", "16", "--engine", "analytic", "--set", "
 def test_every_form_can_be_saved(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"answer{suffix}"
     assert main([*QUESTION, "-q", "-o", str(path)]) == 0
-    assert capsys.readouterr().out.startswith("sharding.weight=1e-4: −")
+    assert capsys.readouterr().out.startswith("sharding.weight=1e-4: time to train −")
     assert path.stat().st_size > 200
     if suffix == ".csv":
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
@@ -149,4 +149,4 @@ def test_a_law_is_no_calibration_of_ipus_and_each_ratio_has_its_power(
     assert [row.split()[0] for row in rows] == ["Bow", "DGX"]
     assert [row.rpartition(" ")[2] for row in rows] == ["(training)", "(peak)"]
     (line,) = [line for line in lines if line.startswith("Evidence")]
-    assert line.endswith("IPU-POD64, Bow Pod64: within calibration; DGX A100, 64 chips: law of published results")
+    assert line.endswith("IPU-POD64, Bow Pod64: within calibration; DGX A100, 64 chips: scaling law of its results")

@@ -323,7 +323,11 @@ def test_a_count_of_ipus_is_a_machine_of_its_chip(chip, prefix):
         (3, "3 IPUs: not a power of two", "the nearest machines are pod2 and pod4"),
         (0, "a machine has at least 1 IPU, not 0", "for example --pod 64"),
         (-64, "a machine has at least 1 IPU, not -64", "for example --pod 64"),
-        (131072, "131,072 IPUs are more than 65,536, the most that are known to be joined", "the largest is pod65536"),
+        (
+            131072,
+            "131,072 IPUs are more than 65,536, the largest system that Graphcore documents",
+            "the largest is pod65536",
+        ),
     ],
 )
 def test_other_counts_are_refused_with_what_is_near(ipus, message, hint):

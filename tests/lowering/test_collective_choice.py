@@ -118,10 +118,10 @@ def test_small_buffers_take_fewer_steps_than_large_ones(volume, algorithm):
         ("ring-16", Algorithm.TORUS, "one dimension"),
         ("ring-16", Algorithm.THREE_PHASE, "one level"),
         ("ring-12", Algorithm.HALVING_DOUBLING, "power of two"),
-        ("ring-16", Algorithm.LADDER_RING, "neighbours in a rack"),
-        ("switch-of-rings", Algorithm.TORUS, "switch is no ring but a switch"),
-        ("pod256-switched", Algorithm.TORUS, "racks is no ring but a switch"),
-        ("pod128", Algorithm.LADDER_RING, "neighbours in a rack"),
+        ("ring-16", Algorithm.LADDER_RING, "adjacent IPUs of one rack"),
+        ("switch-of-rings", Algorithm.TORUS, "switch is not a ring: its shape is switch"),
+        ("pod256-switched", Algorithm.TORUS, "racks is not a ring: its shape is switch"),
+        ("pod128", Algorithm.LADDER_RING, "adjacent IPUs of one rack"),
     ],
 )
 def test_what_cannot_serve_says_why(name, algorithm, why):

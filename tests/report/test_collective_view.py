@@ -69,7 +69,9 @@ def test_the_answer_in_a_line():
 def test_the_time_says_how_it_was_computed():
     assert facts(view.document(REPORT))["Time"].remark == "analytic engine, in lockstep"
     other = replace(REPORT, pace=Pace.MESSAGES, chunks=4, fidelity=Fidelity.FULL)
-    assert facts(view.document(other))["Time"].remark == ("analytic engine, asynchronous, 4 parts, nothing folded")
+    assert facts(view.document(other))["Time"].remark == (
+        "analytic engine, each member at its own pace, 4 parts, nothing folded"
+    )
 
 
 def test_bandwidths_and_the_bound_beside_what_was_reached():

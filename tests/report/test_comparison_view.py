@@ -198,16 +198,13 @@ def test_several_machines_have_their_largest_changes_in_a_line_each():
             )
         )
     )
-    assert (
-        several["IPU-POD256"].remark
-        == "Largest changes, total at the mean samples +20.0 s: compute +30.0 s, start-up −10.0 s"
-    )
+    assert several["IPU-POD256"].remark == "Total (mean samples) +20.0 s, mostly compute +30.0 s, start-up −10.0 s"
 
 
 def test_the_short_screen_names_the_largest_changes_in_a_line():
     assert (
         facts(view.document(COMPARISON))["Largest changes"].remark
-        == "Total at the mean samples +20.0 s: compute +30.0 s, start-up −10.0 s"
+        == "Total (mean samples) +20.0 s: compute +30.0 s, start-up −10.0 s"
     )
     none = with_change(parts=(PartDifference(part="sync", before_s=1.0, after_s=1.0),))
     assert facts(view.document(none))["Largest changes"].remark == "No part changes by 0.1 %"

@@ -188,7 +188,7 @@ def test_the_first_doubling_below_the_gain():
 
 def test_what_grows_and_what_shrinks():
     (text,) = notes(view.document(REPORT, verbose=True), "IPU-seconds per sample")
-    assert text == ("+30 % from 64 to 512 IPUs; mostly pipeline bubble +40 %; compute −10 %")
+    assert text == ("+30 % from 64 to 512 IPUs; largest: pipeline bubble +40 %; compute −10 %")
     assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU-seconds per sample") == []
 
 

@@ -133,7 +133,7 @@ def test_less_memory_means_serial_parts_and_more_cycles():
 
 def test_a_product_that_fits_no_split_is_refused_unless_the_bound_may_be_relaxed():
     shape = Matmul(m=60_000, k=60_000, n=60_000)
-    with pytest.raises(Infeasible, match=r"no split over 1472 tiles fits 6,390 B a tile"):
+    with pytest.raises(Infeasible, match=r"no split over 1472 tiles fits 6,390 B per tile"):
         product.plan(shape, Precision.FP16_16, GC200, available_memory=0.01)
     assert product.plan(shape, Precision.FP16_16, GC200, available_memory=0.01, relax=True).tiles_used > 1000
 

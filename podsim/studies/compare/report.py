@@ -173,7 +173,7 @@ def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
         apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
-        samples = " at the mean samples" if timed and apart else ""
+        samples = " (mean samples)" if timed and apart else ""
         change = _time_change(whole_s, unit, places)
         text = f"Total{samples if timed else ' for the same samples'} {change}{': ' if alone else ', mostly '}"
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"

@@ -197,7 +197,7 @@ def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
     """By how much steps and samples change, and the parts of the time `time_s` that shrink and grow most.
 
-    Parts are shares of the time to train; all that is outside steps (start-up, evaluations, checkpoints) is one.
+    Parts are shares of the time to train; start-up, evaluations and checkpoints together are one.
     """
     known = around.known
     before = assemble.samples(known.question, known.mapping.global_batch).mean
@@ -221,7 +221,7 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
     if grown[more] >= LEAST_SHOWN:
         notes.append(f"{NAMES[more]} +{100 * grown[more]:.1f} %")
     if abs(outside) >= LEAST_SHOWN:
-        notes.append(f"outside steps {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
+        notes.append(f"evaluations and start-up {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
     return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
 
 
