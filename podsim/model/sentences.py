@@ -106,7 +106,7 @@ def _shortest_time(
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
-    text = f"{least} of {legal} legal mapping{'' if legal == 1 else 's'} searched"
+    text = f"{least} of the {legal} legal mapping{'' if legal == 1 else 's'} searched"
     if faster is not None:
         text += (
             f" at a published replica size; {faster_replicas:,} × {faster_size} is {100 * faster:.0f} % faster, within "
