@@ -90,8 +90,10 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
         (
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 12, "by_rate": True, "compares": True},
-            "highest throughput of the 12 legal mappings searched; "
-            "podsim workload map compares other micro-batches and storage",
+            (
+                "highest throughput of the 12 legal mappings searched; "
+                "podsim workload map compares other micro-batches and storage"
+            ),
         ),
         (
             NoteCode.OTHER_STEP_CALLS,
