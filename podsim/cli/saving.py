@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
@@ -48,7 +48,7 @@ class CoverFlags:
     def first_flag(self) -> str:
         """The first of these flags on the command line; "" without any. One that a settings file sets is none."""
         words = {word.partition("=")[0] for word in COMMAND.get()}
-        return next((flag for flag in ("--title", "--customer", "--date", "--author") if flag in words), "")
+        return next((flag for item in fields(CoverFlags) if (flag := f"--{item.name}") in words), "")
 
     @property
     def cover(self) -> Cover:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from podsim.model.fabric import GenericFabric
 
 _WORKLOADS: Final = TABLES.add("workloads", Table[str, Workload](32))
+ECONOMICS: Final = "economics."  # how paths begin whose value is a price or a power
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
 
@@ -112,7 +113,8 @@ def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) 
     what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
     mine = [change for change in changes if change.path in known]
     result = what_if.apply(finish, Topology, mine, topology_faults, leaves=known)
-    return replace(result, value=topologies.with_economics(result.value, finish.value.economics.by_hand))
+    stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
+    return replace(result, value=topologies.with_economics(result.value, {*finish.value.economics.by_hand, *stated}))
 
 
 def _is_fabric(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Machine files: `chip` and `extends` resolved, then read as one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -167,21 +167,21 @@ def finish(parts: Parts) -> Document[Topology]:
     )
 
 
-def with_economics(value: Topology, by_hand: tuple[str, ...]) -> Topology:
-    """The machine whose price or power is stated by hand, by the keys of its economics."""
-    if by_hand == value.economics.by_hand:
+def with_economics(value: Topology, by_hand: Collection[str]) -> Topology:
+    """The machine with the keys of its economics that the user states, in a file or with `--set`."""
+    if not by_hand:
         return value
-    return replace(value, economics=replace(value.economics, by_hand=by_hand))
+    return replace(value, economics=replace(value.economics, by_hand=frozenset(by_hand)))
 
 
-def _economics_of_user(parts: Parts) -> tuple[str, ...]:
+def _economics_of_user(parts: Parts) -> Collection[str]:
     """Keys of `[economics]` that a file of the user's states, above the first that podsim ships."""
     result: set[str] = set()
     layer: Parts | None = parts
     while layer is not None and own_name(layer.loaded.path):
         result |= set(layer.own.get("economics", {}))
         layer = layer.base
-    return tuple(sorted(result))
+    return sorted(result)
 
 
 def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:

@@ -198,15 +198,15 @@ class Economics:
     """What a machine (four IPUs, or a card) draws, and what it costs where a price is published.
 
     `machine_w` is the published typical power [W], `fixed_w` that of all in it but the IPUs, with the standard
-    deviation of its logarithm; None where it cannot be derived. `by_hand` are the keys that a file of the user's
-    states: price and power of such a machine displace those of price lists, as `--set` does.
+    deviation of its logarithm; None where it cannot be derived. `by_hand` are the keys that the user states, in a file
+    or with `--set`: such a price or power displaces those of price lists.
     """
 
     machine_w: Annotated[Watts, Key("machine_power")]
     fixed_w: Annotated[Watts | None, Key("fixed_power")] = None
     fixed_error: Annotated[NotNegative, Key("fixed_power_error")] = 0.0
     machine_usd: Annotated[Dollars | None, Key("machine_price")] = None
-    by_hand: tuple[str, ...] = field(default=(), metadata=NOT_IN_FILES)
+    by_hand: frozenset[str] = field(default=frozenset(), metadata=NOT_IN_FILES)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from podsim.model.prices import Power, PriceList, PriceRange, Terms
 
 MILLION: Final = 1e6
+PRICE, POWER = "machine_price", "machine_power"
+"""Keys of the economics of a machine that the user may state."""
 
 
 def capital(
@@ -40,16 +42,15 @@ def capital(
     hosts: int,
     prices: PriceList,
     *,
-    changed: bool = False,
     machine_usd: float | None = None,
     currency: Currency = DOLLARS,
 ) -> Capital | None:
     """The price of a machine with so many servers: as quoted, else of its parts (Eq. 59); None where not published.
 
-    With `changed` the price of one machine was set by hand, so that quotations of the whole do not hold; nor do they
-    with `machine_usd`, the price of one [USD]. Prices in the basis are in `currency`.
+    Where the price of one machine is stated by hand, in its economics or as `machine_usd` [USD], quotations of the
+    whole do not hold. Prices in the basis are in `currency`.
     """
-    by_hand = changed or machine_usd is not None
+    by_hand = PRICE in topology.economics.by_hand or machine_usd is not None
     quoted = None if by_hand else prices.of(topology.name)
     server = prices.of(SERVER)
     if quoted is not None:
@@ -149,22 +150,22 @@ def draw(
     hosts: int,
     prices: PriceList,
     *,
-    changed: bool = False,
     activity: StepActivity | None = None,
 ) -> Draw:
     """What a machine draws with so many servers, which count at their peak (Eq. 60).
 
     Predicted from the `activity` of a step where that is known and no typical power is given by the user; else
-    typical. With `changed` the power of one machine was set by hand.
+    typical.
     """
+    by_hand = POWER in topology.economics.by_hand
     power = prices.power(prices.unit(topology.chip.name))
     server = prices.power(SERVER)
     servers_w = hosts * (server.peak_w or server.typical_w or 0.0) if server else 0.0
-    typical_w = topology.economics.machine_w if changed or power is None or power.typical_w is None else power.typical_w
+    typical_w = topology.economics.machine_w if by_hand or power is None or power.typical_w is None else power.typical_w
     peak_w = power.peak_w if power else None
     most_w = None if peak_w is None else topology.machines * max(peak_w, typical_w) + servers_w
     basis = _drawn_by(topology, hosts, server)
-    stated = changed or (power is not None and power.typical_w is not None)
+    stated = by_hand or (power is not None and power.typical_w is not None)
     loads = () if activity is None or stated else watts.machines(activity, topology)
     if not loads:
         return Draw(typical_w=topology.machines * typical_w + servers_w, peak_w=most_w, basis=basis)

@@ -65,24 +65,16 @@ class OwnershipTerms:
         rent = "" if self.rent_usd_per_hour is None else f", rent of {self.rent_usd_per_hour:g} USD an hour"
         return f"OwnershipTerms({self.terms.years:g} years at {100 * self.terms.use:g} % use{rent})"
 
-    def machine(
-        self, topology: Topology, hosts: int, *, changed: bool = False, activity: StepActivity | None = None
-    ) -> MachineOwnership:
+    def machine(self, topology: Topology, hosts: int, *, activity: StepActivity | None = None) -> MachineOwnership:
         """What a machine of IPUs costs, and draws in a step of that activity, or typically where none is given.
 
-        `changed` where its price or power was set by hand, as that of a file of the user's is; a power that was comes
-        with no activity.
+        A price or power that the user states of the machine counts in place of published ones.
         """
-        by_hand = topology.economics.by_hand
-        priced, stated = changed or "machine_price" in by_hand, "machine_power" in by_hand
-        drawn_for = None if stated else activity
         return MachineOwnership(
             capital=counting.capital(
-                topology, hosts, self.prices, changed=priced, machine_usd=self.machine_usd, currency=self.currency
+                topology, hosts, self.prices, machine_usd=self.machine_usd, currency=self.currency
             ),
-            draw=counting.draw(
-                topology, hosts, self.prices, changed=stated or (changed and activity is None), activity=drawn_for
-            ),
+            draw=counting.draw(topology, hosts, self.prices, activity=activity),
             ipus=topology.ipus,
             hosts=hosts,
         )

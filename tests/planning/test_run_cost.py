@@ -133,7 +133,7 @@ def test_an_own_price_of_a_variant_hides_the_quotations_of_its_kind_only() -> No
 
 def test_a_price_set_by_hand_comes_before_quotations() -> None:
     changed = catalog.topology("pod16", ["economics.machine_price=10000 USD"]).value
-    capital = ownership_terms().machine(changed, 1, changed=True).capital
+    capital = ownership_terms().machine(changed, 1).capital
     assert capital is not None
     assert capital.usd.value == 4 * 10_000 + 19_200
 
@@ -291,7 +291,7 @@ def test_a_price_of_a_machine_displaces_those_published(name: str) -> None:
     assert capital.usd.value != before.usd.value
     assert "at $20,000 and " in capital.basis
     by_set = catalog.topology(name, ["economics.machine_price=20000 USD"]).value
-    assert published.machine(by_set, 2, changed=True).capital == capital
+    assert published.machine(by_set, 2).capital == capital
     assert stated.machine(machine, 2).draw == published.machine(machine, 2).draw
     euros = ownership_terms(machine_price=18_400.0, currency="EUR=0.92").machine(machine, 2).capital
     assert euros is not None
@@ -393,7 +393,7 @@ def test_price_and_power_of_an_own_machine_displace_those_published(tmp_path: Pa
     assert servers is not None
     assert stated.capital.usd.value == pytest.approx(25_000 * 32 + servers.usd.value)
     by_set = catalog.topology("bow-pod128", ["economics.machine_price=25 kUSD", "economics.machine_power=900 W"]).value
-    assert stated == terms.machine(by_set, 2, changed=True)
+    assert stated == terms.machine(by_set, 2)
     assert terms.machine(published, 2).capital != stated.capital
     with_clock = catalog.topology(path, ["chip.clock=2 GHz"]).value
     assert terms.machine(with_clock, 2).capital == stated.capital

@@ -58,7 +58,8 @@ TOPOLOGY: Final = JsonDocument(
         "MeasuredTopology": """
             ipus=file.value.ipus topology=file.value bisection_bytes_per_s diameter_hops money links?None
             provenance=file.provenance
-        """
+        """,
+        "Economics": "* -by_hand",
     },
 )
 FABRIC: Final = JsonDocument(

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from podsim.model.machine import Machine
     from podsim.studies.plan.candidates import CandidateEvaluation, PlanRequest
 
-MOST_RATE, MOST_OTHER = (
-    4.0,
-    2.0,
-)  # times a bandwidth, or a clock or cost of software, is better before it counts as none
+MOST_RATE = 4.0  # times a bandwidth is raised, as from 100 to 400 Gbit/s, before it counts as no remedy
+MOST_OTHER = 2.0  # times a clock is raised, or a cost of software divided, before it counts as no remedy
 ENOUGH = 0.005  # share by which a time may stay below the one demanded
 MOST_TRIES = 12
 IDLE = 1e-3  # share of a time below which a number that is as good as tried changes nothing

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from podsim.studies.plan.serving_result import ServingCandidate
 
 MOST_NEAR: Final = 2
-LEAST_SERVICE_TIME: Final = 0.5  # share of the predicted service times below which no software is expected to get
+LEAST_SERVICE_TIME: Final = (
+    0.5  # share of the predicted service times below which a change is no advice: half, as of a plan
+)
 LATENCIES: Final = ("p99", "ttft", "tpot")
 
 

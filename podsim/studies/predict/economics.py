@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 ownership_terms = check_arguments(_ownership_terms)
 Answer = TypeVar("Answer", "Prediction", "ComparatorPrediction")
 
-ECONOMICS_PREFIX: Final = "economics."
-MACHINE_POWER: Final = "economics.machine_power"
 HARDWARE: Final = ("chip.", "ipu-link.", "gw-link.", "gateway.", "hosts.", "level.")
 """How paths of inputs begin that would change the price and the power of a machine."""
 UNCHANGED_NOTE: Final = AnswerNote.of(NoteCode.PRICE_UNCHANGED, caveat=True)
@@ -82,13 +80,12 @@ def machine_ownership(
 ) -> tuple[MachineOwnership, tuple[AnswerNote, ...]]:
     """Price and power of a machine with `changes` applied, and a caveat where they are of the unchanged one.
 
-    Power is that of the `activity` of its IPUs, unless the power of a machine is among the changes.
+    Power is that of the `activity` of its IPUs, unless the user states that of a machine.
     """
     paths = [change.path for change in parse(changes)]
-    changed = any(path.startswith(ECONOMICS_PREFIX) for path in paths)
-    notes = (UNCHANGED_NOTE,) if not changed and any(path.startswith(HARDWARE) for path in paths) else ()
-    drawn_for = None if MACHINE_POWER in paths else activity
-    return terms.machine(machine, hosts, changed=changed, activity=drawn_for), notes
+    restated = any(path.startswith(catalog.ECONOMICS) for path in paths)
+    notes = (UNCHANGED_NOTE,) if not restated and any(path.startswith(HARDWARE) for path in paths) else ()
+    return terms.machine(machine, hosts, activity=activity), notes
 
 
 def tokens(answer: Prediction) -> float | None:

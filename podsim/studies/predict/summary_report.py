@@ -78,9 +78,10 @@ def bottleneck(p: Prediction) -> Fact:
 def evidence(p: Prediction) -> Fact:
     """Shares of the time to train by evidence, in words."""
     estimate = p.time_to_train_s if p.has_length else p.step_s
-    parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if any(note.code is NoteCode.STATED_FABRIC for note in p.assumptions):
-        parts = ["assumed: no IPU machine has this topology, and the interval is that of a pod"]
+        text = "assumed: no IPU machine has this topology, and the interval is that of a pod"
+        return Fact("Evidence", "", remark=text)
+    parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
         parts.append("faults modelled, not measured")
     elif grades_view.is_calibrated(p) and not coarse(p):
