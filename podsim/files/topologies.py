@@ -148,7 +148,7 @@ def finish(parts: Parts) -> Document[Topology]:
     if isinstance(chip, str):
         parts = _with_chip(parts, chip)
     own = _economics_of_user(parts)
-    content, faults = repr((parts.tables, own)), list[Fault]()
+    content, faults = repr((parts.tables, sorted(own))), list[Fault]()
     value = _MACHINES.get(content)
     if value is None:
         value, faults = structure(parts.tables, Topology, topology_faults)
@@ -171,7 +171,7 @@ def with_economics(value: Topology, by_hand: Collection[str]) -> Topology:
     """The machine with the keys of its economics that the user states, in a file or with `--set`."""
     if not by_hand:
         return value
-    return replace(value, economics=replace(value.economics, by_hand=frozenset(by_hand)))
+    return replace(value, economics=replace(value.economics, by_hand=tuple(sorted(by_hand))))
 
 
 def _economics_of_user(parts: Parts) -> Collection[str]:
@@ -181,7 +181,7 @@ def _economics_of_user(parts: Parts) -> Collection[str]:
     while layer is not None and own_name(layer.loaded.path):
         result |= set(layer.own.get("economics", {}))
         layer = layer.base
-    return sorted(result)
+    return result
 
 
 def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:

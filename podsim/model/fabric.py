@@ -206,7 +206,7 @@ class Economics:
     fixed_w: Annotated[Watts | None, Key("fixed_power")] = None
     fixed_error: Annotated[NotNegative, Key("fixed_power_error")] = 0.0
     machine_usd: Annotated[Dollars | None, Key("machine_price")] = None
-    by_hand: frozenset[str] = field(default=frozenset(), metadata=NOT_IN_FILES)
+    by_hand: tuple[str, ...] = field(default=(), metadata=NOT_IN_FILES)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -253,6 +253,15 @@ def one_input(data: bytes) -> str:
     return ACCEPTED if code in (0, 1) else REFUSED
 
 
+def error_code(words: list[str], err: str) -> str:
+    """The code of an error, on its screen or under --json in its document; "" where none is named."""
+    if "--json" in words and err.startswith("{"):
+        document: Any = json.loads(err)
+        return str(document["code"])
+    match = HEAD.search(err)
+    return match[1] if match else ""
+
+
 def check(words: list[str], code: int, out: str, err: str) -> None:
     """Raise Violation for what no command line may do."""
     if code not in (0, 1, 2) or "Traceback" in err:
@@ -260,11 +269,11 @@ def check(words: list[str], code: int, out: str, err: str) -> None:
     strange = [letter for letter in out + err if not (letter.isprintable() or letter == "\n")]
     if strange and "import" not in words and "--color" not in " ".join(words):
         raise Violation(f"{strange[:3]} on the screen of {words}")
-    match = HEAD.search(COLOUR.sub("", err))
-    if code == 2 and not match:
+    named = error_code(words, COLOUR.sub("", err))
+    if code == 2 and not named:
         raise Violation(f"no error is named of {words}\n{err}")
-    if code == 2 and match and match[1] not in CODES:
-        raise Violation(f"{match[1]} is no code of docs/reference/errors.md")
+    if code == 2 and named not in CODES:
+        raise Violation(f"{named} is no code of docs/reference/errors.md")
     if code in (0, 1) and "--json" in words and out.startswith("{"):
         document: Any = json.loads(out)
         check_intervals(document)
