@@ -10,6 +10,7 @@ from podsim.lowering.work import computing, stage_work
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.program import StepProgram, TimeByPart
+from podsim.model.sums import sum_in_order
 from podsim.model.training import Schedule
 from podsim.model.workload import Workload
 from podsim.topology.machine_network import Fabric
@@ -108,6 +109,16 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
     work = stage_work(workload, mapping, computing(machine, workload, mapping))
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
     return 2 * len(work) + mapping.configuration.prefetch if merged_blocks.is_chained(line) else 0
+
+
+def least_step_s(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> float:
+    """What the busiest IPU computes in a step [s]: no engine takes less, whatever is sent; 0 in phases."""
+    if mapping.schedule is Schedule.PHASED:
+        return 0.0
+    machine = computing(machine, workload, mapping)
+    work = stage_work(workload, mapping, machine)
+    line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
+    return sum_in_order(seconds for _, seconds in _times(line.busiest, mapping.accumulation))
 
 
 def _refuse_many(mapping: Mapping) -> None:

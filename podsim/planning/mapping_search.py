@@ -4,10 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from podsim.convergence.samples import Samples
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
+from podsim.lowering.lower import least_step_s
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -72,6 +74,11 @@ class Search:
     smaller: bool = False  # whether less than a published batch will do
     recipe: float | None = None  # the one of them that is tried, in samples
 
+    @cached_property
+    def quick(self) -> assemble.TrainingCase:
+        """The question, answered by formula."""
+        return self.question.by_formula
+
     def __post_init__(self) -> None:
         topology, workload = self.question.machine.topology, self.question.workload
         self.ipus = self.ipus or topology.ipus
@@ -81,18 +88,17 @@ class Search:
 
     def run(self) -> Best:
         """The best mapping and why; Infeasible where none fits."""
-        quick, result = self.question.by_formula, list[tuple[float, Mapping, MemoryFit]]()
-        lines = self._of_recipes(quick) or self._of_smaller_batches(quick)
+        result = list[tuple[float, Mapping, MemoryFit]]()
+        lines = self.lines()
         if not lines:
             raise self.no()
         for done, line in enumerate(lines, start=1):
-            full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-            result += self._accumulation_times(quick, line, full)
+            result += self.times(line)
             if self.on_progress:
                 self.on_progress(done, len(lines))
         result.sort(key=lambda item: self._handicap(item[1]) * item[0])
         shown = sorted(
-            (self._settle(quick, mapping, memory) for _, mapping, memory in result[:MOST_SETTLED]),
+            (self.settle(mapping, memory) for _, mapping, memory in result[:MOST_SETTLED]),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
         mapping = shown[0].mapping
@@ -100,25 +106,29 @@ class Search:
             given="search",
             legal=self.legal,
             rejected=dict(sorted(self.rejected.items())),
-            considered=self._with_batches(quick, shown[0], result, tuple(shown)),
+            considered=self._with_batches(shown[0], result, tuple(shown)),
             reason=self._reason(shown, result),
         )
-        return Best(self, mapping, choice, assemble.answer_s(quick, mapping))
+        return Best(self, mapping, choice, assemble.answer_s(self.quick, mapping))
 
-    def _of_recipes(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+    def lines(self) -> list[SearchLine]:
+        """Every split and micro-batch that fits, at the first published batch that divides or a smaller one."""
+        return self._of_recipes() or self._of_smaller_batches()
+
+    def _of_recipes(self) -> list[SearchLine]:
         """What fits at the first published batch that divides."""
         for recipe in self.recipes or (None,):
             self.recipe = recipe
-            if lines := self._fitting(quick, self._nearest_first()) or self._streamed_lines(quick):
+            if lines := self._fitting(self._nearest_first()) or self._streamed_lines():
                 return lines
         return []
 
-    def _of_smaller_batches(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+    def _of_smaller_batches(self) -> list[SearchLine]:
         """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
         if not (self.rejected["do not fit in streaming memory"] and self.recipes):
             return []
         self.smaller = True
-        return self._of_recipes(quick)
+        return self._of_recipes()
 
     def _nearest_first(self) -> list[Range]:
         """Replica sizes and micro-batches to search: those near published ones before all others."""
@@ -126,7 +136,7 @@ class Search:
         usual, all_ = self._micro_batches(max(near))
         return [(near, usual), (near, all_), (far, all_)]
 
-    def _streamed_lines(self, quick: assemble.TrainingCase) -> list[SearchLine]:
+    def _streamed_lines(self) -> list[SearchLine]:
         """What fits with weights streamed, where nothing else does: of numbers of tensor shards the fastest.
 
         A step cut further is tried last, where no number of shards fits uncut.
@@ -140,34 +150,26 @@ class Search:
                 break
             self.planner = usual.otherwise(what_if)
             self.evaluations_s.clear()  # by split alone: of other shards they take another time
-            if lines := self._fitting(quick, self._nearest_first()):
-                time_s = min(self._least_s(quick, line) for line in lines)
+            if lines := self._fitting(self._nearest_first()):
+                time_s = min(self._least_s(line) for line in lines)
                 if best is None or time_s < best[0]:
                     best = time_s, self.planner, lines
         self.evaluations_s.clear()
         self.planner = best[1] if best else usual
         return best[2] if best else []
 
-    def _least_s(self, quick: assemble.TrainingCase, line: SearchLine) -> float:
+    def _least_s(self, line: SearchLine) -> float:
         """The time [s] of the accumulation of a line that trains soonest."""
-        full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-        return min(
-            self._handicap(mapping) * time_s for time_s, mapping, _ in self._accumulation_times(quick, line, full)
-        )
+        return min(self._handicap(mapping) * time_s for time_s, mapping, _ in self.times(line))
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
-        quick, (near, far) = self.question.by_formula, self._sizes()
+        near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
         result = list[tuple[float, Mapping, MemoryFit]]()
-        for line in self._fitting(quick, [([*near, *far], tuple(sorted({*usual, *all_})))]):
-            full = assemble.step(quick, line.mapping.at(line.mapping.filling))
-            result += self._accumulation_times(quick, line, full)
+        for line in self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))]):
+            result += self.times(line)
         return result
-
-    def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
-        """One of `every`, timed exactly."""
-        return self._settle(self.question.by_formula, mapping, memory)
 
     def _published_sizes(self) -> set[int]:
         """Replica sizes of published configuration, whatever the chip."""
@@ -186,14 +188,14 @@ class Search:
         most = 2 * max(self._published_sizes(), default=MOST_IPUS)
         return [size for size in legal if size <= most], [size for size in legal if size > most]
 
-    def _fitting(self, quick: assemble.TrainingCase, ranges: Sequence[Range]) -> list[SearchLine]:
+    def _fitting(self, ranges: Sequence[Range]) -> list[SearchLine]:
         """What fits of the first range of replica sizes and micro-batches of which anything does."""
         lines = list[SearchLine]()
         for sizes, micro_batches in ranges:
             for size in sizes:
                 replicas = self._replicas(size)
                 for micro_batch in micro_batches if replicas else ():
-                    line = self._line(quick, replicas, size, micro_batch)
+                    line = self._line(replicas, size, micro_batch)
                     if line is None:
                         break  # a larger micro-batch holds no less
                     lines += line
@@ -226,9 +228,7 @@ class Search:
         sizes = tuple(range(1, MICRO_BATCHES[-1] + 1)) if self.constraints.global_batch else MICRO_BATCHES
         return ((), sizes) if narrow or not published else (published, sizes)
 
-    def _line(
-        self, quick: assemble.TrainingCase, replicas: int, size: int, micro_batch: int
-    ) -> list[SearchLine] | None:
+    def _line(self, replicas: int, size: int, micro_batch: int) -> list[SearchLine] | None:
         """A split with its accumulations; empty where it does not divide, None where it does not fit."""
         accumulations = self._accumulations(replicas, micro_batch)
         while accumulations:
@@ -236,7 +236,7 @@ class Search:
                 stored = self.planner.fitting(
                     replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
                 )
-                mapping, memory = fastest(quick, stored)
+                mapping, memory = fastest(self.quick, stored)
             except InputError as error:
                 self.rejected["do not divide the IPUs of a replica"] += len(accumulations)
                 self.indivisible = self.indivisible or error
@@ -264,42 +264,50 @@ class Search:
         self.rejected["do not fit in streaming memory"] += 1
         return sorted({count for count in accumulations if count < most} | {most // 2})
 
-    def _accumulation_times(
-        self, quick: assemble.TrainingCase, line: SearchLine, full: StepTimeline
-    ) -> Iterator[tuple[float, Mapping, MemoryFit]]:
+    def times(self, line: SearchLine) -> Iterator[tuple[float, Mapping, MemoryFit]]:
         """Every accumulation of a line with its time [s]: a step grows by one period for each micro-batch (Eq. 34).
 
         Below the depth of the pipeline that is a lower bound; the settled candidates are timed exactly.
         """
         mapping = line.mapping
-        self.full[_split(mapping)] = full
+        full = self.full[_split(mapping)] = assemble.step(self.quick, mapping.at(mapping.filling))
         in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         for accumulation in line.accumulations:
             candidate = mapping.at(accumulation)
             step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
-            yield self._time_s(quick, candidate, step_s), candidate, line.memory
+            yield self._time_s(candidate, step_s), candidate, line.memory
 
     def _is_free(self) -> bool:
         """Whether the batch is free: none is given and no published batch applies."""
         return self.smaller or bool(self.question.workload.points or self.question.by_law)
 
-    def _time_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
-        beat = assemble.question_pace(quick, mapping, step_s, self._evaluation_s(quick, mapping, step_s))
-        batch = mapping.global_batch
-        if batch not in self.needs:
-            self.needs[batch] = assemble.samples(quick, batch)
-        return expected_s(beat, self.needs[batch])
+    def least_s(self, line: SearchLine) -> float:
+        """Time [s] below which no accumulation of a line trains: what its busiest IPU computes, for all samples."""
+        question, each = self.quick, line.mapping.at(1)
+        work_s = least_step_s(question.workload, each, question.machine, question.fabric)
+        batches = [line.mapping.at(accumulation).global_batch for accumulation in line.accumulations]
+        return min(self._samples(batch).mean for batch in batches) * work_s / each.global_batch
 
-    def _evaluation_s(self, quick: assemble.TrainingCase, mapping: Mapping, step_s: float) -> float:
+    def _time_s(self, mapping: Mapping, step_s: float) -> float:
+        beat = assemble.question_pace(self.quick, mapping, step_s, self._evaluation_s(mapping, step_s))
+        return expected_s(beat, self._samples(mapping.global_batch))
+
+    def _samples(self, batch: int) -> Samples:
+        """Samples to converge at a global batch, asked once."""
+        if batch not in self.needs:
+            self.needs[batch] = assemble.samples(self.quick, batch)
+        return self.needs[batch]
+
+    def _evaluation_s(self, mapping: Mapping, step_s: float) -> float:
         """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
         afterwards = self.question.workload.benchmark.evaluates_checkpoints
         if not (mapping.configuration.forward_evaluation or afterwards):
-            return assemble.evaluation_s(quick, mapping, step_s)
+            return assemble.evaluation_s(self.quick, mapping, step_s)
         key = (*_split(mapping), min(mapping.accumulation, mapping.filling))
         if key not in self.evaluations_s:
-            self.evaluations_s[key] = assemble.evaluation_s(quick, mapping, step_s)
+            self.evaluations_s[key] = assemble.evaluation_s(self.quick, mapping, step_s)
         return self.evaluations_s[key]
 
     def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
@@ -340,16 +348,16 @@ class Search:
         self.rejected["miss the published global batch"] += 1
         return []
 
-    def _settle(self, quick: assemble.TrainingCase, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
-        """One candidate timed exactly: from the line where its pipeline is full, else by itself."""
+    def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
+        """A candidate timed exactly: from the line where its pipeline is full, else by itself."""
         timeline, more = self.full[_split(mapping)], mapping.accumulation - mapping.filling
         if more < 0:
-            timeline, more = assemble.step(quick, mapping), 0
+            timeline, more = assemble.step(self.quick, mapping), 0
         step_s = timeline.step_s + more * timeline.period_s
-        need = assemble.samples(quick, mapping.global_batch)
+        need = assemble.samples(self.quick, mapping.global_batch)
         return ConsideredMapping(
             mapping=mapping,
-            time_to_train_s=self._time_s(quick, mapping, step_s),
+            time_to_train_s=self._time_s(mapping, step_s),
             step_s=step_s,
             samples=need.mean,
             bubble=timeline.breakdown_s[Part.BUBBLE] / step_s,
@@ -358,7 +366,6 @@ class Search:
 
     def _with_batches(
         self,
-        quick: assemble.TrainingCase,
         best: ConsideredMapping,
         result: list[tuple[float, Mapping, MemoryFit]],
         shown: tuple[ConsideredMapping, ...],
@@ -375,7 +382,7 @@ class Search:
             away, mapping, memory = min(near, key=lambda item: item[0])
             if away < 0.4 and mapping.global_batch not in known:
                 known.add(mapping.global_batch)
-                others.append(self._settle(quick, mapping, memory))
+                others.append(self.settle(mapping, memory))
         return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
 
     def _reason(self, shown: list[ConsideredMapping], result: list[tuple[float, Mapping, MemoryFit]]) -> AnswerNote:

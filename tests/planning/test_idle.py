@@ -8,6 +8,7 @@ import pytest
 import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError
+from podsim.model.training import Schedule
 from podsim.planning import idle_ipus
 from podsim.planning.mapping_search import Search
 
@@ -133,7 +134,7 @@ def test_a_batch_that_does_not_divide_is_still_refused():
     ],
 )
 def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, monkeypatch):
-    """The bound below which a part is left out is a bound."""
+    """The bounds by which a part is left out are bounds."""
     result = ask(workload, pod)
     searched = []
 
@@ -146,9 +147,30 @@ def test_parts_that_are_not_searched_would_not_have_been_chosen(workload, pod, m
     ask(workload, pod)
     with_bound = len(searched)
     monkeypatch.setattr(idle_ipus, "_least_s", lambda *_: 0.0)
+    monkeypatch.setattr(idle_ipus, "_may_train_sooner", lambda *_: True)
     everywhere = ask(workload, pod)
     assert everywhere.mapping == result.mapping
     assert len(searched) - with_bound > with_bound
+
+
+@pytest.mark.parametrize(("workload", "pod"), [("bert", 64), ("resnet50", 16), ("gpt2-small", 16), ("llama", 64)])
+def test_no_mapping_trains_sooner_than_its_busiest_ipu_computes(workload, pod, monkeypatch):
+    """The bound by which a split is not timed is met by every accumulation of every split that fits."""
+    tried = []
+
+    def run(self):
+        for line in self.lines():
+            least_s = self.least_s(line)
+            tried.extend((least_s, time_s, mapping.schedule) for time_s, mapping, _ in self.times(line))
+        return original(self)
+
+    original = Search.run
+    monkeypatch.setattr(Search, "run", run)
+    ask(workload, pod)
+    assert all(least_s < time_s for least_s, time_s, _ in tried)
+    shares = [least_s / time_s for least_s, time_s, how in tried if how is not Schedule.PHASED]
+    assert max(shares, default=1.0) > 0.25, "a bound so low leaves nothing out"
+    assert all((least_s > 0) == (how is not Schedule.PHASED) for least_s, _, how in tried)
 
 
 @pytest.mark.parametrize(
