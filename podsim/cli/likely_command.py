@@ -19,6 +19,7 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "devices": ("--pod",),
     "accelerators": ("--pod",),
     "sizes": ("--pods",),
+    "pod": ("--pods",),
     "time": ("--within",),
     "time-limit": ("--within",),
     "time-to-train": ("--within",),
@@ -44,6 +45,8 @@ PLACES: Final = ("--topology", "--machines", "--topologies")
 """Flags that take the name of a machine; the first that a command has is meant by a name without a flag."""
 COUNTS: Final = ("--pod", "--pods")
 """Flags that take a number of IPUs."""
+LISTS: Final = ("--pods", "--topologies", "--machines")
+"""Flags that take several machines, separated by commas."""
 COUNT: Final = re.compile(r"[1-9]\d{0,5}")
 
 
@@ -60,8 +63,32 @@ def likely_command(words: Sequence[str]) -> str:
         return ""
     known: Mapping[str, object] = entry["flags"]
     start, limit = len(path), len(path) + len(entry["places"])
-    likely = [*path, *_corrections(words[start:], known, limit - start)]
+    likely = _several([*path, *_corrections(words[start:], known, limit - start)])
+    path, entry = candidates.command_entry(likely)
+    known = entry["flags"]
     return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
+
+
+def _several(words: Sequence[str]) -> Sequence[str]:
+    """The words with a list of machines in place of a flag that stands in them several times.
+
+    Two sizes of a pod are compared.
+    """
+    match words:
+        case ["predict" | "explain" | "compare", workload, "--pod", first, "--pod", second, *rest] if (
+            "--pod" not in rest
+        ):
+            return ["compare", workload, f"pod{first}", f"pod{second}", *rest]
+    for flag in LISTS:
+        others, values, remaining = list[str](), list[str](), iter(words)
+        for word in remaining:
+            if word == flag:
+                values.append(next(remaining, ""))
+            else:
+                others.append(word)
+        if len(values) > 1:
+            return [*others, flag, ",".join(values)]
+    return words
 
 
 def _complete(words: Sequence[str], known: Mapping[str, object]) -> bool:

@@ -30,6 +30,11 @@ FLAGS = {flag for entry in WORDS.values() for flag in entry["flags"]}
         ("infer bert --machine pod16 --batch-size 4", "infer bert --topology pod16 --batch 4"),
         ("predict bert --machine pod16 --batch-size 4096", "predict bert --topology pod16 --global-batch 4096"),
         ("scale bert --machines pod16,pod64", "scale bert --topologies pod16,pod64"),
+        ("scale bert --pod 64", "scale bert --pods 64"),
+        ("scale bert --pod 64 --seed 1 --pod 256", "scale bert --seed 1 --pods 64,256"),
+        ("plan bert --machine pod64 --machine pod128", "plan bert --machines pod64,pod128"),
+        ("predict bert --pod 64 --pod 256 --json", "compare bert pod64 pod256 --json"),
+        ("compare bert --pod 64 --pod 256", "compare bert pod64 pod256"),
         ("predict --out 512 bert 16", "predict --out 512 bert --pod 16"),
     ],
 )
