@@ -74,4 +74,4 @@ def _function(name: str) -> str:
 def _row(argument: Argument) -> str:
     need = "" if argument.default is not NO_DEFAULT else ", required"
     text = (argument.help or "").replace("|", "\\|")
-    return f"| `{argument.name}` | {argument.description.replace('|', '/')}{need} | {text} |"
+    return f"| `{argument.name}` | {argument.description(argument.noun).replace('|', '/')}{need} | {text} |"

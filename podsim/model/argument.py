@@ -131,9 +131,8 @@ class Argument(NamedTuple):
             return f"{WHAT.get(self.unit, 'a rate')} such as {self.example}"
         return str(self.kind.value)
 
-    @property
-    def description(self) -> str:
-        """What the argument is, in which unit and range, and its default: a line of a docstring."""
+    def description(self, noun: str) -> str:
+        """What the argument is, in which unit and range, and its default; `noun` says what, for that reader."""
         unit = f" [{self.unit}]" if self.unit and self.kind is not ArgumentKind.QUANTITY else ""
         bounds = self.bounds if self.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE) else ""
         default = (
@@ -143,7 +142,7 @@ class Argument(NamedTuple):
             if self.default is not None
             else "optional"
         )
-        return ", ".join(filter(None, (f"{self.noun}{unit}", bounds, default)))
+        return ", ".join(filter(None, (f"{noun}{unit}", bounds, default)))
 
     @property
     def bounds(self) -> str:

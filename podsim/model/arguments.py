@@ -126,7 +126,7 @@ LAW = choice(
     "Tokens by a scaling law: the compute-optimal number, or those that --target-loss takes.",
 )
 TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
-EPOCHS = number("epochs", "Passes over a data set of --samples or --tokens: --samples 88k --epochs 3.", 1e6)
+EPOCHS = number("epochs", "Passes over a data set of --samples or --tokens: --samples 88000 --epochs 3.", 1e6)
 LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
     "division",

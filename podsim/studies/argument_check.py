@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from podsim.errors import InputError
 from podsim.files.contents import reading_once
-from podsim.model.argument import NO_DEFAULT
+from podsim.model.argument import NO_DEFAULT, ArgumentKind
 from podsim.model.arguments import FLAGS
 from podsim.model.displayable import keep, ledger
 from podsim.model.keywords import unknown_keywords, values
@@ -25,6 +26,28 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+
+
+TYPES: Final = {
+    ArgumentKind.WHOLE: "int",
+    ArgumentKind.NUMBER: "float",
+    ArgumentKind.SHARE: "float",
+    ArgumentKind.NAME: "str",
+    ArgumentKind.FILE: "str or Path",
+    ArgumentKind.SWITCH: "bool",
+    ArgumentKind.TEXTS: "list of str",
+    ArgumentKind.LISTED: "list of str, or a str with commas",
+    ArgumentKind.CHANGES: 'dict of path to value, or list of str "PATH=VALUE"',
+    ArgumentKind.CALLBACK: "callable",
+    ArgumentKind.WARNING: "callable",
+}
+"""Kinds of arguments as types of Python; a result of podsim is named as such."""
+FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
+"""A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
+
+POWERS: Final = {"k": 3, "M": 6, "B": 9, "T": 12}
+COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
+"""A count as flags take it, and the power of ten of its letter."""
 
 
 class ScenarioVerb(Protocol[R_co]):
@@ -96,12 +119,46 @@ def _with_parameters(text: str, declared: Collection[Argument]) -> str:
     lines = [cleandoc(text), ""]
     if declared:
         lines += ["Parameters", "----------"]
+    names = {argument.name for argument in declared}
     for argument in declared:
-        lines.append(f"{argument.name} : {argument.description}")
-        lines += [f"    {line}" for line in wrap(argument.help, 100)]
+        lines.append(f"{argument.name} : {argument.description(_type_text(argument))}")
+        lines += [f"    {line}" for line in wrap(_python_text(argument, names), 100)]
     errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
     lines += ["", "Raises", "------", "InputError", f"    {errors}"]
+    if "Infeasible" in text:
+        lines += ["Infeasible", "    The answer is no; `hint` has the nearest thing that would work."]
     return "\n".join(lines)
+
+
+def _type_text(argument: Argument) -> str:
+    """The type of an argument as the docstring of a function names it."""
+    if argument.kind is ArgumentKind.CHOICE:
+        return f"{{{', '.join(map(repr, argument.choices))}}}"
+    if argument.kind is ArgumentKind.NAME and "FILE" in argument.metavar:
+        return "str or Path"
+    if argument.kind is ArgumentKind.SIZES:
+        return f"list of int, or a str such as {argument.example}"
+    if argument.kind is ArgumentKind.QUANTITY:
+        return f"{f'float [{argument.unit}] or ' if argument.plain else ''}str such as {argument.example}"
+    return TYPES.get(argument.kind, argument.noun)
+
+
+def _python_text(argument: Argument, names: Collection[str]) -> str:
+    """The help of an argument in Python: `--steps` is `steps`, `--chips 256` `chips=256`, 3M 3e6; commands stay."""
+
+    def keyword(match: re.Match[str]) -> str:
+        name = match["flag"].replace("-", "_")
+        if name not in names:
+            return match[0]
+        value = match["value"]
+        return f"`{name}`" if value is None else f"`{name}={value if value.isdigit() else repr(value)}`"
+
+    if "podsim " in argument.help:
+        return argument.help
+    text = FLAG.sub(keyword, argument.help)
+    if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
+        text = COUNT.sub(lambda match: f"{match[1]}e{POWERS[match[2]]}", text)
+    return text
 
 
 def _check_values(name: str, given: Mapping[str, object]) -> dict[str, Any]:

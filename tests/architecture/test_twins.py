@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -67,6 +68,34 @@ def test_help_of_a_verb_gives_its_parameters_and_errors(verb: str) -> None:
     for name, argument in VERBS[verb].items():
         assert f"\n{name} : " in text, name
         if argument.help:
-            assert " ".join(argument.help.split())[:40] in " ".join(text.split()), name
+            words = argument.help if "podsim " in argument.help else re.split(r"--|\d", argument.help)[0]
+            assert " ".join(words.split())[:40] in " ".join(text.split()), name
+    parameters = [line for line in text.partition("Parameters\n---")[2].splitlines() if "podsim " not in line]
+    flags = {match.replace("-", "_") for line in parameters for match in re.findall(r"--([a-z][a-z-]*)", line)}
+    assert not flags & set(VERBS[verb]), "a keyword is written as a flag"
+    assert not re.search(r"^\w+ : (a|the) ", text, re.MULTILINE) or "an answer" in text, (
+        "a type in other words than Python's"
+    )
     assert "Parameters\n----------\n" in text or not VERBS[verb]
     assert "InputError" in text
+
+
+@pytest.mark.parametrize(
+    ("verb", "expected"),
+    [
+        ("predict", "samples : float, above 0 and at most 1e18, optional"),
+        ("predict", "engine : {'des', 'analytic'}, default 'des'"),
+        ("predict", "Tokens to train on, instead of `samples`: 300e9, 1.4e12."),
+        ("predict", "`topology='tpu-v4'` `chips=256`"),
+        ("predict", "Fitted parameters of your own: podsim calibrate --logs DIR --out FILE."),
+        ("plan", 'budget : float [USD] or str such as "3M", optional'),
+        ("trace", "Which stage, with `level='tile'`"),
+    ],
+)
+def test_help_of_a_verb_is_written_for_python(verb: str, expected: str) -> None:
+    assert expected in (inspect.getdoc(getattr(podsim, verb)) or "")
+
+
+def test_help_of_a_verb_names_infeasible_where_it_can_be_raised() -> None:
+    assert "\nInfeasible\n" in podsim.predict.__doc__
+    assert "\nInfeasible\n" not in podsim.diff.__doc__
