@@ -96,8 +96,9 @@ def _nearest_global_batch(whole: Search) -> Best | None:
 def _may_train_sooner(part: Search, best: Best) -> bool:
     """Whether anything on a part of the IPUs may train sooner; what computes longer than that is not timed."""
     most_s = best.time_s * (1 + CLOSE)
+    close = (line for line in part.lines() if part.least_s(line) < most_s)
     return any(
-        time_s < most_s for line in part.lines() if part.least_s(line) < most_s for time_s, *_ in part.times(line)
+        time_s < most_s for line in close for time_s, *_ in part.times(line, assemble.step(part.quick, line.full))
     )
 
 

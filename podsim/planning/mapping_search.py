@@ -50,6 +50,11 @@ class SearchLine:
     memory: MemoryFit
     accumulations: Sequence[int]
 
+    @property
+    def full(self) -> Mapping:
+        """The mapping with the accumulation that just fills its pipeline."""
+        return self.mapping.at(self.mapping.filling)
+
 
 @dataclass
 class Search:
@@ -93,7 +98,7 @@ class Search:
         if not lines:
             raise self.no()
         for done, line in enumerate(lines, start=1):
-            result += self.times(line)
+            result += self.times(line, assemble.step(self.quick, line.full))
             if self.on_progress:
                 self.on_progress(done, len(lines))
         result.sort(key=lambda item: self._handicap(item[1]) * item[0])
@@ -160,7 +165,10 @@ class Search:
 
     def _least_s(self, line: SearchLine) -> float:
         """The time [s] of the accumulation of a line that trains soonest."""
-        return min(self._handicap(mapping) * time_s for time_s, mapping, _ in self.times(line))
+        return min(
+            self._handicap(mapping) * time_s
+            for time_s, mapping, _ in self.times(line, assemble.step(self.quick, line.full))
+        )
 
     def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
@@ -168,7 +176,7 @@ class Search:
         usual, all_ = self._micro_batches(max(near))
         result = list[tuple[float, Mapping, MemoryFit]]()
         for line in self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))]):
-            result += self.times(line)
+            result += self.times(line, assemble.step(self.quick, line.full))
         return result
 
     def _published_sizes(self) -> set[int]:
@@ -264,13 +272,14 @@ class Search:
         self.rejected["do not fit in streaming memory"] += 1
         return sorted({count for count in accumulations if count < most} | {most // 2})
 
-    def times(self, line: SearchLine) -> Iterator[tuple[float, Mapping, MemoryFit]]:
-        """Every accumulation of a line with its time [s]: a step grows by one period for each micro-batch (Eq. 34).
+    def times(self, line: SearchLine, full: StepTimeline) -> Iterator[tuple[float, Mapping, MemoryFit]]:
+        """Every accumulation of a line with its time [s]; `full` is its step with the pipeline just full.
 
-        Below the depth of the pipeline that is a lower bound; the settled candidates are timed exactly.
+        A step grows by one period for each micro-batch (Eq. 34). Below the depth of the pipeline that is a lower bound;
+        the settled candidates are timed exactly.
         """
         mapping = line.mapping
-        full = self.full[_split(mapping)] = assemble.step(self.quick, mapping.at(mapping.filling))
+        self.full[_split(mapping)] = full
         in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
