@@ -129,7 +129,7 @@ def parse(text: str, unit: str) -> float:
         raise ValueError(f'"{text}" needs a unit; write {_example(unit)}')
     factor, base = _factor(spelled, text, unit)
     if base != unit:
-        raise ValueError(f'"{text}" is {WHAT[base]} ({base}); this field must be {WHAT.get(unit, unit)} ({unit})')
+        raise ValueError(f'"{text}" is {WHAT[base]} ({base}), and must be {WHAT.get(unit, unit)} ({unit})')
     value = number * factor
     if not math.isfinite(value):
         raise ValueError(f'"{text}" is not a finite number')

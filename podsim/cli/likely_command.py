@@ -19,6 +19,7 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "devices": ("--pod",),
     "accelerators": ("--pod",),
     "sizes": ("--pods",),
+    "size": ("--bytes",),
     "pod": ("--pods",),
     "time": ("--within",),
     "time-limit": ("--within",),

@@ -144,7 +144,7 @@ def _wrong_schema(schema: object, text: str | None, what: str) -> str:
     if text:
         return f'"{schema}" makes it a {text} file; a {what} file ({target}) is needed here'
     if not isinstance(schema, str):
-        return f"this field must be a text, not {value_text(schema)}"
+        return f"must be a text, not {value_text(schema)}"
     return f"{value_text(schema)} is not known" + (did_you_mean(schema, SCHEMAS.values()) or f"; {target} is needed")
 
 
@@ -152,5 +152,5 @@ def text_field(loaded: LoadedFile, key: str) -> str | None:
     """Take the text at `key` out of the tables; InputError where it is something else."""
     value: Mapping[str, Any] | object = loaded.tables.pop(key, None)
     if value is not None and not isinstance(value, str):
-        raise loaded.error(Fault((key,), f"this field must be a text, not {value_text(value)}"))
+        raise loaded.error(Fault((key,), f"must be a text, not {value_text(value)}"))
     return value

@@ -151,7 +151,7 @@ class _Unwrapper:
     def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, stated: list[str]) -> Origin:
         for key in stated:
             if not isinstance(raw[key], str):
-                self.faults.append(Fault((*path, key), f"this field must be a text, not {value_text(raw[key])}"))
+                self.faults.append(Fault((*path, key), f"must be a text, not {value_text(raw[key])}"))
             elif key == "kind" and raw[key] not in KINDS:
                 self.faults.append(Fault((*path, key), unknown_choice(raw[key], list(KINDS))))
         return around.nearer(raw)

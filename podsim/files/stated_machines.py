@@ -37,7 +37,7 @@ def parts(name: str, changes: Sequence[Change], chip: str | None) -> Parts | Non
     kept = {path: item for path, item in base.provenance.items() if not path.startswith("link.")}
     return Parts(
         loaded=load(Path(document.path), "fabric"),
-        own=tables,
+        own=document.tables,
         tables={**tables, "chip": document.value.chip},
         provenance={**kept, **moved},
         warnings=document.warnings,

@@ -58,7 +58,7 @@ def _has_origin(origin: Any) -> Callable[[Any], bool]:
 
 
 def _type_error(what: str, raw: object) -> ValueError:
-    return ValueError(f"this field must be {what}, not {value_text(raw)}")
+    return ValueError(f"must be {what}, not {value_text(raw)}")
 
 
 def _whole(raw: object, _: Any = None) -> int:

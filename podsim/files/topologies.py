@@ -84,9 +84,9 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
 
 def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:
     if extends is not None and not isinstance(extends, str):
-        yield Fault(("extends",), f"this field must be the name of a machine, not {value_text(extends)}")
+        yield Fault(("extends",), f"must be the name of a machine, not {value_text(extends)}")
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        yield Fault(("aliases",), f"this field must be an array of names, not {value_text(aliases)}")
+        yield Fault(("aliases",), f"must be an array of names, not {value_text(aliases)}")
 
 
 def _base(loaded: LoadedFile, name: str, inside: tuple[Path, ...]) -> Parts:

@@ -1,6 +1,6 @@
 """What IPUs do in a step, as far as their power depends on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podsim.model.chip import Precision
 
@@ -19,6 +19,16 @@ class StepActivity:
     matrix: float
     vector: float
     exchange: float
+
+    def where_share_works(self, share: float) -> "StepActivity":
+        """The mean of a machine of which only that share of IPUs, from 0 to 1, does this; the rest has no work."""
+        return replace(
+            self,
+            flop_per_s=self.flop_per_s * share,
+            matrix=self.matrix * share,
+            vector=self.vector * share,
+            exchange=self.exchange * share,
+        )
 
     @property
     def idle(self) -> float:

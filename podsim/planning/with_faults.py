@@ -120,6 +120,9 @@ def _on_what_is_left(
     left, where, first = _remaining_case(case, fabric)
     chosen = _fitting(left, where, usual, takes_sdk=takes_sdk)
     there = predict(left, chosen)
+    if there.activity is not None:  # price and power are of the whole machine
+        working = left.question.machine.topology.ipus / case.question.machine.topology.ipus
+        there = replace(there, activity=there.activity.where_share_works(working))
     detours = fault_cost.detours(left.question, chosen.mapping, first)
     return fault_cost.with_fault_cost(healthy, there, case.scenario.faults, detours, where), left
 

@@ -58,7 +58,7 @@ def _unknown_release(sdk: str, parameters: ParameterSet, releases: Releases) -> 
         f"SDK {sdk} is not known",
         code="unknown-sdk",
         context=context,
-        hint="a release is a [[release]] with its month in calibration/sdk.toml",
+        hint="to add a release, give its month as a [[release]] in calibration/sdk.toml",
     )
 
 

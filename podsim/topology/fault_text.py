@@ -36,7 +36,7 @@ def parse(texts: Iterable[str]) -> tuple[PartFault, ...]:
 def _parse(text: str) -> PartFault:
     match = _FAULT.fullmatch(text)
     if match is None:
-        _refuse(text, "it is not written KIND:NAME=STATE")
+        _refuse(text, "write it as KIND:NAME=STATE")
     kind, name, state = match.groups()
     parts = {str(part): part for part in FaultyPart}
     part = parts.get(kind, FaultyPart.LINK)
@@ -63,7 +63,7 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
         rate = float(state) if _DECIMAL.fullmatch(state) else 0.0
     if not 0 < rate < 1:
         word = DOWN if part is FaultyPart.LINK else LOST_WORD
-        _refuse(text, f"give {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%", part)
+        _refuse(text, f"its state must be {word}, or a share of its rate between 0 and 1 such as 0.5, 5/6 or 80%", part)
     return rate
 
 
@@ -71,6 +71,4 @@ def _refuse(text: str, why: str, part: FaultyPart | None = None) -> NoReturn:
     """Raise InputError with examples of the part, of all parts where none is recognised."""
     shown = "".join(character if character.isprintable() else " " for character in text[:80])
     examples = [example for example in EXAMPLES if part is None or example.startswith(f"{part}:")]
-    raise InputError(
-        f'fault "{shown}": {why}', code="bad-fault", context=[f"for example {example}" for example in examples]
-    )
+    raise InputError(f'fault "{shown}": {why}', code="bad-fault", context=[f"for example {', '.join(examples)}"])

@@ -58,4 +58,4 @@ def test_every_mapping_of_a_line_has_the_time_it_has_alone(asked):
     question, result, _, item = timed(*asked)
     for expected_s, mapping, _ in result[:: len(result) // 12]:
         alone = assemble.step(question, mapping).step_s
-        assert item._time_s(question, mapping, alone) == pytest.approx(expected_s, rel=1e-12)
+        assert item._time_s(mapping, alone) == pytest.approx(expected_s, rel=1e-12)

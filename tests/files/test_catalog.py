@@ -199,7 +199,7 @@ def test_a_circle_is_said_once_with_its_files(write, names):
     ("line", "context"),
     [
         ('extends = "pod46"', '4  extends  no topology "pod46"; did you mean "pod64"?'),
-        ("extends = 3", "4  extends  this field must be the name of a machine, not 3"),
+        ("extends = 3", "4  extends  must be the name of a machine, not 3"),
     ],
 )
 def test_what_it_extends_must_be_there(write, line, context):
@@ -225,7 +225,7 @@ def test_faults_stand_at_the_lines_of_the_file_that_made_them(write):
         '10  level[0].shape          "rng" is not known; did you mean "ring"?',
         '11  level[0].link           "gw-lnk" is not known; did you mean "gw-link"?',
         "14  hosts.servers           must be at least 1, not 0",
-        '16  gateway.pcie_bandwidth  "3 GB" is an amount of data (B); this field must be a data rate (B/s)',
+        '16  gateway.pcie_bandwidth  "3 GB" is an amount of data (B), and must be a data rate (B/s)',
     )
 
 

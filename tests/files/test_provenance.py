@@ -112,7 +112,7 @@ def test_numbers_of_an_own_machine_are_given_and_inherited_ones_keep_their_sourc
             {"value": 1, "kind": "mesured"},
             [Fault(("efficiency", "kind"), '"mesured" is not known; did you mean "measured"?')],
         ),
-        ({"value": 1, "source": 3}, [Fault(("efficiency", "source"), "this field must be a text, not 3")]),
+        ({"value": 1, "source": 3}, [Fault(("efficiency", "source"), "must be a text, not 3")]),
         ({"value": 1, "locater": "x"}, [Fault(("efficiency", "locater"), 'unknown key; did you mean "locator"?')]),
         ({"value": 1, "spread": 0.1, "note": "fine"}, []),
     ],

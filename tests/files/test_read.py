@@ -53,21 +53,21 @@ def fault(**tables):
 @pytest.mark.parametrize(
     ("key", "raw", "message"),
     [
-        ("whole", "64", 'this field must be a whole number, not "64"'),
-        ("whole", 3.7, "this field must be a whole number, not 3.7"),
-        ("whole", True, "this field must be a whole number, not true"),
-        ("whole", float("inf"), "this field must be a whole number, not inf"),
-        ("whole", [], "this field must be a whole number, not an array"),
-        ("whole", {}, "this field must be a whole number, not a table"),
+        ("whole", "64", 'must be a whole number, not "64"'),
+        ("whole", 3.7, "must be a whole number, not 3.7"),
+        ("whole", True, "must be a whole number, not true"),
+        ("whole", float("inf"), "must be a whole number, not inf"),
+        ("whole", [], "must be a whole number, not an array"),
+        ("whole", {}, "must be a whole number, not a table"),
         ("whole", 2**53 + 1, "9007199254740993 is too large"),
-        ("number", "1.5", 'this field must be a number, not "1.5"'),
-        ("number", False, "this field must be a number, not false"),
-        ("number", float("inf"), "this field must be a finite number, not inf"),
-        ("number", float("nan"), "this field must be a finite number, not nan"),
+        ("number", "1.5", 'must be a number, not "1.5"'),
+        ("number", False, "must be a number, not false"),
+        ("number", float("inf"), "must be a finite number, not inf"),
+        ("number", float("nan"), "must be a finite number, not nan"),
         ("number", 10**50, "a very large number is too large"),
-        ("text", 1, "this field must be a text, not 1"),
-        ("truth", "no", 'this field must be true or false, not "no"'),
-        ("truth", 1, "this field must be true or false, not 1"),
+        ("text", 1, "must be a text, not 1"),
+        ("truth", "no", 'must be true or false, not "no"'),
+        ("truth", 1, "must be true or false, not 1"),
         ("count", 0, "must be at least 1, not 0"),
         ("count", -3, "must be at least 1, not -3"),
         ("from_zero", -1, "must be at least 0, not -1"),
@@ -75,20 +75,20 @@ def fault(**tables):
         ("positive", -0.5, "must be above 0, not -0.5"),
         ("from_nought", -0.5, "must be at least 0, not -0.5"),
         ("rate", 16, '16 needs a unit; write for example "16 GB/s" or "100 Gbit/s"'),
-        ("rate", True, "this field must be a data rate (B/s), not true"),
+        ("rate", True, "must be a data rate (B/s), not true"),
         ("rate", "0 GB/s", 'must be above 0, not "0 GB/s"'),
         ("rate", "-1 GB/s", 'must be above 0, not "-1 GB/s"'),
         ("wait", "-1 s", 'must be at least 0, not "-1 s"'),
-        ("wait", [], "this field must be a time (s), not an array"),
-        ("maybe", "1 Hz", '"1 Hz" is a frequency (Hz); this field must be a time (s)'),
+        ("wait", [], "must be a time (s), not an array"),
+        ("maybe", "1 Hz", '"1 Hz" is a frequency (Hz), and must be a time (s)'),
         ("other", "100 Gbps", '"Gbps" may mean Gbit/s or GB/s; write the one meant'),
         ("colour", "gren", '"gren" is not known; did you mean "green"?'),
         ("colour", "mauve", '"mauve" is not known; known: "red", "green"'),
-        ("colour", 1, 'this field must be one of "red", "green", not 1'),
+        ("colour", 1, 'must be one of "red", "green", not 1'),
         ("letter", "c", '"c" is not known; known: "a", "b"'),
-        ("numbers", "12", 'this field must be an array, not "12"'),
-        ("numbers", [1, "2"], 'this field must be a whole number, not "2"'),
-        ("part", "ipu-link", 'this field must be a table, not "ipu-link"'),
+        ("numbers", "12", 'must be an array, not "12"'),
+        ("numbers", [1, "2"], 'must be a whole number, not "2"'),
+        ("part", "ipu-link", 'must be a table, not "ipu-link"'),
         ("hole", 1, 'unknown key; did you mean "whole"?'),
     ],
 )
@@ -220,7 +220,7 @@ def test_an_unknown_key_near_nothing_lists_the_known_ones(write):
             "my.toml has 1 error",
             ('2  schema  "podsim.topology/1" makes it a topology file; a chip file ("podsim.chip/1") is needed here',),
         ),
-        (b"schema = 1\n", "my.toml has 1 error", ("1  schema  this field must be a text, not 1",)),
+        (b"schema = 1\n", "my.toml has 1 error", ("1  schema  must be a text, not 1",)),
     ],
 )
 def test_what_is_no_file_of_its_kind_is_one_clear_fault(write, text, message, context):
@@ -272,7 +272,7 @@ def test_a_byte_order_mark_is_no_fault(write):
 
 def test_control_characters_of_a_file_do_not_reach_the_screen(write):
     error = refused(write("my.toml", LINK.replace("1472", r'"\u001b[31m\n"').replace("threads", "worker_threads")))
-    assert error.context == ('4  tiles  this field must be a whole number, not " [31m "',)
+    assert error.context == ('4  tiles  must be a whole number, not " [31m "',)
 
 
 def test_reading_is_quick_enough_for_a_cold_prediction():

@@ -138,6 +138,13 @@ def test_a_price_set_by_hand_comes_before_quotations() -> None:
     assert capital.usd.value == 4 * 10_000 + 19_200
 
 
+def test_a_fabric_in_a_file_of_the_users_states_no_price_and_no_power() -> None:
+    """Its machines are those of a pod, whose economics are podsim's own, not what the user states."""
+    own, shipped = (catalog.topology(name).value for name in ("examples/fabrics/torus-256.toml", "torus-2d-16x16"))
+    assert own.economics == shipped.economics
+    assert not own.economics.by_hand
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

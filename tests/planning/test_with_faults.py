@@ -249,3 +249,13 @@ def test_mappings_that_were_considered_are_timed_with_the_faults():
     assert chosen.time_to_train_s == pytest.approx(faulty.time_to_train_s.value, rel=1e-6)
     assert chosen.step_s == pytest.approx(faulty.timeline.step_s, rel=1e-9)
     assert str(faulty.choice.reason).startswith("mapping of the healthy machine, kept with the faults")
+
+
+def test_a_machine_with_idle_parts_draws_less_than_the_healthy_one():
+    """Half of the pod works; the rest, and what does not depend on work, draws as before."""
+    comparison = podsim.compare("bert", pod=64, engine="analytic", faults=["machine:5=lost"])
+    healthy, hurt = (side.answer.money.owned.draw for side in comparison.sides)
+    idle = ("machines besides IPUs", "servers", "idle draw of all IPUs")
+    assert [hurt.loads[name] for name in idle] == pytest.approx([healthy.loads[name] for name in idle])
+    for name in set(healthy.loads) - set(idle):
+        assert 0.3 * healthy.loads[name] < hurt.loads[name] < 0.7 * healthy.loads[name], name

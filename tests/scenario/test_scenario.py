@@ -126,7 +126,7 @@ def test_a_query_at_fault_is_refused(query: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("workload = 3", "2  workload  this field must be a text, not 3"),
+        ("workload = 3", "2  workload  must be a text, not 3"),
         ('workload = "bert"\n[machine]\npod = 0', "4  machine.pod  must be at least 1, not 0"),
         ('workload = "bert"\n[machine]\npood = 8', '4  machine.pood  unknown key; did you mean "pod"?'),
         (

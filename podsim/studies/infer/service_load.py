@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import Infeasible
+from podsim.model import limits
 from podsim.model.inference import InferenceReport
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -98,9 +99,10 @@ def _choose_size(
 def _larger_pod(
     choice: ServingChoice, constraints: ServingConstraints, ipus: int, context: AnswerContext
 ) -> Iterator[str]:
-    """The flag for the smallest pod that answers the rate at this batch size."""
-    if context.by_pod:
-        yield f"--pod {1 << (offered_load.ipus_for(constraints.load, choice.service, ipus) - 1).bit_length()}"
+    """The flag for the smallest pod that answers the rate at this batch size; none where no pod does."""
+    pod = 1 << (offered_load.ipus_for(constraints.load, choice.service, ipus) - 1).bit_length()
+    if context.by_pod and pod <= limits.IPUS.most:
+        yield f"--pod {pod}"
 
 
 def _larger_size(case: ServingCase, constraints: ServingConstraints) -> Iterator[str]:

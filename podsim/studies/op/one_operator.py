@@ -196,7 +196,7 @@ def _refuse_absurd(resident_bytes: int, chip: Chip) -> None:
     if resident_bytes > TIMES_SRAM * chip.sram_bytes:
         needed, there = resident_bytes / 1e9, chip.sram_bytes / 1e9
         raise Infeasible(
-            f"operands and result take {needed:.3g} GB; a {chip.name} holds {there:.3g} GB",
+            f"operands and result take {needed:,.0f} GB; a {chip.name} holds {there:.3g} GB",
             hint="a smaller operator, or one cut over more IPUs",
         )
 
