@@ -158,7 +158,7 @@ class Scenario:
 
     @classmethod
     def of(cls, workload: str | None = None, **flags: Unpack[ScenarioFlags]) -> Self:
-        """The scenario that the flags of a command line or of a verb describe.
+        """The scenario of the flags of a command, as arguments.
 
         Raises InputError, code `unknown-argument` or `bad-value`, naming every flag that is unknown or out of range;
         code `missing-argument` without a workload.

@@ -127,6 +127,8 @@ def _flag(flag: str, value: str, known: Mapping[str, object]) -> str:
         return "--within"
     if flag in known:
         return flag
+    if flag == "--pods" and "--pod" in known and COUNT.fullmatch(value):
+        return "--pod"
     return next((name for name in OTHER_NAMES.get(flag.removeprefix("--"), ()) if name in known), flag)
 
 

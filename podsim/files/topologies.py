@@ -1,6 +1,6 @@
 """Machine files: `chip` and `extends` resolved, then read as one."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -156,7 +156,7 @@ def finish(parts: Parts) -> Document[Topology]:
     if value is None or parts.faults:
         if parts.base:
             finish(parts.base)
-        raise parts.loaded.error(*parts.faults, *_at_home(faults, parts))
+        raise parts.loaded.error(*parts.faults, *_at_home(_with_chip_in_one(faults, parts), parts))
     return Document(
         value=_MACHINES.keep(content, value),
         path=str(parts.loaded.path),
@@ -182,6 +182,17 @@ def _economics_of_user(parts: Parts) -> Collection[str]:
         result |= set(layer.own.get("economics", {}))
         layer = layer.base
     return result
+
+
+def _with_chip_in_one(faults: Sequence[Fault], parts: Parts) -> Sequence[Fault]:
+    """The faults, with what a chip lacks that stands in a file with `extends` in one, which says what to do."""
+    missing = [fault for fault in faults if fault.path[:1] == ("chip",) and fault.message == "is missing"]
+    if not (missing and parts.base and isinstance(parts.own.get("chip"), dict)):
+        return faults
+    names = ", ".join(str(fault.path[1]) for fault in missing)
+    advice = 'to change a number of the chip there is, use --set chip.clock="1.5 GHz"'
+    whole = Fault(("chip",), f"is a chip of its own, without {names}; {advice}")
+    return [whole, *(fault for fault in faults if fault not in missing)]
 
 
 def _at_home(faults: Iterable[Fault], parts: Parts) -> Iterator[Fault]:

@@ -145,7 +145,7 @@ def _torus_sides(context: CollectiveContext, group: Group) -> tuple[GroupDimensi
         raise ValueError("the group lies in one dimension")
     for dimension in along:
         if dimensions[dimension.index].shape not in ROUND:
-            raise ValueError(f"{dimension.name} is not a ring: its shape is {dimensions[dimension.index].shape}")
+            raise ValueError(f"{dimension.name} is joined as a {dimensions[dimension.index].shape}, not a ring")
     return along
 
 

@@ -316,7 +316,8 @@ def _quantity(argument: Argument, value: object) -> str | float:
     number = _real(value)
     if number is not None and argument.plain:
         return float(argument.inside(number, value_text(value)))
-    advice = f': write "{value_text(value)} {argument.unit}"' if number is not None and math.isfinite(number) else ""
+    usable = number is not None and argument.low <= number <= argument.high and math.isfinite(number)
+    advice = f': write "{value_text(value)} {argument.unit}"' if usable else ""
     raise _other(argument, value, advice)
 
 
@@ -387,7 +388,7 @@ def _item(check: Callable[[Argument, object], Any], argument: Argument, at: int,
     try:
         return check(argument, item)
     except ValueError as error:
-        raise ValueError(f"is at fault: item {at} {error}") from None
+        raise ValueError(f"[{at}] {error}") from None
 
 
 def _as_list(argument: Argument, value: object) -> str | tuple[str, ...]:

@@ -110,7 +110,7 @@ FRAMEWORK = choice(
     "framework",
     " ".join(Framework),
     "Framework that runs the model; pytorch is poptorch, and poprt only serves trained models [default: that of the "
-    "configuration; PopART and TensorFlow 1 set the baseline].",
+    "configuration; PopART and TensorFlow 1 add no time of their own].",
     aliases=tuple(OTHER_NAMES.items()),
 )
 CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
@@ -167,7 +167,7 @@ ON_PROGRESS = Argument(
 ON_WARNING = Argument(name="on_warning", kind=ArgumentKind.WARNING, help="Called with a sentence for each warning.")
 MOST_SPANS = count(
     "most_spans",
-    "Spans drawn at most (101 or more), and as many changes of link load; the rest, in the middle, is left out.",
+    "Most spans drawn, 101 or more, and as many changes of link load; the rest, in the middle, is left out.",
     high=1_000_000,
     default=200_000,
 )
@@ -203,7 +203,7 @@ PUE = number(
 )
 RENT_PER_HOUR = number(
     "rent_per_hour",
-    "Rent per machine-hour; adds the break-even hours of owning over renting.",
+    "Rent of the whole machine per hour; adds the break-even hours of owning over renting.",
     1e9,
     unit="USD",
     metavar="USD",
@@ -215,7 +215,7 @@ RENT_PER_IPU_HOUR = number(
 AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
 CURRENCY = word(
     "currency",
-    "Amounts on screen and in flags are in this currency; RATE is its units per US dollar: EUR=0.92.",
+    "Currency of amounts on screen and in flags, with its units per US dollar: EUR=0.92.",
     "CODE=RATE",
 )
 MONEY = (
@@ -258,8 +258,8 @@ CONFIDENCE = share(
 )
 SERVICE_CONFIDENCE = share(
     "confidence",
-    "Confidence of the service times that latencies are simulated with, as podsim plan --confidence [default: 0.5, "
-    "the expected times].",
+    "Quantile of the service times that latencies are simulated with: 0.9 are those that podsim plan counts on "
+    "[default: 0.5].",
     0.5,
     0.99,
 )

@@ -131,7 +131,10 @@ class GenericLevel:
                 f'name: must be letters, digits, "-" and "_", without a digit at the end, and not "{RANK}"'
             )
         if self.shape is Shape.LADDER:
-            raise ValueError("shape: a ladder joins IPUs; here it is a torus of sides [2, n]")
+            raise ValueError(
+                'shape: "ladder" is for the IPU-Links of a rack; in a generic fabric write shape = "torus" with '
+                "sides = [2, n]"
+            )
         if (self.shape is Shape.TORUS) != bool(self.sides):
             raise ValueError("sides: a torus has sides, such as [4, 4], and nothing else has")
         if (self.holds is None) != bool(self.sides):

@@ -1,6 +1,6 @@
 """Keywords of a call checked against declared arguments, with all that is wrong with them in one error."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from podsim.errors import InputError, did_you_mean
@@ -8,11 +8,18 @@ from podsim.model.argument import Argument, short
 
 MOST_NAMED: Final = 5
 """Arguments that a message lists."""
+FLAGS: Final = {"set": "changes", "fault": "faults"}
+"""Flags of the command line that a function takes under another name."""
 
 
-def unknown_keywords(where: str, strangers: Sequence[str], declared: Iterable[str]) -> InputError:
+def unknown_keywords(where: str, strangers: Sequence[str], declared: Collection[str]) -> InputError:
     """The error for keywords that are not declared, with the names they resemble."""
-    listed = ", ".join(f"{short(stranger)}{did_you_mean(stranger, declared)}" for stranger in strangers[:MOST_NAMED])
+    listed = ", ".join(
+        f'{short(stranger)}; did you mean "{FLAGS[stranger]}"?'
+        if FLAGS.get(stranger) in declared
+        else f"{short(stranger)}{did_you_mean(stranger, declared)}"
+        for stranger in strangers[:MOST_NAMED]
+    )
     several = "s" if len(strangers) > 1 else ""
     return InputError(
         f"{where} has no argument{several} {listed}",
@@ -39,7 +46,8 @@ def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dic
 def refused_values(faults: Sequence[tuple[Argument, str]]) -> InputError:
     """The error for values at fault, each with what is wrong with it."""
     lines = [
-        f"{argument.name}{' ' if text.startswith(('must', 'is at fault')) else ': '}{text}" for argument, text in faults
+        f"{argument.name}{'' if text.startswith('[') else ' ' if text.startswith('must') else ': '}{text}"
+        for argument, text in faults
     ]
     first = faults[0][0]
     hint = f"{first.name}={first.example}" if first.example else ""

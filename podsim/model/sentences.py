@@ -414,8 +414,8 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     ),
     NoteCode.OWNED_HOSTS: "hosts of the owned {title}: not stated, default of {hosts} each",
     NoteCode.DOUBLINGS_STOP: (
-        "{range} ends at {reached:,}: sizes double from the first, as a pod has a power of two of IPUs, and do not "
-        "meet {last:,}"
+        "{range} ends at {reached:,}: pod sizes are powers of two, and {last:,} is not one of the sizes that "
+        "double from the first"
     ),
     NoteCode.SCHEMA_CHANGED: "the schema changed from {old} to {new}; keys may have changed their meaning",
     NoteCode.INPUTS_NOT_NAMED: (

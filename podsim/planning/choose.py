@@ -1,6 +1,5 @@
 """From what a scenario fixes to a mapping: used as stated, taken from a preset, or searched for."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
@@ -14,7 +13,7 @@ from podsim.model.training import Preset, Schedule
 from podsim.model.workload import Workload
 from podsim.planning import batches, idle_ipus
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
-from podsim.planning.configuration import MOST_IPUS, MappingBuilder, what_if
+from podsim.planning.configuration import MOST_IPUS, MappingBuilder, too_few_ipus, what_if
 from podsim.planning.no_fit import does_not_fit
 from podsim.predicting import assemble
 from podsim.predicting.assemble import TrainingCase
@@ -46,10 +45,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
     if size > MOST_IPUS:
         faults.append(f"--ipus-per-replica must be at most {MOST_IPUS}, an IPU-Link domain, not {size}")
     if (constraints.replicas or 1) * size > topology.ipus:
-        needed = (constraints.replicas or 1) * size
-        faults.append(
-            f"{constraints.replicas or 1} × {size} IPUs are {needed:,}; {topology.name} has {topology.ipus:,}"
-        )
+        faults.append(too_few_ipus(constraints.replicas or 1, size, topology))
     faults += (*planner.what_if.faults(topology.chip.tiles), *planner.what_if.refuse_schedule(workload.configurations))
     if constraints.accumulation and constraints.global_batch:
         both = "--accumulation and --global-batch are mutually exclusive"
@@ -57,12 +53,14 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
             raise InputError(both, code="conflicting-flags", hint="leave out one of them")
         faults.append(f"{both}: leave out one of them")
     if faults:
-        named = shlex.quote(workload.name)
+        given = [
+            name for name in ("--ipus-per-replica", "--replicas") if getattr(constraints, name[2:].replace("-", "_"))
+        ]
         raise InputError(
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"podsim workload show {named}",
+            hint=f"leave out {' and '.join(given)}: podsim then searches for the fastest" if given else "",
         )
 
 

@@ -115,6 +115,14 @@ def _replica_sizes(shards: int) -> tuple[int, ...]:
     return tuple(size for size in powers(MOST_IPUS) if size % shards == 0)
 
 
+def too_few_ipus(replicas: int, ipus: int, topology: Topology) -> str:
+    """Why replicas of so many IPUs find no place: "2 replicas of 32 IPUs need 64 IPUs; pod16 has 16"."""
+    if replicas == 1:
+        return f"a replica of {ipus:,} IPUs is too large: {topology.name} has {topology.ipus:,}"
+    each = f"of {ipus:,} IPU{'' if ipus == 1 else 's'}"
+    return f"{replicas:,} replicas {each} need {replicas * ipus:,} IPUs; {topology.name} has {topology.ipus:,}"
+
+
 def powers(most: int) -> list[int]:
     """1, 2, 4 and so on."""
     return [2**i for i in range(most.bit_length())]

@@ -17,7 +17,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.training import Recompute, Schedule, SoftwareConfiguration, StatePlace
 from podsim.planning.available_memory import at_default, largest_that_fits, lowering_note, refusal_note
-from podsim.planning.configuration import MOST_IPUS, powers
+from podsim.planning.configuration import MOST_IPUS, powers, too_few_ipus
 from podsim.planning.no_fit import available
 from podsim.predicting import serving as predicting
 from podsim.predicting.offered_load import check_load
@@ -71,12 +71,9 @@ def check(constraints: ServingConstraints, case: ServingCase) -> None:
         for name in ("ipus_per_replica",)
         if (value := getattr(constraints, name)) is not None and (value < 1 or value & (value - 1))
     ]
-    needed = (constraints.replicas or 1) * (constraints.ipus_per_replica or 1)
-    if needed > topology.ipus:
-        faults.append(
-            f"{constraints.replicas or 1} × {constraints.ipus_per_replica or 1} IPUs are {needed:,}; "
-            f"{topology.name} has {topology.ipus:,}"
-        )
+    replicas, size = constraints.replicas or 1, constraints.ipus_per_replica or 1
+    if replicas * size > topology.ipus:
+        faults.append(too_few_ipus(replicas, size, topology))
     if faults:
         raise InputError(
             "the replicas do not suit the machine",

@@ -269,7 +269,7 @@ def predict(
         limited_by=limited_by(timeline, mapping) + _of_larger_batches(question, mapping, timeline, choice),
         assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(
-            machine.parameters, machine.parameters_file, machine.own(workload.name, mapping)
+            machine.parameters, machine.parameters_file, machine.own(workload.name, mapping), workload.name
         ),
         grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
         interval=question.interval,

@@ -238,13 +238,16 @@ def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, out
     return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))
 
 
-def held_out_note(parameters: ParameterSet, file: str = "", own: OwnConfiguration | None = None) -> str:
+def held_out_note(
+    parameters: ParameterSet, file: str = "", own: OwnConfiguration | None = None, workload: str = ""
+) -> str:
     """What the calibration is worth, in a sentence.
 
-    `file` is the user's, where the parameters are from one, `own` what own runs of the same configuration have told.
+    `file` is the user's, where the parameters are from one, `own` what own runs of the same configuration have told;
+    of a `workload` without results of its own it says so.
     """
+    others = ", none of this workload" if workload and workload not in parameters.samples and not own else ""
     runs = f"{own.runs} own run{'' if own.runs == 1 else 's'} of this configuration, " if own else ""
-    note = (
-        f"{parameters.points} calibration points, {runs}held-out step error {100 * parameters.step_error:.1f} % (rms)"
-    )
+    error = f"held-out step error {100 * parameters.step_error:.1f} % (rms)"
+    note = f"{parameters.points} calibration points{others}, {runs}{error}"
     return f"parameters of {file}: {note}" if file else note

@@ -36,11 +36,12 @@ def test_each_set_is_an_input_of_its_own_with_its_effect_in_units(tmp_path):
     causes = by_input(difference)
     assert [*causes] == ["--set chip.clock", "--set collective.efficiency"]
     assert (causes["--set chip.clock"].old, causes["--set chip.clock"].new) == ("–", "2x")
-    time, step = difference.headline
+    time, step, batch = difference.headline
     alone = predicted(changes=["ipu-link.bandwidth=0.5x", "collective.efficiency=0.5x"])
-    factor, _ = causes["--set chip.clock"].effects
+    factor, *_ = causes["--set chip.clock"].effects
     assert time.effect(factor) == pytest.approx(new.time_to_train_s.value - alone.time_to_train_s.value)
-    assert step.unit == time.unit == "s"
+    assert (time.unit, step.unit, batch.unit) == ("s", "s", "samples")
+    assert batch.old == batch.new
     total = math.fsum(time.effect(cause.effects[0]) for cause in difference.causes) + difference.interaction[0]
     assert total == pytest.approx(time.new - time.old)
     assert difference.interaction[0] != 0
@@ -50,7 +51,7 @@ def test_a_changed_value_of_one_path_is_put_back_to_its_old_one(tmp_path):
     difference = diff(tmp_path, predicted(changes=["chip.clock=1.5 GHz"]), predicted(changes=["chip.clock=2 GHz"]))
     (cause,) = difference.causes
     assert (cause.what, cause.old, cause.new) == ("--set chip.clock", "1.5 GHz", "2 GHz")
-    assert difference.interaction == pytest.approx((0, 0), abs=1e-6)
+    assert difference.interaction == pytest.approx((0, 0, 0), abs=1e-6)
 
 
 def test_a_machine_named_in_another_way_is_one_input(tmp_path):
@@ -114,8 +115,8 @@ def test_the_screen_has_no_path_of_json_until_it_is_verbose(tmp_path, monkeypatc
     assert "breakdown_s.compute" in capsys.readouterr().out
     assert main(["diff", "old.json", "new.json", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert [figure["figure"] for figure in document["headline"]] == ["time to train", "step"]
-    assert len(document["interaction"]) == 2
+    assert [figure["figure"] for figure in document["headline"]] == ["time to train", "step", "global batch"]
+    assert len(document["interaction"]) == 3
 
 
 def test_figures_of_what_is_no_answer_are_none():

@@ -63,8 +63,8 @@ def test_a_flag_that_did_it_alone_leaves_no_remainder(tmp_path: Path, answer: di
     (cause,) = difference.causes
     assert (cause.what, cause.old, cause.new) == ("--set program.stretch", "–", "1.2")
     assert cause.effects[1] == pytest.approx(other["step_s"] / answer["step_s"])
-    assert difference.remainder == pytest.approx((1, 1))
-    assert [figure.name for figure in difference.headline] == ["time to train", "step"]
+    assert difference.remainder == pytest.approx((1, 1, 1))
+    assert [figure.name for figure in difference.headline] == ["time to train", "step", "global batch"]
 
 
 def test_an_answer_of_this_podsim_is_predicted_again_as_it_was(tmp_path: Path, answer: dict[str, Any]) -> None:
@@ -84,7 +84,7 @@ def test_two_parameters_are_told_apart(tmp_path: Path, answer: dict[str, Any]) -
     assert [*by_input] == ["parameter program.stretch", "parameter sharding.weight", "file parameters parameters.toml"]
     stretch = saved("--set", "program.stretch=1.1")
     assert by_input["parameter program.stretch"].effects[1] == pytest.approx(answer["step_s"] / stretch["step_s"])
-    assert difference.remainder == pytest.approx((1, 1), abs=1e-3)
+    assert difference.remainder == pytest.approx((1, 1, 1), abs=1e-3)
     assert difference.notes == ()
 
 

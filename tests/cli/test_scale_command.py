@@ -103,7 +103,7 @@ def test_one_rent_is_not_that_of_machines_of_many_sizes(capsys):
 
 def test_a_range_says_where_it_stops(capsys):
     assert main(["scale", "resnet50", "--pods", "16..100", "--engine", "analytic"]) == 0
-    assert "16..100 ends at 64: sizes double from the first" in capsys.readouterr().out
+    assert "16..100 ends at 64: pod sizes are powers of two" in capsys.readouterr().out
     assert planning.stops("16..64, 4..8,12") == ()
 
 

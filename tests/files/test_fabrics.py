@@ -133,7 +133,7 @@ def test_no_such_fabric(name):
     ("old", "new", "at", "says"),
     [
         ('shape = "ring"', 'shape = "rng"', "level[0].shape", 'did you mean "ring"?'),
-        ('shape = "ring"', 'shape = "ladder"', "level[0].shape", "torus of sides [2, n]"),
+        ('shape = "ring"', 'shape = "ladder"', "level[0].shape", 'shape = "torus" with sides = [2, n]'),
         ('shape = "ring"', 'shape = "torus"', "level[0].sides", "a torus has sides"),
         ("holds = 8", "holds = 0", "level[0].holds", "at least 1"),
         ("holds = 8", "holds = 2000000", "level", "at most 1,048,576"),

@@ -119,8 +119,8 @@ def test_small_buffers_take_fewer_steps_than_large_ones(volume, algorithm):
         ("ring-16", Algorithm.THREE_PHASE, "one level"),
         ("ring-12", Algorithm.HALVING_DOUBLING, "power of two"),
         ("ring-16", Algorithm.LADDER_RING, "adjacent IPUs of one rack"),
-        ("switch-of-rings", Algorithm.TORUS, "switch is not a ring: its shape is switch"),
-        ("pod256-switched", Algorithm.TORUS, "racks is not a ring: its shape is switch"),
+        ("switch-of-rings", Algorithm.TORUS, "switch is joined as a switch, not a ring"),
+        ("pod256-switched", Algorithm.TORUS, "racks is joined as a switch, not a ring"),
         ("pod128", Algorithm.LADDER_RING, "adjacent IPUs of one rack"),
     ],
 )

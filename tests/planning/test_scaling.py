@@ -89,7 +89,9 @@ def test_published_runs_are_not_of_a_machine_that_was_changed():
 def test_what_does_not_fit_is_a_row_and_efficiency_counts_from_the_first_that_does():
     report = podsim.scale("bert", pods="4..16", ipus_per_replica=8, engine="analytic")
     assert [bool(row.refused) for row in report.rows] == [True, True, False]
-    assert report.rows[0].refused == "the mapping does not suit the machine: 1 × 8 IPUs are 8; m2000 has 4"
+    assert (
+        report.rows[0].refused == "the mapping does not suit the machine: a replica of 8 IPUs is too large: m2000 has 4"
+    )
     assert [row.efficiency for row in report.rows] == [None, None, 1.0]
 
 

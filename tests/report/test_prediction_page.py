@@ -55,4 +55,4 @@ def test_a_run_of_no_stated_length_has_no_time_to_draw():
 
 def test_origins_of_numbers_and_all_detail_are_on_the_page():
     texts = headings(page.page(prediction(), None).blocks)
-    assert any("SRAM by IPU" in text for text in texts)
+    assert any("SRAM of each IPU" in text for text in texts)

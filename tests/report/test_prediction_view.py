@@ -112,7 +112,7 @@ def test_verbose_adds_memory_by_ipu_and_rejections() -> None:
     quiet, verbose = screen(prediction()), screen(prediction(), verbose=True)
     assert "does not fit in SRAM" not in quiet
     assert "does not fit in SRAM     2,980" in verbose
-    assert "SRAM by IPU of a replica, MB of 900" in verbose
+    assert "SRAM of each IPU of a replica, in MB; an IPU has 900" in verbose
     fullest = next(line for line in verbose.splitlines() if line.startswith("  ▸    7"))
     assert fullest.split() == ["▸", "7", "7", "300", "340", "640", "71", "%"]
 

@@ -138,7 +138,7 @@ def test_laws_with_their_errors():
     rows = facts(view.document(REPORT, verbose=True))
     assert "Amdahl" not in facts(view.document(REPORT))
     assert (rows["Amdahl"].number, rows["Amdahl"].second) == ("1.2 %", "3.4 % fit error (rms)")
-    assert rows["Universal"].remark == "and 0.05 % coherency per pair of machines"
+    assert rows["Universal"].remark == "and 0.05 % coherency per pair of the smallest machine"
     few = view.document(replace(REPORT, universal=None), verbose=True)
     assert "Universal" not in facts(few)
     assert any("it needs four machines" in text for text in notes(few))
@@ -180,8 +180,8 @@ def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
 def test_the_first_doubling_below_the_gain():
     (text,) = notes(view.document(REPORT, verbose=True), "Predicted")
     assert (
-        text
-        == "the doubling from 64 to 512 IPUs gains 15 % in throughput and 10 % in time to train, the first below 20 %"
+        text == "from 64 to 512 IPUs throughput grows by 15 %, the first doubling that gains less than 20 %, "
+        "and a run is 1.10 times as fast"
     )
     assert notes(view.document(replace(REPORT, knee_gain=0.15), verbose=True), "Predicted") == []
 

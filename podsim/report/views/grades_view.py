@@ -44,12 +44,13 @@ def grade(estimate: Estimate) -> str:
     return in_words(estimate.grade, estimate.beyond, BEYOND)
 
 
-def short_grade(estimate: Estimate) -> str:
-    """The grade for a cell of a table: "extrapolated 4×"."""
-    far = (
-        f" {numbers.short(estimate.beyond, 3)}×" if estimate.grade is Grade.EXTRAPOLATED and estimate.beyond > 1 else ""
+def short_grade(estimate: Estimate, ipus: int | None = None) -> str:
+    """The grade for a cell of a table: "extrapolated 4×", of a machine of so few IPUs "extrapolated 4× below"."""
+    if estimate.grade is not Grade.EXTRAPOLATED or estimate.beyond <= 1:
+        return in_words(estimate.grade)
+    return (
+        f"extrapolated {numbers.short(estimate.beyond, 3)}×{' below' if ipus is not None and ipus < SMALLEST else ''}"
     )
-    return f"{in_words(estimate.grade)}{far}"
 
 
 def evidence(p: Prediction) -> str:

@@ -21,7 +21,7 @@ VERBS: Final = {
         (
             *a.COLLECTIVE,
             a.MOST_SPANS._replace(
-                help="Spans written at most (101 or more), and as many changes of link load; the rest, "
+                help="Most spans written, 101 or more, and as many changes of link load; the rest, "
                 "in the middle, is left out."
             ),
         ),

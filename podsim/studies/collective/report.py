@@ -69,13 +69,13 @@ def _phases(report: CollectiveReport) -> DocTable:
     unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
     sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
     columns = (
-        Column("Phase, in lockstep"),
+        Column("Phase (as run in lockstep)"),
         Column("Algorithm"),
         Column("Members", number=True),
         Column("Steps", number=True, priority=2),
         Column(f"Sends {sent.unit}", number=True, priority=3),
-        Column(unit.unit, number=True),
-        Column("Latency", number=True, priority=1),
+        Column(f"Time {unit.unit}", number=True),
+        Column(f"Latency {unit.unit}", number=True, priority=1),
     )
     rows = tuple(
         (

@@ -6,7 +6,7 @@ from podsim.model import arguments as a
 from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.verb import ASK, Command, Verb
 
-AGAINST: Final = "alternatives, each compared on its own; all --set together are one"
+AGAINST: Final = "alternatives, each compared on its own; several --set make one"
 COMMANDS: Final = (
     Command(
         "compare",

@@ -1,6 +1,5 @@
 """Machines side by side as a document."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,8 +11,6 @@ from podsim.model.run_cost import Draw
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
-    Bar,
-    Bars,
     Block,
     Column,
     Doc,
@@ -23,30 +20,34 @@ from podsim.report.doc import (
     Heading,
     Note,
     Tone,
-    label,
 )
 from podsim.report.handout import MOST_FIGURES, Handout, arrange, sentence
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view, unknown_length_view
-from podsim.report.views.grades_view import CAUSES, short_grade
+from podsim.report.views.grades_view import short_grade
 from podsim.report.views.lengths_view import aim
-from podsim.studies.compare.result import CaseDifference, Comparison, ComparisonCase, InfeasibleSide, PerWatt, Ratio
-from podsim.studies.predict import comparator_report as comparator
-from podsim.studies.predict.report import PARTS, chips
+from podsim.studies.compare import parts_report
+from podsim.studies.compare.parts_report import MANY
+from podsim.studies.compare.result import (
+    Comparison,
+    ComparisonCase,
+    InfeasibleSide,
+    PerWatt,
+    PowerBasis,
+    Ratio,
+)
+from podsim.studies.predict.report import chips
 from podsim.studies.predict.sequence_report import batches, splits
 
 Answer = Prediction | ComparatorPrediction
 Quantity = tuple[str, Callable[[Answer], str]]
-NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
 OF_RENT = ("Rent per run", "Break-even")
+BASES = {PowerBasis.TRAINING: "in use", PowerBasis.PEAK: "at peak", PowerBasis.TYPICAL: "typical"}
 OF_MONEY = ("Machine price", "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
-MANY = 4  # cases from which on each has a row, and the short screen no causes
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
 LONGEST_TITLE = 20  # a longer label stands below the cases, with its difference
-LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
-MOST_CAUSES = 3  # parts of a run named on the short screen
 GAP = 2  # cells between two columns
 TABLE_WIDTH = 76  # cells of the narrowest usual screen, in which every case has its column
 
@@ -128,7 +129,11 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
         *((table,) for table in _sides(comparison, verbose=verbose)),
         tuple(_flags(comparison)),
         *(tuple(_refusal(side)) for side in comparison.infeasible),
-        *(_causes_in_full(comparison) if verbose else (tuple(_causes_in_short(comparison)),)),
+        *(
+            parts_report.in_full(comparison, timed=_has_length(comparison))
+            if verbose
+            else (tuple(parts_report.in_short(comparison, timed=_has_length(comparison))),)
+        ),
     ]
     if verbose:
         groups += [
@@ -144,41 +149,6 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
 def _relative(comparison: Comparison) -> str:
     whose = f"{comparison.differences[0].label} relative" if len(comparison.differences) == 1 else "Relative"
     return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals"
-
-
-def _causes_in_full(comparison: Comparison) -> Iterator[tuple[Block, ...]]:
-    """Every part of the run that moves, and the sources of uncertainty, for each difference."""
-    first = comparison.sides[0].label
-    whole = "time to train" if _has_length(comparison) else f"time of the samples of a step of {first}"
-    for difference in comparison.differences:
-        heading = Heading(f"{label(whole)} of {difference.label} vs {first}, by part")
-        yield heading, *_reasons(difference, timed=_has_length(comparison))
-    for difference in comparison.differences:
-        yield tuple(_causes(difference))
-
-
-def _causes_in_short(comparison: Comparison) -> Iterator[Block]:
-    """The parts of the run that move most, a line for each difference; of many cases `--verbose` has them."""
-    if not comparison.differences or len(comparison.sides) >= MANY:
-        return
-    timed, facts = _has_length(comparison), []
-    title = "Largest changes" if timed else "Largest changes, for the same samples"
-    means = [case.answer.time_to_train_s.value for case in comparison.sides]
-    alone = len(comparison.differences) == 1
-    most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
-    for difference, mean_s in zip(comparison.differences, means[1:], strict=True):
-        rows, whole_s = _main_parts(difference)
-        longest = sorted(rows, key=lambda row: -abs(row[1]))[:most]
-        unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
-        places = _decimals([whole_s / unit.factor])
-        parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
-        apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
-        samples = " (mean samples)" if timed and apart else ""
-        change = _time_change(whole_s, unit, places)
-        text = f"Total{samples if timed else ' for the same samples'} {change}{': ' if alone else ', mostly '}"
-        total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
-        facts.append(Fact(title if alone else difference.label, "", remark=total))
-    yield Facts(tuple(facts))
 
 
 def _refusal(side: InfeasibleSide) -> Iterator[Block]:
@@ -228,7 +198,7 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         *(() if rented else OF_RENT),
     )
     kept = [(title, cell) for title, cell in rows if title not in left_out]
-    if len(cases) >= MANY:
+    if len(cases) >= MANY or sum(len(case.label) > LONGEST_TITLE for case in cases) > 1:
         groups = [[(title, cell) for title, cell in kept if (title in OF_COST) is costs] for costs in (False, True)]
         return [_row_by_row(cases, group) for group in groups if group]
     titles = [case.label if len(case.label) <= LONGEST_TITLE else "Changed" for case in cases]
@@ -369,7 +339,7 @@ def _per_dollar(ratio: Ratio | None) -> str:
 
 
 def _per_watt(ratio: PerWatt | None) -> str:
-    return numbers.NO_VALUE if ratio is None else f"{_times(ratio.value)} ({ratio.basis})"
+    return numbers.NO_VALUE if ratio is None else f"{_times(ratio.value)} ({BASES[ratio.basis]})"
 
 
 def _uncertainty(comparison: Comparison) -> str:
@@ -378,71 +348,7 @@ def _uncertainty(comparison: Comparison) -> str:
     wide, narrow = (numbers.short(100 * (each.high - each.low) / 2) for each in (difference.unshared, difference.time))
     if wide == narrow:
         return ""
-    return f"common random numbers: ± {narrow} % on the first difference, ± {wide} % with independent ones"
-
-
-def _main_parts(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
-    """Parts worth showing with seconds that they add, and the sum over all parts."""
-    longest = max(sum(part.before_s for part in difference.parts), sum(part.after_s for part in difference.parts))
-    kept = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
-    rest = sum(part.difference_s for part in difference.parts if part not in kept)
-    rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in kept]
-    whole = sum(part.difference_s for part in difference.parts)
-    shown = abs(rest) >= LEAST_SHOWN * longest
-    return ([*rows, ("other", rest)] if shown else rows), whole
-
-
-def _bars(difference: CaseDifference) -> Bars:
-    """What parts add to the run (to the right of zero) or take from it (to the left), against the sum of all moves."""
-    rows, whole_s = _main_parts(difference)
-    moved_s = sum(abs(seconds) for _, seconds in rows) or 1.0
-    zero_s = max([-seconds for _, seconds in rows if seconds < 0], default=0.0)
-    unit = numbers.scale([seconds for _, seconds in rows] or [whole_s], numbers.TIME)
-    places = _decimals([seconds / unit.factor for _, seconds in rows] or [whole_s / unit.factor])
-    return Bars(
-        tuple(
-            Bar(
-                label(name),
-                abs(seconds) / moved_s,
-                "longer" if seconds > 0 else "shorter",
-                _time_change(seconds, unit, places),
-                start=(zero_s + min(seconds, 0.0)) / moved_s,
-                falls=seconds < 0,
-            )
-            for name, seconds in rows
-        )
-    )
-
-
-def _decimals(sizes: Sequence[float]) -> int:
-    """Decimals that show three digits of the largest, so that parts and their sum have the same."""
-    largest = max(map(abs, sizes))
-    return max(0, 2 - math.floor(math.log10(largest))) if largest else 0
-
-
-def _time_change(seconds: float, unit: numbers.Scale, places: int) -> str:
-    """A signed time with its unit: "−0.58 min"."""
-    text = f"{numbers.with_decimals(seconds / unit.factor, places)} {unit.unit}"
-    return text if text.startswith("−") else f"+{text}"
-
-
-def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
-    rows, whole_s = _main_parts(difference)
-    if not rows:
-        yield Note("no part of the run changes by 0.1 %")
-        return
-    yield _bars(difference)
-    of = ", at the mean samples to converge" if timed else ""
-    unit = numbers.scale([whole_s, *(seconds for _, seconds in rows)], numbers.TIME)
-    places = _decimals([seconds / unit.factor for _, seconds in rows])
-    yield Note(f"{_time_change(whole_s, unit, places)}{of}", "Total")
-
-
-def _causes(difference: CaseDifference) -> Iterator[Block]:
-    yield Heading(f"Sources of uncertainty for {difference.label}, share of the variance")
-    shares = numbers.shares(list(difference.causes.values()))
-    rows = tuple((CAUSES[cause], share) for cause, share in zip(difference.causes, shares, strict=True))
-    yield DocTable((Column("Source", wraps=True), Column("Share", number=True)), rows)
+    return f"common random numbers: ± {narrow} % on the first change in time, ± {wide} % with independent ones"
 
 
 def _evidence(comparison: Comparison) -> Fact:

@@ -65,6 +65,7 @@ def headline(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> 
 def _run(body: Mapping[str, Any]) -> Iterator[SavedFigure]:
     yield SavedFigure("time to train", "s", _number(body, "time_to_train_s", "value"))
     yield SavedFigure("step", "s", _number(body, "step_s"))
+    yield SavedFigure("global batch", "samples", _number(body, "mapping", "global_batch"))
 
 
 def _best(body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ def _headline(difference: Difference) -> Iterator[Block]:
     was, now = difference.chosen
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
-    yield Heading(_NOUNS.get(difference.what, f"Figures of the {difference.what} that changed"))
+    yield Heading(_NOUNS.get(difference.what, f"Main figures of the {difference.what}"))
     yield DocTable(columns, tuple(rows))
 
 
@@ -96,6 +96,8 @@ def _amount(value: float, figure: Headline, figures: int = 3) -> str:
     """A time in the unit in which the figure reads best, money, or a number in the unit of the figure."""
     if figure.unit == "USD":
         return f"{'−' if value < 0 else ''}{numbers.money(abs(value), figures=figures)}"
+    if figure.unit == "samples":
+        return f"{value:,.0f} samples"
     if figure.unit != "s":
         return f"{numbers.significant(value, figures)} {figure.unit}"
     return numbers.scale((figure.old, figure.new), numbers.TIME).text(value, figures)

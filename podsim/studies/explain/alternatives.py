@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from podsim.studies.explain.what_if import AnsweredQuestion
 
 LEAST_SHOWN: Final = 0.005
-"""Share of the time to train from which a part that grows or shrinks is named."""
+"""Share of the time to train from which the part that grows or shrinks most is named."""
+LEAST_NEXT: Final = 0.01
+"""The same of the parts after it."""
+MOST_PARTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +198,10 @@ def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
-    """By how much steps and samples change, and the parts of the time `time_s` that shrink and grow most.
+    """By how much steps and samples change, and the parts of the time `time_s` that change most.
 
-    Parts are shares of the time to train; start-up, evaluations and checkpoints together are one.
+    At most four of them, and the largest alone where all are small. They are shares of the time to train; start-up,
+    evaluations and checkpoints together are one.
     """
     known = around.known
     before = assemble.samples(known.question, known.mapping.global_batch).mean
@@ -207,7 +211,6 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
         part: (seconds - known.timeline.breakdown_s.get(part, 0.0) * steps) / known.time_s
         for part, seconds in spent_s.items()
     }
-    less, more = min(grown, key=lambda part: grown[part]), max(grown, key=lambda part: grown[part])
     in_steps_s = known.timeline.step_s * steps
     outside = (time_s - sum_in_order(spent_s.values()) - (known.time_s - in_steps_s)) / known.time_s
     notes = []
@@ -216,10 +219,9 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
         notes.append(f"{100 * abs(new_steps / steps - 1):.0f} % {fewer} steps")
     if abs(samples / before - 1) >= LEAST_SHOWN:
         notes.append(f"{'though ' if samples > before else ''}{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
-    if grown[less] <= -LEAST_SHOWN:
-        notes.append(f"{NAMES[less]} −{-100 * grown[less]:.1f} %")
-    if grown[more] >= LEAST_SHOWN:
-        notes.append(f"{NAMES[more]} +{100 * grown[more]:.1f} %")
+    ranked = sorted((part for part in grown if abs(grown[part]) >= LEAST_SHOWN), key=lambda part: -abs(grown[part]))
+    shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
+    notes += [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
     if abs(outside) >= LEAST_SHOWN:
         notes.append(f"evaluations and start-up {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
     return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"

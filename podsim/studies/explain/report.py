@@ -221,7 +221,7 @@ def _without(e: Explanation) -> DocTable:
 
 def _change(change: float) -> str:
     if abs(change) < LEAST_CHANGE:
-        return "none"
+        return "< 0.05 %" if change else "none"
     return numbers.signed_percent(change, 1 if abs(change) < 0.0995 else 0)
 
 
@@ -307,7 +307,7 @@ def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) 
         Column("Alternative"),
         Column(f"Time, {unit.unit}", number=True),
         Column("Change", number=True),
-        Column("Cause", wraps=True),
+        Column("Cause, % of the time to train", wraps=True),
     ]
     rows = [(item.name, *took(item), item.why) for item in alternatives]
     if verbose:
@@ -329,7 +329,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
     if verbose:
         yield Note(
             "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "
-            "such as tiles have no sensitivity, nor a rate whose 1 % moves no further whole word per cycle",
+            "such as tiles have no sensitivity, nor has a rate in whole words per cycle, which 1 % does not change",
             "",
             Tone.QUIET,
         )

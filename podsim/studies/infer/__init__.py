@@ -35,7 +35,7 @@ VERBS: Final = {
             a.BATCH._replace(group=SERVING),
             a.BATCHES._replace(group=SERVING),
             a.FRAMEWORK._replace(
-                help="Framework that serves the model [default: none, no time of a framework per batch].",
+                help="Framework that serves the model [default: none; no framework time is added].",
                 group=SERVING,
             ),
             a.choice(
@@ -48,7 +48,7 @@ VERBS: Final = {
             a.choice(
                 "precision",
                 "8.16 16.16 16.32 32",
-                "Operands and partial sums: 16.16, 16.32 or 32, on a C600 8.16 too [default: as trained].",
+                "Operands and partial sums: 16.16, 16.32 or 32, on a C600 (PCIe card) also 8.16 [default: as trained].",
                 metavar="NAME",
                 group=SERVING,
             ),
@@ -65,7 +65,7 @@ VERBS: Final = {
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
             a.count(
                 "prompt",
-                "Tokens of a prompt [default: the training sequence length, as far as the model has positions].",
+                "Tokens of a prompt [default: the training sequence length, or what the positions of the model allow].",
                 high=a.MOST_TOKENS,
                 group=TOKENS,
             ),

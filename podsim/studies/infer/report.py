@@ -366,7 +366,7 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     text = "intervals from training calibration, no published inference result was used; "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):
-        copies = ", in the one published profile longer than its products (docs/explanation/model.md, Eq. 90)"
+        copies = "; in the one published profile they take longer than its products (docs/explanation/model.md, Eq. 90)"
         text += f"; copies that rearrange attention operands are not included{copies}"
     return f"{grade}: {text}"
 

@@ -160,7 +160,7 @@ class CandidateEvaluator:
             choice, notes = chosen.choice, (*chosen.assumptions, *case.notes)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
-            self.counts["slower than another mapping of their machine"] += choice.legal - 1
+            self.counts["not the quickest of their machine"] += choice.legal - 1
             parts.append(TrainingChoice(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
         return _evaluation(self.run, tuple(parts), self.request)
 

@@ -181,7 +181,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (highest published price)")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (by the highest published price)")
     if demand.most_power_w is not None:
         notes.append(f"power in use ≤ {watts(demand.most_power_w)} (P95)")
     return ", ".join(notes)
@@ -351,7 +351,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         if plan.chosen
         else "Nearest candidates"
     )
-    grades = {short_grade(row.time_to_train_s) for row in rows}
+    grades = {short_grade(row.time_to_train_s, row.ipus_used) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
     same = f", all {grades.pop()}" if alike and not verbose else ""
@@ -410,7 +410,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
     if candidate.mapping and candidate.mapping.ipus < candidate.chips:
         notes.append(f"{candidate.mapping.ipus:,} of {candidate.chips:,} IPUs used")
     if graded and candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
-        notes.append(short_grade(candidate.time_to_train_s))
+        notes.append(short_grade(candidate.time_to_train_s, candidate.ipus_used))
     if (
         not candidate.misses
         and candidate is not plan.chosen
@@ -436,7 +436,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
         *_time(candidate, unit),
-        *((short_grade(candidate.time_to_train_s),) if graded else ()),
+        *((short_grade(candidate.time_to_train_s, candidate.ipus_used),) if graded else ()),
         numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),

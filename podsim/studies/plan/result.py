@@ -125,6 +125,11 @@ class Candidate:
     reuse: Reuse | None = None  # what of it is owned already; the purchase is then of the missing part
 
     @property
+    def ipus_used(self) -> int | None:
+        """IPUs of its mapping; None where it has none."""
+        return None if self.mapping is None else self.mapping.ipus
+
+    @property
     def merits(self) -> tuple[float | None, ...]:
         """What a better machine has less of: time [s], capital [USD], energy [J] and cost [USD] of a run."""
         return self.time_to_train_s.value, self.capital_usd, self.energy_j, self.cost_usd

@@ -8,6 +8,7 @@ from podsim.model.mapping import Mapping
 from podsim.model.prediction import ConsideredMapping, Prediction, StageMemory
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
+from podsim.model.training import Recompute
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -63,8 +64,12 @@ REMARKS = {
     Part.SHARDING: "reordering weights",
     Part.HOST: "exposed",
     Part.HOST_STEP: "per step",
-    Part.FRAMEWORK: "input in line",
+    Part.FRAMEWORK: "inputs not loaded ahead",
     Part.STREAMING: "exposed",
+}
+RECOMPUTATIONS = {
+    Recompute.NONE: "no recomputation",
+    Recompute.CHECKPOINTS: "recomputes from kept activations",
 }
 EXAMPLES_OF_REJECTED = 8
 EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated "
@@ -218,7 +223,7 @@ def mapping_blocks(p: Prediction) -> Iterator[Block]:
                 "replicas × IPUs per replica",
                 f"{len(mapping.stages)} stage{'' if len(mapping.stages) == 1 else 's'}, {mapping.schedule} schedule",
             ),
-            Fact("Storage", f"state {mapping.state}", "", f"recompute {mapping.recompute}"),
+            Fact("Storage", f"state {mapping.state}", "", RECOMPUTATIONS[mapping.recompute]),
             Fact("Configuration", "", remark=configuration),
         )
     )
@@ -313,7 +318,7 @@ def memory(p: Prediction) -> Iterator[Block]:
     """The SRAM of each IPU of a replica by what it holds."""
     categories = list(dict.fromkeys(name for share in p.memory.ipus for name in share.by_category))
     unit = numbers.scale(p.memory.capacity_bytes, numbers.BYTES)
-    yield Heading(f"SRAM by IPU of a replica, {unit.unit} of {unit.number(p.memory.capacity_bytes)}")
+    yield Heading(f"SRAM of each IPU of a replica, in {unit.unit}; an IPU has {unit.number(p.memory.capacity_bytes)}")
     columns = (
         Column("IPU", number=True),
         Column("Stages"),

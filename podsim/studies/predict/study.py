@@ -41,8 +41,9 @@ def predict(
 ) -> Prediction | ComparatorPrediction:
     """Predict a training run: time to train, where the time of a step goes, what limits it, and how sure the answer is.
 
-    Parameters are a `Scenario`, or a workload and the flags of `podsim predict`. Phases are answered as their sum,
-    machines without IPUs by a scaling law. `compile` is for the wall clock, which the time to train is a part of.
+    Call it with a `Scenario`, or with a workload and the arguments below. A workload in several phases is answered as
+    their sum, a machine without IPUs by a scaling law. `compile` is for the wall clock, of which the time to train is a
+    part.
     Raises InputError for a malformed question, Infeasible where nothing fits.
     """
     run, engine = workload_sequence.run(scenario.workload), scenario.engine

@@ -21,7 +21,7 @@ def laws(report: ScaleReport) -> Iterator[Block]:
                 "Universal",
                 _small(universal.contention),
                 "contention",
-                f"and {_small(universal.coherency)} coherency per pair of machines",
+                f"and {_small(universal.coherency)} coherency per pair of the smallest machine",
                 _error(universal),
             )
         )
@@ -66,10 +66,10 @@ def _knees(report: ScaleReport) -> Iterator[Note]:
         yield Note(text, "Throughput knee", Tone.STRONG)
     short = next((doubling for doubling in report.doublings if doubling.throughput < report.knee_gain), None)
     if short:
-        time = f" and {numbers.percent(short.time)} in time to train" if report.has_length else ""
+        time = f", and a run is {1 + short.time:.2f} times as fast" if report.has_length else ""
         yield Note(
-            f"the doubling from {short.from_ipus:,} to {short.to_ipus:,} IPUs gains "
-            f"{numbers.percent(short.throughput)} in throughput{time}, the first below {gain}",
+            f"from {short.from_ipus:,} to {short.to_ipus:,} IPUs throughput grows by "
+            f"{numbers.percent(short.throughput)}, the first doubling that gains less than {gain}{time}",
             "Predicted",
             Tone.PLAIN,
         )

@@ -293,7 +293,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
         numbers.percent(row.time_efficiency),
         cost_report.cell(p),
         "" if extra is None or p.money is None else cost_report.with_sign(extra, p.money.currency),
-        short_grade(p.time_to_train_s),
+        short_grade(p.time_to_train_s, p.mapping.ipus),
     )
 
 
