@@ -166,14 +166,12 @@ class Argument(NamedTuple):
             bound = f"at most {_bound_text(self.high)}" if above else self._replace(high=math.inf).bounds
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
-        more = f"; {self.why}" if self.why and (above or self.kind is not ArgumentKind.QUANTITY) else ""
+        crossed = above or self.kind not in (ArgumentKind.QUANTITY, ArgumentKind.SHARE)  # the bound that `why` is of
+        more = f"; {self.why}" if self.why and crossed else ""
         if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
-            more = (
-                f": {number:g} % is {number / 100:g}{more if number / 100 > self.high else ''}"
-                if 1 < number < 100
-                else more
-            )
+            if self.low <= number / 100 <= self.high:
+                more = f": {number:g} % is {number / 100:g}"
         raise ValueError(f"must be {bound}, not {value_text(number) if text is None else short(text)}{more}")
 
 

@@ -106,7 +106,7 @@ def _shortest_time(
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
-    text = f"{least} of the {legal} legal mapping{'' if legal == 1 else 's'} searched"
+    text = f"{least} of the {legal} legal mappings searched" if legal != 1 else "the only legal mapping"
     if faster is not None:
         text += (
             f" at a published replica size; {faster_replicas:,} × {faster_size} is {100 * faster:.0f} % faster, within "
@@ -114,7 +114,7 @@ def _shortest_time(
         )
     if past_global_batch is not None:
         text += (
-            f"; a batch above {past_global_batch:,} fits in memory, but takes longer: step overheads fall less than "
+            f"; of the batches tried, those above {past_global_batch:,} take longer: step overheads fall less than "
             "samples to converge rise"
         )
     return f"{text}; podsim workload map compares other micro-batches and storage" if compares else text

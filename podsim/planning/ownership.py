@@ -130,9 +130,10 @@ class OwnershipTerms:
 
 
 def ownership_terms(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
-    """Prices and terms of use that flags state; InputError for a faulty price list or for contradicting flags.
+    """Prices and terms of use of a machine, from a price list and from arguments.
 
-    Amounts of flags are in the currency that they name.
+    Amounts are in `currency` where it is given. Raises InputError for a faulty price list or for contradicting
+    arguments.
     """
     own, rent, each = flags.get("prices"), flags.get("rent_per_hour"), flags.get("rent_per_ipu_hour")
     if rent is not None and each is not None:

@@ -160,6 +160,7 @@ BAD = [
     ("predict", {"overlap": 1}, "overlap must be True or False, not 1"),
     ("plan", {"within": 300}, 'within must be a time such as "5 min", not 300: write "300 s"'),
     ("plan", {"within": "300"}, 'within: "300" needs a unit'),
+    ("predict", {"interval": 1.5}, "interval must be a share from 0.5 to 0.99, not 1.5; 400 simulated scores do not"),
     ("plan", {"within": "-1 s"}, "within must be above 0 and finite, not -1 s"),
     ("plan", {"max_power": 100}, 'write "100 W"'),
     ("plan", {"budget": "many"}, "is not an amount of US dollars"),
@@ -200,6 +201,8 @@ def test_the_demand_that_was_dropped() -> None:
     assert caught.value.code == "unknown-argument"
     with pytest.raises(InputError, match='has no argument prefech; did you mean "prefetch"'):
         podsim.compare("bert", ["pod16", "pod64"], prefech=1)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match='has no argument set; did you mean "changes"'):
+        podsim.predict("bert", pod=16, set=["chip.clock=2x"])  # type: ignore[call-arg]
     with pytest.raises(InputError, match="no argument zzz") as caught:
         podsim.predict("bert", zzz=1)  # type: ignore[call-arg]
     assert "known: workload, pod" in caught.value.context[0]

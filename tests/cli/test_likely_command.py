@@ -35,6 +35,8 @@ FLAGS = {flag for entry in WORDS.values() for flag in entry["flags"]}
         ("plan bert --machine pod64 --machine pod128", "plan bert --machines pod64,pod128"),
         ("predict bert --pod 64 --pod 256 --json", "compare bert pod64 pod256 --json"),
         ("compare bert --pod 64 --pod 256", "compare bert pod64 pod256"),
+        ("predict bert --pods 16", "predict bert --pod 16"),
+        ("collective all-reduce --pod 16 --size 64MiB", "collective all-reduce --pod 16 --bytes 64MiB"),
         ("predict --out 512 bert 16", "predict --out 512 bert --pod 16"),
     ],
 )
@@ -49,6 +51,7 @@ def test_the_command_that_was_meant(line: str, meant: str) -> None:
         "plan bert --deadline wall-clock",
         "plan bert --deadline soon",
         "predict bert --nodes 4",  # no flag of podsim means this
+        "predict bert --pods 16..64",  # a range is for scale, which answers something else
         "predict bert --machine",  # its value is missing
         "predict bert --machine --json",
         "predict bert resnet50",

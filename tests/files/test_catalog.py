@@ -212,6 +212,16 @@ def test_an_unknown_chip_is_said_at_its_line(write):
     assert error.context == ('4  chip  no chip "gc20"; did you mean "gc200"?',)
 
 
+def test_a_chip_of_its_own_that_lacks_most_of_a_chip_is_one_fault(write):
+    error = refused(
+        catalog.topology, str(write("my.toml", DERIVED.format(base="pod64") + '[chip]\nclock = "1.5 GHz"\n'))
+    )
+    (fault,) = error.context
+    assert fault.startswith("4  chip  is a chip of its own, without ")
+    assert "tiles" in fault
+    assert fault.endswith('to change a number of the chip there is, use --set chip.clock="1.5 GHz"')
+
+
 def test_faults_stand_at_the_lines_of_the_file_that_made_them(write):
     text = DERIVED.format(base="pod128") + (
         '[link.gw-link]\nbandwith = "400 Gbit/s"\n\n[[level]]\nname = "pod"\nhold = 4\nshape = "rng"\nlink = "gw-lnk"\n'

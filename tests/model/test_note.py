@@ -86,7 +86,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             {**STORAGE, "sharded": False, "moment_bits": ()},
             "optimizer state streaming memory, no moments, 32-bit checkpoints",
         ),
-        (NoteCode.SHORTEST_TIME, SHORTEST, "shortest expected time to train of the 1 legal mapping searched"),
+        (NoteCode.SHORTEST_TIME, SHORTEST, "the only legal mapping"),
         (
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 12, "by_rate": True, "compares": True},

@@ -103,7 +103,7 @@ def test_at_pod512_convergence_limits_the_batch_and_the_choice_shows_it():
     for other in larger:
         assert other.samples > chosen.samples
         assert other.mapping.global_batch / other.step_s > mapping.global_batch / chosen.step_s
-    assert "fits in memory, but takes longer" in str(result.choice.reason)
+    assert f"of the batches tried, those above {mapping.global_batch:,} take longer" in str(result.choice.reason)
     assert max(c.memory for c in larger) <= 1
 
 

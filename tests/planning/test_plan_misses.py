@@ -93,7 +93,7 @@ def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:
     assert "dominated" not in screen(replace(both, frontier=(chosen, meets)), verbose=True)
     assert closest.mapping is not None
     half = replace(closest, chips=2 * closest.mapping.ipus)
-    assert "128 of 256 IPUs used" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))
+    assert "fastest on 128 of its 256 IPUs" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))
 
 
 def test_a_row_beyond_calibration_says_so(late: Plan) -> None:

@@ -172,6 +172,12 @@ def test_the_note_says_what_calibration_is_worth():
     assert text == f"28 calibration points, held-out step error {100 * PARAMETERS.step_error:.1f} % (rms)"
 
 
+def test_the_note_says_that_no_result_is_of_the_workload():
+    note = intervals.held_out_note(PARAMETERS, workload="gpt2-small")
+    assert note.startswith("28 calibration points, none of this workload, held-out step error")
+    assert "none of" not in intervals.held_out_note(PARAMETERS, workload="bert")
+
+
 def test_a_wider_level_gives_a_wider_interval_around_the_same_value():
     """z of 50, 80, 90 and 95 %: 0.6745, 1.2816, 1.6449, 1.9600."""
     levels = (0.5, 0.8, 0.9, 0.95)

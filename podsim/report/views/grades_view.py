@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from podsim.model.calibration import NEAR_CHI_SQUARE
+from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.report import numbers
@@ -45,12 +46,11 @@ def grade(estimate: Estimate) -> str:
 
 
 def short_grade(estimate: Estimate, ipus: int | None = None) -> str:
-    """The grade for a cell of a table: "extrapolated 4×", of a machine of so few IPUs "extrapolated 4× below"."""
+    """The grade for a cell of a table: "extrapolated 4×", to a machine of so few IPUs "extrapolated 4× smaller"."""
     if estimate.grade is not Grade.EXTRAPOLATED or estimate.beyond <= 1:
         return in_words(estimate.grade)
-    return (
-        f"extrapolated {numbers.short(estimate.beyond, 3)}×{' below' if ipus is not None and ipus < SMALLEST else ''}"
-    )
+    smaller = " smaller" if ipus is not None and ipus < SMALLEST else ""
+    return f"extrapolated {numbers.short(estimate.beyond, 3)}×{smaller}"
 
 
 def evidence(p: Prediction) -> str:
@@ -113,7 +113,7 @@ def forms(p: Prediction) -> Iterator[Block]:
     yield Heading(f"Alternative model forms (Δχ² ≤ {limit}), covered by the intervals")
     columns = ("Δχ²", "Step", "Time to train")
     rows = tuple(
-        (form.form, f"+{form.above:.1f}", numbers.time(form.step_s), numbers.time(form.time_to_train_s))
+        (BY_NAME[form.form].words, f"+{form.above:.1f}", numbers.time(form.step_s), numbers.time(form.time_to_train_s))
         for form in p.forms
     )
     yield DocTable((Column("Model form", wraps=True), *(Column(title, number=True) for title in columns)), rows)

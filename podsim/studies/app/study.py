@@ -21,10 +21,11 @@ ADDRESS: Final = "127.0.0.1"
 
 @check_arguments
 def app(*, port: int | None = None, browser: bool = True, on_start: Callable[[str], object] | None = None) -> None:
-    """Answer in a browser of this machine, until Ctrl-C: predict, plan, scale, compare, explain and trace.
+    """Open podsim in a browser on this computer, until Ctrl-C: predict, plan, scale, compare, explain and trace.
 
-    Nothing is sent anywhere, and no other machine or web page gets an answer. `on_start` gets the address.
-    Raises InputError, code `missing-package`, without the extra `app`, and `cannot-listen` where the port is taken.
+    The page is served to this computer alone, and nothing is sent elsewhere. `on_start` is called with its address.
+    Raises InputError with code `missing-package` where the extra `app` is not installed, and `cannot-listen` where the
+    port is taken.
     """
     for name in EXTRA:
         try:

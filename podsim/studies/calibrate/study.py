@@ -44,10 +44,11 @@ def calibrate(
     path: str | Path | None = None,
     on_progress: Progress | None = None,
 ) -> FitReport:
-    """Fit the free parameters to the published results, also with each `hold_out` left out, and write them.
+    """Fit the parameters of the model to the published results, and write them to a file.
 
-    With `hold_out` "none" nothing is written: held-out errors say how wide intervals are. Raises InputError: a path
-    for what is not written. MissingParameter: too few points.
+    Every group that `hold_out` names is also left out in turn, to measure the error on results that a fit has not seen.
+    With `hold_out` "none" nothing is written, since held-out errors decide how wide intervals are. Raises InputError
+    where a file is named but nothing is to be written, MissingParameter where there are too few points.
     """
     if hold_out == "none" and path is not None:
         raise InputError(
@@ -79,10 +80,10 @@ def calibrate_own(
     points_out: str | Path | None = None,
     on_progress: Progress | None = None,
 ) -> OwnLogsReport:
-    """Fit to own logs or points, with the published ones or `alone`; flags as those of `podsim calibrate --logs`.
+    """Fit the parameters to your own logs or points, together with the published results or `alone`.
 
-    Files are written where `out` and `points_out` say, after the fit. Raises InputError where no point can be made,
-    Infeasible where the fit fails.
+    The files named by `out` and `points_out` are written after the fit. Raises InputError where no calibration point
+    can be made of the logs, Infeasible where the fit fails.
     """
     targets = [None if path is None else Path(path) for path in (out, points_out)]
     check_writable(*targets)
@@ -121,7 +122,7 @@ def calibrate_own(
 
 @check_arguments
 def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> NoiseFit:
-    """Find how much steps vary from the training blocks of published runs, and write it: `podsim calibrate --noise`."""
+    """Estimate how much step times vary within and between published runs, and write it."""
     target = Path(path) if path is not None else noise_file.path()
     check_writable(target if write else None)
     fit = noise_fit.fit(fit_data.cases(), blocks.published_blocks(), catalog.parameters())
@@ -134,7 +135,7 @@ def calibrate_noise(*, write: bool = True, path: str | Path | None = None) -> No
 def calibrate_frameworks(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> FrameworkFit:
-    """Fit what frameworks add to a step to published rates, and write it: `podsim calibrate --frameworks`."""
+    """Fit the time that frameworks add to a step to published rates, and write it."""
     target = Path(path) if path is not None else framework_file.path()
     check_writable(target if write else None)
     microbenchmarks = (*measured.published_results(), *applications.applications())
@@ -146,7 +147,7 @@ def calibrate_frameworks(
 
 @check_arguments
 def calibrate_compile_times(*, write: bool = True, path: str | Path | None = None) -> StartFit:
-    """Fit compile times to the published ones, each family held out, and write them: `--compile-times`."""
+    """Fit compile times to the published ones, with each model family left out in turn, and write them."""
     target = Path(path) if path is not None else start_file.path()
     check_writable(target if write else None)
     report = start_time_fit.fit(compile_rows.rows(), lambda name: catalog.workload(name).value)
@@ -159,7 +160,7 @@ def calibrate_compile_times(*, write: bool = True, path: str | Path | None = Non
 def calibrate_comparators(
     *, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None
 ) -> ComparatorReport:
-    """Fit the laws of other chips to their published results, and write them: `podsim calibrate --comparators`."""
+    """Fit the scaling laws of other chips to their published results, and write them."""
     target = Path(path) if path is not None else comparator_machines.laws_path()
     check_writable(target if write else None)
     laws, report = fit_data.comparator_fit(on_progress)

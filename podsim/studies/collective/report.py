@@ -12,7 +12,7 @@ def document(report: CollectiveReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(label(answer(report))),),
         (Facts(tuple(_facts(report))),),
-        (_phases(report),),
+        tuple(_phases(report)),
         (_links(report),),
         (_rivals(report, verbose=verbose),),
         tuple(Note(str(note), "·", Tone.QUIET) for note in report.notes),
@@ -65,7 +65,7 @@ def _how(report: CollectiveReport) -> str:
     return f"{pace}{parts}{', nothing folded' if report.fidelity is Fidelity.FULL else ''}"
 
 
-def _phases(report: CollectiveReport) -> DocTable:
+def _phases(report: CollectiveReport) -> Iterator[Block]:
     unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
     sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
     columns = (
@@ -89,7 +89,13 @@ def _phases(report: CollectiveReport) -> DocTable:
         )
         for leg in report.phases
     )
-    return DocTable(columns, rows)
+    yield DocTable(columns, rows)
+    if {"pair", "rail"} <= {leg.name.split()[-1] for leg in report.phases}:
+        yield Note(
+            "the IPUs of a rack are joined as a ladder: a pair are those of a rung, a rail those of one side",
+            "",
+            Tone.QUIET,
+        )
 
 
 def _links(report: CollectiveReport) -> DocTable:

@@ -33,7 +33,10 @@ def collective(
     fidelity: Literal["folded", "full"] = "folded",
     faults: Sequence[str] = (),
 ) -> CollectiveReport:
-    """Run one collective on the links of a machine or fabric; InputError where the group or the algorithm cannot be."""
+    """Simulate one collective on the links of a machine or fabric.
+
+    Raises InputError where the group or the algorithm is not possible on that machine.
+    """
     case = collective_arguments.collective(
         collective,
         bytes,
@@ -69,7 +72,7 @@ def trace_collective(
     fidelity: Literal["folded", "full"] = "folded",
     most_spans: int = 200_000,
 ) -> Trace:
-    """When everything of a collective happens, and what links carry meanwhile; flags as those of `collective`."""
+    """When each message of a collective happens, and how much of its bandwidth each link carries."""
     case = collective_arguments.collective(
         collective,
         bytes,

@@ -41,10 +41,11 @@ def compare(
     on_progress: Progress | None = None,
     **money: Unpack[OwnershipKeywords],
 ) -> Comparison:
-    """Machines by name, or one by `pod` or `topology` and what it is compared `to`: `podsim compare`.
+    """Compare machines with the first of them, with the interval of each difference.
 
-    Sides that do not fit are listed as `infeasible`, and others are compared with the first that fits.
-    Raises InputError where the question is malformed, Infeasible where no side fits.
+    Give the names of the machines, or one machine by `pod` or `topology` and what it is compared `to`. Machines that a
+    workload does not fit are listed as `infeasible`, and the others are compared with the first that it fits. Raises
+    InputError for a malformed question, Infeasible where the workload fits none of the machines.
     """
     variants = cases.variants(scenario, machines, to=to, to_chip=to_chip, to_sdk=to_sdk, to_preset=to_preset)
     terms = ownership_terms(**money)

@@ -34,9 +34,9 @@ KEYWORDS: Final[Mapping[str, str]] = {"set": "changes", "fault": "faults"}
 
 @check_arguments
 def diff(old: str | Path, new: str | Path) -> Difference:
-    """What moved between two answers saved with `--json`, and which input did it.
+    """What changed between two answers saved with `--json`, and which changed input caused it.
 
-    Raises InputError where one is no answer of podsim's, or they are of different verbs.
+    Raises InputError where a file is not an answer of podsim, or where the two are of different commands.
     """
     try:
         return difference(answer_files.read(Path(old)), answer_files.read(Path(new)), _again, _of_same_verb)

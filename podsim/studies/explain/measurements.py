@@ -39,11 +39,11 @@ SIZES: Final = (16, 64, 128, 256)
 
 @takes_scenario
 def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = None) -> MeasurementRanking:
-    """Which measurement would narrow the answer's interval most, and by how much: `podsim explain --measure`.
+    """Which measurement would narrow the interval of the answer most, and by how much.
 
-    Candidates are steps of the workload, and of those that are calibrated, on the machine and on smaller pods of its
-    chip, and runs of the workload there to its target. Raises InputError where the question is malformed, Infeasible
-    where the answer is no.
+    The candidates are step times of the workload and of the calibrated workloads, on the machine and on smaller pods of
+    its chip, and runs of the workload there to its target. Raises InputError for a malformed question, Infeasible where
+    the mapping does not fit the machine.
     """
     if len(workload_sequence.run(scenario.workload).workloads) > 1:
         raise InputError(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @takes_scenario
 def explain_operators(scenario: Scenario) -> OperatorRanking:
-    """Operators of one micro-batch ranked by time, with what bounds each: `podsim explain --ops`.
+    """Operators of one micro-batch ranked by time, with what limits each.
 
-    Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
+    Raises InputError for a malformed question, Infeasible where the mapping does not fit the machine.
     """
     analytic = replace(scenario, engine=replace(scenario.engine, engine="analytic"))
     case = resolve(analytic, needs_length=False)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @takes_scenario
 def explain(scenario: Scenario, *, on_progress: Progress | None = None) -> Explanation:
-    """Take a predicted run apart; flags as those of `podsim explain`.
+    """Explain a predicted run: what its time consists of, what it is sensitive to, and what would shorten it.
 
-    Raises InputError where the question is malformed, Infeasible where the answer is no.
+    Raises InputError for a malformed question, Infeasible where the mapping does not fit the machine.
     """
     run = workload_sequence.run(scenario.workload)
     run.check(scenario)

@@ -30,9 +30,9 @@ def goodput(
     runs: int | None = None,
     on_progress: Progress | None = None,
 ) -> GoodputReport:
-    """The duration of a run with failures; flags as those of `podsim goodput`, times as texts ("14d", "30 min").
+    """Duration of a run with failures, checkpoints and relaunches; times are texts such as "14d" or "30 min".
 
-    Raises InputError where the question is malformed, Infeasible where failures leave hardly any progress.
+    Raises InputError for a malformed question, Infeasible where failures leave hardly any progress.
     """
     rates = failures_file.failures(scenario.what_if.changes).value
     work_s, every_s = WORK.given_si(work), CHECKPOINT_EVERY.given_si(checkpoint_every)

@@ -65,7 +65,7 @@ VERBS: Final = {
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
             a.count(
                 "prompt",
-                "Tokens of a prompt [default: the training sequence length, or what the positions of the model allow].",
+                "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer].",
                 high=a.MOST_TOKENS,
                 group=TOKENS,
             ),

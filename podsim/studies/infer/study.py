@@ -52,7 +52,10 @@ def infer(
     on_progress: Callable[[int, int], None] | None = None,
     **money: Unpack[OwnershipKeywords],
 ) -> InferenceReport:
-    """Serve requests; names and defaults are those of the flags. Raises InputError, or Infeasible where it is no."""
+    """Serve requests: throughput, latency under load, and what limits them.
+
+    Raises InputError for a malformed question, Infeasible where the model does not fit or the rate cannot be served.
+    """
     engine, terms, requirements = scenario.engine.engine, ownership_terms(**money), _requirements(require, generate)
     load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
     constraints = replace(

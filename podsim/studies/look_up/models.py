@@ -13,9 +13,9 @@ from podsim.studies.argument_check import check_arguments
 
 @check_arguments
 def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str] = ()) -> str:
-    """The workload file that says what a config.json or an ONNX file says.
+    """Convert a config.json or an ONNX file to a workload file.
 
-    Raises InputError: the file cannot be read, says what podsim cannot model, or is of neither kind.
+    Raises InputError where the file cannot be read, is of neither kind, or describes what podsim cannot model.
     """
     path = Path(file)
     if path.suffix.lower() not in imports.SUFFIXES:

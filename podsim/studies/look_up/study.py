@@ -23,22 +23,19 @@ if TYPE_CHECKING:
 
 @check_arguments
 def list_chips() -> tuple[Chip, ...]:
-    """The chips that have a name; InputError where a file has faults."""
+    """The chips that have a name."""
     return Listing(catalog.chip(name).value for name in catalog.names("chips"))
 
 
 @check_arguments
 def show_chip(name: str) -> Document[Chip]:
-    """A chip by name or file, with the source of each number; InputError where there is none or its file has faults."""
+    """A chip by name or file, with the source of each number."""
     return catalog.chip(name)
 
 
 @check_arguments
 def list_topologies() -> Mapping[str, Topology | GenericFabric | MachineWithChip]:
-    """Machines, generic fabrics and machines without IPUs that have a file, by the name that finds each.
-
-    Raises InputError where a file has faults.
-    """
+    """The machines, generic fabrics and machines without IPUs that have a name."""
     return ByName(
         {
             **{name: catalog.topology(name).value for name in catalog.names("topologies")},
@@ -50,10 +47,7 @@ def list_topologies() -> Mapping[str, Topology | GenericFabric | MachineWithChip
 
 @check_arguments
 def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | MachineWithChip:
-    """A machine or a generic fabric by name or file, with the source of each number; or a machine without IPUs.
-
-    Raises InputError where there is none, or its file has faults.
-    """
+    """A machine by name or file, with the source of each number: a pod, a generic fabric or a machine without IPUs."""
     if name not in catalog.names("topologies") and comparator_machines.is_comparator(name):
         return comparator_machines.machine(name)
     return catalog.network(name)
@@ -61,26 +55,26 @@ def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | M
 
 @check_arguments
 def list_workloads() -> tuple[Workload, ...]:
-    """The workloads that have a name; InputError where a file has faults."""
+    """The workloads that have a name."""
     return Listing(catalog.workload(name).value for name in catalog.names("workloads"))
 
 
 @check_arguments
 def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ()) -> Document[Workload]:
-    """A workload by name or file, with the source of each number; `changes` begin with "workload." or "import.".
-
-    Raises InputError where there is none, or its file has faults.
-    """
+    """A workload by name or file, with the source of each number; `changes` begin with "workload." or "import."."""
     return catalog.workload(name, changes)
 
 
 @check_arguments
 def check(file: str | Path) -> CheckedFile:
-    """What a file of any kind is and says; InputError with all its faults and their lines."""
+    """Read a file of any kind and say what it is and what it holds.
+
+    Raises InputError with all faults of the file and their lines.
+    """
     return catalog.describe(Path(file))
 
 
 @check_arguments
 def config() -> Files:
-    """The settings files that are read, the nearest first, and those that are not, with the reason."""
+    """The settings files that are read, the nearest first, and those that are ignored, with the reason."""
     return settings.files()

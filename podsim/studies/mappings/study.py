@@ -24,9 +24,9 @@ def mappings(
     most: int = 20,
     on_progress: Progress | None = None,
 ) -> Mappings:
-    """Rank the legal mappings that fit; flags as those of `podsim workload map`. Raises InputError or Infeasible.
+    """Rank the legal mappings that fit the machine by time to train, or by throughput where no run length is known.
 
-    Without a length of the run they are ranked by throughput.
+    Raises InputError for a malformed question, Infeasible where no mapping fits.
     """
     rank, analytic = Rank(by), replace(scenario.engine, engine="analytic")
     case = resolve(replace(scenario, engine=analytic), needs_length=False)

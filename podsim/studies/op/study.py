@@ -31,12 +31,13 @@ def op(
     stream_rate: str | None = None,
     **sizes: int | str | Sequence[str],
 ) -> OperatorReport:
-    """Plan one operator on the tiles of a chip and run it; `sizes` are the flags of `podsim op OPERATOR`.
+    """Plan one operator on the tiles of a chip and simulate it; `sizes` are its dimensions, such as m, n and k.
 
-    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies.
-    With `io_tiles` so many tiles take a `stream` ("1 MB") at `stream_rate` ("20 GB/s") while the others compute.
+    `count_copies` overrides whether the chip's library compares convolutions with the cycles of their copies. With
+    `io_tiles`, that many tiles take a `stream` ("1 MB") at `stream_rate` ("20 GB/s") while the others compute.
 
-    Raises InputError where a size, the precision or the memory cannot be, Infeasible where no split over tiles fits.
+    Raises InputError where a size, the precision or the memory is not possible, Infeasible where no split over the
+    tiles fits.
     """
     if {"pass", "pass_"} <= set(sizes):
         raise InputError("pass and pass_ say the same", code="conflicting-flags", hint='pass_="backward"')

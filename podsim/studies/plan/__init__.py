@@ -15,7 +15,7 @@ SERVING: Final = (
     a.count("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS),
     a.count(
         "prompt",
-        "Tokens of a prompt [default: the training sequence length, or what the positions of the model allow].",
+        "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer].",
         high=a.MOST_TOKENS,
     ),
     a.HEADROOM,

@@ -408,7 +408,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
     if candidate.capital_usd is None and not candidate.misses and candidate is not plan.chosen:
         notes.append("price not published")
     if candidate.mapping and candidate.mapping.ipus < candidate.chips:
-        notes.append(f"{candidate.mapping.ipus:,} of {candidate.chips:,} IPUs used")
+        notes.append(f"fastest on {candidate.mapping.ipus:,} of its {candidate.chips:,} IPUs")
     if graded and candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
         notes.append(short_grade(candidate.time_to_train_s, candidate.ipus_used))
     if (

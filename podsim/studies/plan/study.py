@@ -51,13 +51,11 @@ def plan(
     on_progress: Progress | None = None,
     **more: Unpack[serving_demands.PlanKeywords],
 ) -> Plan | ServingPlan:
-    """Which machine to take for a workload; flags as those of `podsim plan`. InputError for a malformed question.
+    """Recommend a machine for a workload, with the alternatives and their prices.
 
-    With a rate of requests and a latency (`rate`, `p99`) the machines are to serve, and the answer is a ServingPlan.
-    `within` is a text such as "5min", of training or, with `deadline="wall-clock"`, of the job from its start.
-    `max_power` is one such as "100 kW", `budget` US dollars, "3M" or a number. Where no machine meets every demand
-    `chosen` is None; `changes` are those of the workload. `own` is a file of machines that
-    are there already; with `explain` the plan says why the neighbours of its machine are not the answer.
+    Demands on training are `within`, `budget` and `max_power`. With a request rate and a latency limit (`rate`, `p99`)
+    the machines serve instead, and the answer is a ServingPlan. Where no machine meets every demand, `chosen` is None.
+    Raises InputError for a malformed question.
     """
     terms, named = ownership_terms(**serving_demands.money(more)), planning.machine_names(machines)
     one_rent(more.get("rent_per_hour"), named)
@@ -135,9 +133,8 @@ def plan_mix(
     on_progress: Progress | None = None,
     **money: Unpack[OwnershipKeywords],
 ) -> MixPlan:
-    """One machine for the jobs of a file, on partitions side by side: `podsim plan --workloads FILE`.
+    """Recommend one machine for all jobs of a file, which run side by side on partitions.
 
-    `own` is a file of machines that are there already.
     Raises InputError where the question or the file is malformed.
     """
     result = mix(workloads)

@@ -42,10 +42,9 @@ def price(
     known: OwnershipTerms | None = None,
     **flags: Unpack[OwnershipKeywords],
 ) -> Answer:
-    """The answer of `predict` with what its machine and the run cost: `podsim predict --money`.
+    """Predict a run with the price and power of its machine and the cost and energy of the run.
 
-    `topology`, `chip` and `changes` are those of the question. Raises InputError for a price list with faults, or for
-    terms out of range.
+    Raises InputError for a malformed question, a faulty price list, or terms out of range.
     """
     terms = known or _ownership_terms(**flags)
     if not isinstance(answer, Prediction):

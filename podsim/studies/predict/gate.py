@@ -50,10 +50,10 @@ DIGITS: Final = 3
 
 @check_arguments
 def gate(answer: Prediction, *, require: Sequence[str]) -> Prediction:
-    """The answer of `predict` with its requirements checked: `podsim predict --require "cost<3000@0.9"`.
+    """Predict a run and check requirements on the answer, such as "cost<3000@0.9".
 
     Cost, energy and power are those of `podsim.price`. Raises InputError where a requirement cannot be read,
-    MissingParameter where the answer lacks what it is about.
+    MissingParameter where the answer does not have the figure that a requirement names.
     """
     return replace(answer, requirements=tuple(_check_requirement(each, answer) for each in read(require)))
 

@@ -72,6 +72,7 @@ RECOMPUTATIONS = {
     Recompute.CHECKPOINTS: "recomputes from kept activations",
 }
 EXAMPLES_OF_REJECTED = 8
+OTHER_SIZE = 0.75  # share of the chosen global batch; rows beyond it compare global batches, the others mappings
 EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated "
 
 
@@ -268,11 +269,25 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
     )
     titles = f"Step {step.unit}", f"Time {time.unit}", f"Samples {samples.unit}".rstrip()
     yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
+    if other := _other_batches(rows, chosen):
+        yield Note(other, "", Tone.QUIET)
     if not coarse(p) and time.number(best_s) != time.number(p.time_to_train_s.value):
         runs = "runs of uncertain length" if p.division is None else "MLPerf scores"
         yield Note(f"{EXPECTED_NOTE}{runs}", "", Tone.QUIET)
     if p.faults:
         yield Note(f"all times {'on the remaining machine' if p.faults.left else 'with the faults'}", "", Tone.QUIET)
+
+
+def _other_batches(rows: list[ConsideredMapping], chosen: int) -> str:
+    """What rows far from the chosen batch are for; "" where there are none."""
+    best = rows[chosen].mapping
+    shape = best.replicas, best.ipus_per_replica, best.micro_batch
+    far = any(
+        (m.replicas, m.ipus_per_replica, m.micro_batch) == shape
+        and not OTHER_SIZE < m.global_batch / best.global_batch < 1 / OTHER_SIZE
+        for m in (row.mapping for row in rows)
+    )
+    return "last rows: the chosen replicas and micro-batch with smaller and larger global batches" if far else ""
 
 
 def _considered_columns(step: str, time: str, samples: str, *, coarse: bool) -> tuple[Column, ...]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @check_arguments
 def read_scenario(file: str | Path) -> Scenario:
-    """The scenario that a TOML file describes (docs/reference/formats.md, podsim.scenario/1).
+    """Read the scenario that a TOML file describes (docs/reference/formats.md, podsim.scenario/1).
 
     Raises InputError with every fault of the file and its line.
     """
@@ -23,5 +23,8 @@ def read_scenario(file: str | Path) -> Scenario:
 
 @check_arguments
 def write_scenario(scenario: Scenario, file: str | Path) -> None:
-    """Write a scenario as a TOML file that `read_scenario` reads back; InputError where it cannot be written."""
+    """Write a scenario as a TOML file that `read_scenario` reads back.
+
+    Raises InputError where the file cannot be written.
+    """
     scenarios.write(scenario, Path(file))

@@ -43,8 +43,7 @@ def predict(
 
     Call it with a `Scenario`, or with a workload and the arguments below. A workload in several phases is answered as
     their sum, a machine without IPUs by a scaling law. `compile` is for the wall clock, of which the time to train is a
-    part.
-    Raises InputError for a malformed question, Infeasible where nothing fits.
+    part. Raises InputError for a malformed question, Infeasible where nothing fits.
     """
     run, engine = workload_sequence.run(scenario.workload), scenario.engine
     run.check(scenario)
@@ -75,9 +74,9 @@ def predict(
 
 @takes_scenario
 def predict_comparator(scenario: Scenario) -> ComparatorPrediction:
-    """Predict a training run on chips that are no IPUs: `podsim predict --topology dgx-a100`.
+    """Predict a training run on a machine without IPUs, by the scaling law of its published results.
 
-    Raises InputError where the question is malformed, MissingParameter where nothing is published of it.
+    Raises InputError for a malformed question, MissingParameter where no result of the machine is published.
     """
     return comparator_runs.answer(scenario)
 

@@ -32,7 +32,10 @@ def sample(
     chip: str | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> SamplerReport:
-    """A run of so many samples, or as many as fit, on one IPU unless told. Raises InputError or Infeasible."""
+    """Predict a run of a sampler for a number of samples, or for as many as fit; on one IPU by default.
+
+    Raises InputError for a malformed question, Infeasible where the samples do not fit.
+    """
     document = files.sampler(sampler)
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), change_texts(changes)

@@ -44,9 +44,9 @@ def scale(
     on_progress: Progress | None = None,
     **money: Unpack[OwnershipKeywords],
 ) -> ScaleReport:
-    """Predict a run on machines of growing size; names and defaults are those of the flags of `podsim scale`.
+    """Predict a run on machines of growing size, and where a larger machine stops paying.
 
-    Raises InputError where the question is malformed, Infeasible where the workload fits none of the machines.
+    Raises InputError for a malformed question, Infeasible where the workload fits none of the machines.
     """
     changes = scenario.what_if.changes
     run = workload_sequence.by_name(scenario.workload, changes)

@@ -31,7 +31,10 @@ def stencil(
     chip: str | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
 ) -> StencilReport:
-    """One sweep over a grid; one IPU unless told. Raises InputError, or Infeasible where the tiles cannot hold it."""
+    """Predict one sweep over a grid; on one IPU by default.
+
+    Raises InputError for a malformed question, Infeasible where the tiles cannot hold the grid.
+    """
     known = predicting.by_name(stencil)
     edges = predicting.edges(grid, known)
     machine = machine_of(

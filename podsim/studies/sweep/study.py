@@ -29,11 +29,11 @@ def sweep(
     on_progress: Callable[[int, int], None] | None = None,
     on_warning: Callable[[str], None] | None = None,
 ) -> SweepReport:
-    """Predict every point of a sweep file; points that `results` holds are not recomputed.
+    """Predict every point of a sweep file; points that the file `results` already holds are not recomputed.
 
-    Flags as those of `podsim sweep`. Raises InputError where the file has faults, results are of something else or
-    cannot be written, or the cluster fails; what was stored by then stays, and the same call goes on from there.
-    `on_warning` is called, before anything is computed, with a sentence for each line of `results` that is set aside.
+    Raises InputError where the sweep file has faults, where `results` belongs to another sweep or cannot be written, or
+    where the cluster fails. Stored points are kept, and the same call continues after them. `on_warning`
+    is called before anything is computed, with a sentence for each line of `results` that is ignored.
     """
     path = Path(file)
     if anew and extend:

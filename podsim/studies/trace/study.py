@@ -28,9 +28,9 @@ def trace(
     most_spans: int = 200_000,
     on_progress: Progress | None = None,
 ) -> Trace:
-    """When everything of some steps happens, or every superstep of one stage; flags as those of `podsim trace`.
+    """When each part of some steps happens, or each superstep of one pipeline stage.
 
-    Raises InputError where the question is malformed, Infeasible where the mapping does not fit.
+    Raises InputError for a malformed question, Infeasible where the mapping does not fit the machine.
     """
     drawn = tracing.TraceLimits(steps, noise_scale, most_spans)
     drawn.check(level, stage)

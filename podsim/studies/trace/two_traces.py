@@ -19,9 +19,9 @@ HINT: Final = "podsim trace bert --pod 16 -o old.json"
 
 @check_arguments
 def trace_diff(old: str | Path, new: str | Path) -> TraceDifference:
-    """What got longer between two traces that `podsim trace -o` or `--json` wrote: `podsim trace --diff OLD NEW`.
+    """What takes longer in the newer of two traces that `podsim trace -o` or `--json` wrote.
 
-    Raises InputError where a file is no trace, or they show different things: a step, a stage or a collective.
+    Raises InputError where a file is not a trace, or where one is of a step and the other of a stage or a collective.
     """
     before, after = (_totals(Path(path)) for path in (old, new))
     if before.level != after.level:

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 @check_arguments
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
-    """Hold the tile, exchange and link model against every published microbenchmark."""
+    """Compare the model of tiles, exchange and links with every published microbenchmark."""
     rows = measured.all_measurements()
     return compare(rows, fit_data.bench(rows), on_progress)
 
 
 @check_arguments
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
-    """Hold what vendors and press have claimed, or the claims of `path`, against the model."""
+    """Compare claims of vendors and press, or those in `path`, with what the model predicts."""
     claims = claimed.claims(Path(path) if path is not None else None).value.claims
     return claim_report(claims, _world(), on_progress)
 
@@ -67,10 +67,11 @@ def _world() -> Environment:
 
 @check_arguments
 def validate_published(*, path: str | Path | None = None, on_progress: Progress | None = None) -> PublishedReport:
-    """Hold what podsim says against every published row that it can model, as shipped or read as `path` says.
+    """Compare predictions with every published application result that podsim can model.
 
-    Rows are those of `calibration/published.csv` and `applications.csv`; constants of frameworks are fitted to them
-    again, without each framework and family in turn. Raises InputError for faults of either file.
+    The results are those of `calibration/published.csv` and `applications.csv`; `path` may say how they are read.
+    Constants of frameworks are fitted to them again with each framework and each family left out in turn. Raises
+    InputError for faults of either file.
     """
     file = readings_file.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
@@ -92,7 +93,7 @@ def validate_published(*, path: str | Path | None = None, on_progress: Progress 
 
 @check_arguments
 def validate(*, on_progress: Progress | None = None) -> Validation:
-    """Hold predictions against every published result, also with each machine size, round and workload left out."""
+    """Compare predictions with every published result, also with each machine size, round and workload left out."""
     ready = fit_data.cases()
     validation = holdout.validate(ready, catalog.parameters(), FREE, on_progress)
     return replace(validation, convergence=fit_data.convergence(ready))
@@ -100,13 +101,13 @@ def validate(*, on_progress: Progress | None = None) -> Validation:
 
 @check_arguments
 def hold_outs(*, on_progress: Progress | None = None) -> HoldOuts:
-    """Errors of what was left out of everything learned: `podsim validate --hold-outs`."""
+    """Errors on the results that were kept out of every fit and every choice."""
     return holdout.hold_outs(fit_data.cases(), FREE, on_progress)
 
 
 @check_arguments
 def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
-    """How often intervals hold published results of machine sizes they have not seen: `podsim validate --coverage`."""
+    """How often intervals contain the published results of machine sizes that the fit has not seen."""
     ready, parameters, request = fit_data.cases(), catalog.parameters(), FREE
     return covering.coverage(
         ready, parameters, request, without=holdout.by_machine(ready, parameters, request, on_progress)
@@ -115,7 +116,7 @@ def coverage(*, on_progress: Progress | None = None) -> CoverageReport:
 
 @check_arguments
 def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: Progress | None = None) -> FreezeReport:
-    """Predict again what is frozen, and write it: `podsim validate --freeze`."""
+    """Predict the frozen questions again, and write their answers as the new reference."""
 
     def ask(row: FrozenPrediction) -> Prediction:
         return of_ipus(row.workload, topology=row.topology, preset=row.preset)
@@ -132,5 +133,5 @@ def freeze(*, write: bool = True, path: str | Path | None = None, on_progress: P
 
 @check_arguments
 def validate_comparators(*, on_progress: Progress | None = None) -> ComparatorReport:
-    """Hold laws of other chips against their results, with a chip count left out: `podsim validate --comparators`."""
+    """Compare the scaling laws of other chips with their results, with each number of chips left out in turn."""
     return fit_data.comparator_fit(on_progress)[1]

@@ -1,0 +1,34 @@
+"""How far figures stand from measurements, in words."""
+
+from dataclasses import replace
+
+import pytest
+from samples_of_results import estimate, prediction
+
+from podsim.model.parameters import FORMS
+from podsim.model.prediction import FormAnswer
+from podsim.report.doc import DocTable, Note
+from podsim.report.views import grades_view as view
+
+
+@pytest.mark.parametrize(
+    ("beyond", "ipus", "said"),
+    [
+        (4.0, 1024, "extrapolated 4×"),
+        (4.0, None, "extrapolated 4×"),
+        (4.0, view.SMALLEST, "extrapolated 4×"),
+        (4.0, view.SMALLEST // 4, "extrapolated 4× smaller"),
+    ],
+)
+def test_a_machine_below_the_calibrated_ones_is_called_smaller(beyond, ipus, said):
+    assert view.short_grade(estimate(100.0, 90.0, 110.0, beyond), ipus) == said
+
+
+def test_other_forms_of_the_model_are_named_in_words():
+    form = FormAnswer(form=FORMS[1].name, above=2.7, step_s=0.473, time_to_train_s=180.0)
+    answer = replace(prediction(beyond=1.0), forms=(form,))
+    _, table = view.forms(answer)
+    assert isinstance(table, DocTable)
+    assert table.rows == (("sharding time per tensor", "+2.7", "473 ms", "3.00 min"),)
+    (note,) = view.forms(replace(answer, forms=()))
+    assert isinstance(note, Note)
