@@ -385,7 +385,7 @@ def test_everybody_can_use_it(page: Page, view: views.View, size: str, scheme: s
     pytest.importorskip("axe_playwright_python", reason="axe-core is not installed: make browser installs it")
     width, height = SIZES[size]
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    still = {"name": "prefers-reduced-motion", "value": "reduce"}  # colours are judged as they stay, not while they fade
+    still = {"name": "prefers-reduced-motion", "value": "reduce"}  # colours as they stay
     scheme_is = {"features": [{"name": "prefers-color-scheme", "value": scheme}, still]}
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme_is)
