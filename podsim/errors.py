@@ -54,5 +54,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # most questions are spelled right
 
     names = {name.casefold(): name for name in known}
-    near = get_close_matches(word.casefold()[:100], names, n=1, cutoff=0.6)
+    text = word.casefold()[:100]
+    family = [name for name in names if text.startswith(f"{name}-")]  # "llama-7b" is of "llama"
+    near = sorted(family, key=len)[-1:] or get_close_matches(text, names, n=1, cutoff=0.6)
     return f'; did you mean "{names[near[0]]}"?' if near else ""

@@ -71,6 +71,8 @@ class ReportFlags(CoverFlags):
         So it does where a flag of a document is given and none is written. `also` are suffixes that this command knows
         beside those that all do.
         """
+        if self.out is not None:
+            answer_file.check(Path(self.out), also)
         if self.first_flag and (self.out is None or Path(self.out).suffix.lower() not in answer_file.WRITERS):
             raise InputError(
                 f"{self.first_flag} is printed on a document, and this command writes none",
@@ -80,7 +82,6 @@ class ReportFlags(CoverFlags):
         if self.out is None:
             return
         path = Path(self.out)
-        answer_file.check(path, also)
         if is_folder(path) or not is_folder(path.parent):
             why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
             raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")

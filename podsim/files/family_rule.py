@@ -174,8 +174,12 @@ class _Builder:
         *,
         assumed: str = "",
     ) -> Parts:
-        """The machine `base` with another count of members in one level; `assumed` is what is not documented of it."""
-        general = _file(self.family.machine).tables.get("notes", [])
+        """The machine `base` with another count of members in one level; `assumed` is what is not documented of it.
+
+        What is said of links is kept: a file of racks says first how they are joined, then what holds of their links.
+        """
+        in_rack = level["name"] != "pod"
+        general = _file(self.family.machine).tables.get("notes", []) if in_rack else base.tables.get("notes", [])[1:]
         own = {
             "name": f"{self.family.prefix}{ipus}",
             "title": self.family.title.replace("{ipus}", str(ipus)),

@@ -273,7 +273,8 @@ MACHINES = Argument(
     name="machines",
     kind=ArgumentKind.LISTED,
     metavar="LIST",
-    help="Candidate machines: pod64,bow-pod64,dgx-a100:64 [default: POD4 to POD1024, larger if too slow, Bow Pods].",
+    help="Candidate machines: pod64,bow-pod64,dgx-a100:64 [default: pods of 4, 16, 64, 128, 256, 512 and 1024 IPUs "
+    "with either chip, larger ones if those are too slow].",
 )
 AGAINST = Argument(
     name="against",
@@ -374,7 +375,7 @@ TOKENS_PER_S = number(
     unit="tokens/s",
     multiples=True,
 )
-HEADROOM = share("headroom", "Room to grow: 30% meets 1.3 times the rate.", 0.0, 10.0)
+HEADROOM = share("headroom", "Room to grow: 0.3 meets 1.3 times the rate.", 0.0, 10.0)
 SPARES = from_zero("spares", "Spare machines: the rate is met without them.", high=1000)
 STREAM = quantity("stream", "B", 'What streams in: "1 MB".', "1 MB", open_low=False, metavar="BYTES")
 STREAM_RATE = quantity("stream_rate", "B/s", 'How fast it arrives: "20 GB/s".', "20 GB/s", metavar="RATE")

@@ -136,7 +136,7 @@ class GenericLevel:
                 "sides = [2, n]"
             )
         if (self.shape is Shape.TORUS) != bool(self.sides):
-            raise ValueError("sides: a torus has sides, such as [4, 4], and nothing else has")
+            raise ValueError("sides: a torus needs sides, such as [4, 4], in place of holds; no other shape has them")
         if (self.holds is None) != bool(self.sides):
             raise ValueError("holds: a torus holds the product of its sides; everything else has to say it")
         if self.attach is Attach.SPREAD and self.shape is not Shape.FULL:

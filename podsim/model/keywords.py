@@ -49,8 +49,8 @@ def refused_values(faults: Sequence[tuple[Argument, str]]) -> InputError:
         f"{argument.name}{'' if text.startswith('[') else ' ' if text.startswith('must') else ': '}{text}"
         for argument, text in faults
     ]
-    first = faults[0][0]
-    hint = f"{first.name}={first.example}" if first.example else ""
+    first, text = faults[0]
+    hint = f"{first.name}={first.example}" if first.example and ": write " not in text else ""
     if len(lines) == 1:
         return InputError(lines[0], code=first.code, hint=hint)
     return InputError(f"{len(lines)} invalid arguments", code=first.code, context=lines, hint=hint)

@@ -69,7 +69,8 @@ def _hosts_as_published(ipus: int) -> str:
 
 
 def _part_of_rack(rack: str, machines: int, of: int, closed: bool) -> str:
-    return f"part of {rack}: {machines} of its {of} machines{'' if closed else ', IPU-Link torus not closed'}"
+    ladder = "" if closed else ", the ends of its IPU-Link ladder not joined"
+    return f"part of {rack}: {machines} of its {of} machines{ladder}"
 
 
 def _racks_joined(rack: str, racks: int, ring: bool) -> str:
@@ -108,9 +109,10 @@ def _shortest_time(
     least = "highest throughput" if by_rate else "shortest expected time to train"
     text = f"{least} of the {legal} legal mappings searched" if legal != 1 else "the only legal mapping"
     if faster is not None:
-        text += (
-            f" at a published replica size; {faster_replicas:,} × {faster_size} is {100 * faster:.0f} % faster, within "
-            "model error; not chosen: no published run uses this replica size"
+        text = (
+            f"{least} among published replica sizes, of {legal} legal mappings searched; {faster_replicas:,} × "
+            f"{faster_size} is {100 * faster:.0f} % faster, within model error, but no published run uses this "
+            "replica size"
         )
     if past_global_batch is not None:
         text += (
@@ -433,12 +435,12 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.LANES_LEFT_OUT: "{spans:,} spans are left out where more than {most} of a track overlap",
     NoteCode.LOADS_NOT_KEPT: "link loads are recorded with --engine des only",
     NoteCode.LOADS_NOT_DRAWN: "the load of {links:,} links changes too often for --most-spans and is not drawn",
-    NoteCode.LINKS_LEFT_OUT: "only the {most} busiest links of each kind are shown; {links:,} are left out",
+    NoteCode.LINKS_LEFT_OUT: "the trace has the {most} busiest links of each kind; {links:,} others are left out",
     NoteCode.LINKS_OF_REPLICAS: (
         "links of other replicas are not shown, as their traffic is not simulated; --fidelity full shows all"
     ),
     NoteCode.ONE_RANK_FOR_ALL: (
-        "all ranks do the same, so one is simulated: the links shown are its share of each dimension"
+        "all ranks do the same, so one is simulated: the loads shown are those of its links in each dimension"
     ),
     NoteCode.ONE_RACK_FOR_ALL: _one_rack_for_all,
     NoteCode.LINKS_ALONE: ("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed"),

@@ -207,7 +207,7 @@ def _storage(question: TrainingCase, planner: MappingBuilder, mapping: Mapping) 
             NoteCode.STATE_STORAGE,
             place=configuration.state,
             sharded=configuration.state_sharded,
-            over_all=configuration.schedule is Schedule.PHASED,
+            over_all=configuration.schedule is Schedule.PHASED or bool(question.machine.topology.fabric),
             moment_bits=tuple(dict.fromkeys(8 * size for size in configuration.moment_bytes)),
             checkpoint_bits=8 * configuration.checkpoint_bytes,
         ),

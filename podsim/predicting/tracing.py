@@ -158,7 +158,7 @@ def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one 
 def _replicas_drawn(question: TrainingCase, mapping: Mapping) -> str:
     """Which replicas are drawn: all, or one of each kind."""
     if mapping.replicas == 1:
-        return "the one replica"
+        return "the only replica"
     kinds = len(unlike(mapping, question.fabric))
     if not question.folded or kinds == mapping.replicas:
         return f"all {mapping.replicas:,} replicas"

@@ -22,9 +22,10 @@ OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
 """Flags that override the published configuration."""
 
 METHOD: Final = (
-    "podsim lowers a workload and its mapping to the program of a step, times it by equations on the published figures "
-    "of the machine (docs/explanation/model.md numbers them), checks it by event simulation, and adds parameters "
-    "fitted to MLPerf results of IPU systems. Intervals contain fit, model error and run-to-run noise."
+    "podsim turns a workload and its mapping into the tasks of one training step, times them from the published "
+    "figures of the machine by the equations of its documentation, checks the step by event simulation, and takes what "
+    "no figure covers from parameters fitted to MLPerf results of IPU systems. Intervals cover the fit, the error of "
+    "the model, samples to converge and differences between runs."
 )
 """How numbers come about, for who gets a document."""
 

@@ -30,6 +30,7 @@ MOST_DESCRIBED = 30  # points that a description repeats: a table has them all
 LEGEND_IN, LEGEND_BELOW = 0.22, -0.19
 LETTER_IN, MARK_IN = 0.075, 0.5  # of a name in a legend, and of the line before it
 MOST_COLUMNS, MOST_NARROW_COLUMNS = 4, 2
+MOST_IN_FULL = 1e9  # a count of more digits is rounded
 ALIKE = 1e-6  # relative
 CLOSE_ENDS, MOST_STEPS = 3.0, 6
 CHART_IN, BAR_IN, AROUND_IN = 3.2, 0.3, 0.9
@@ -102,7 +103,8 @@ def _point_id(series: int, number: int) -> str:
 
 
 def _plain(value: float) -> str:
-    return numbers.short(value, 3)
+    """A number of an axis: counts such as a global batch in full, others with three digits."""
+    return f"{value:,.0f}" if abs(value) < MOST_IN_FULL and value == round(value) else numbers.short(value, 3)
 
 
 def _with_titles(text: str, titles: Iterable[tuple[str, str]]) -> str:

@@ -11,6 +11,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.quantity import Provenance, Source
 
 if TYPE_CHECKING:
+    from podsim.model.fabric import Topology
     from podsim.report.origins import MachineNames
 
 BY_FLAG: Final = tuple(argument.name for argument in (a.HOSTS, *a.SPLIT, a.SAMPLES, *a.LENGTH, *a.MONEY))
@@ -21,7 +22,18 @@ def of_machine(used: "MachineNames") -> Mapping[str, Provenance]:
     """Of the machine that a question names; of one without IPUs those of its chip."""
     if comparator_machines.names_comparator(used.topology):
         return comparator_machines.machine(comparator_machines.name_and_count(used.topology)[0]).chip.provenance
-    return catalog.topology(used.topology, used.changes, chip=used.chip).provenance
+    document = catalog.topology(used.topology, used.changes, chip=used.chip)
+    return {path: origin for path, origin in document.provenance.items() if _is_of(document.value, path)}
+
+
+def _is_of(machine: "Topology", path: str) -> bool:
+    """Whether a number is of a part that the machine has: ranks of a stated fabric have no racks or GW-Links."""
+    first, _, rest = path.partition(".")
+    if first == "level":
+        return any(rest.startswith(f"{level.name}.") for level in machine.levels) or any(
+            rest.startswith(f"{level.name}.") for level in machine.fabric
+        )
+    return first in machine.links or not first.endswith("-link")
 
 
 def of_flags() -> Mapping[str, str]:

@@ -206,9 +206,9 @@ def _by_name(
     if len(args) > len(positional):
         takes = " and ".join(positional) or "no argument"
         raise InputError(
-            f"podsim.{verb}() takes {takes} without a name, and was called with {len(args)}",
+            f"podsim.{verb}() takes {takes} by position, and was called with {len(args)}",
             code="too-many-arguments",
-            hint=f"name the others: help(podsim.{verb})",
+            hint=f"several values are one list, and others have a name: help(podsim.{verb})",
         )
     given = dict(zip(positional, args, strict=False))
     if twice := [name for name in given if name in keywords]:

@@ -103,13 +103,13 @@ def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: Li
 
 
 RELIEF = {
-    "weights": "use more IPUs per replica to spread the weights",
-    "gradients": "use more IPUs per replica to spread weights and gradients",
-    "optimizer_state": "move the optimizer state to streaming memory",
-    "stash": "reduce the micro-batch or the stages to stash fewer activations",
-    "activations": "reduce the micro-batch to recompute fewer activations at once",
-    "kv_cache": "reduce the batch or the tokens, or keep keys and values in streaming memory",
-    "exchange_buffers": "reduce the micro-batch to shrink exchange buffers",
+    "weights": "more IPUs per replica would spread the weights",
+    "gradients": "more IPUs per replica would spread weights and gradients",
+    "optimizer_state": "streaming memory could hold the optimizer state",
+    "stash": "a smaller micro-batch or fewer stages would stash fewer activations",
+    "activations": "a smaller micro-batch would recompute fewer activations at once",
+    "kv_cache": "a smaller batch or fewer tokens would shrink it, and streaming memory could hold keys and values",
+    "exchange_buffers": "a smaller micro-batch would shrink them",
 }
 
 

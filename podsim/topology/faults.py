@@ -69,7 +69,7 @@ def _twice(fault: PartFault, other: PartFault) -> InputError:
     return InputError(
         f'"{fault.text}" and "{other.text}" are about the same part',
         code="conflicting-faults",
-        hint="say of each part once what is wrong with it",
+        hint="give one fault for each part; a lost machine or rack includes its IPUs",
     )
 
 

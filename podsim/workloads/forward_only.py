@@ -166,7 +166,7 @@ def _each(workload: Workload, operator: Operator, count: int, queries: int) -> M
         else (shape.m if isinstance(shape, Matmul) and shape.weights else 0)
     )
     if not whole or whole % count:
-        raise _no_decoder(workload, f"{operator.name} does not do the same for each of {count:,} tokens")
+        raise _no_decoder(workload, f"{operator.name} does not give an output for each of {count:,} tokens")
     size = whole // count * queries
     if isinstance(shape, Gather):
         return replace(shape, lookups=size)

@@ -209,7 +209,7 @@ def test_the_demand_that_was_dropped() -> None:
 
 
 def test_arguments_by_place() -> None:
-    with pytest.raises(InputError, match="takes workload without a name, and was called with 2") as caught:
+    with pytest.raises(InputError, match="takes workload by position, and was called with 2") as caught:
         podsim.predict("bert", 16)  # type: ignore[misc]
     assert caught.value.code == "too-many-arguments"
     with pytest.raises(InputError, match=r"predict\(\) needs workload") as caught:

@@ -86,7 +86,7 @@ def test_a_plan_says_what_moves_the_recommendation(tmp_path):
 def test_a_scaling_has_a_time_for_each_machine(tmp_path):
     old, new = (podsim.scale("bert", pods="4..32", **flags) for flags in ({}, {"changes": {"chip.clock": "2x"}}))
     difference = diff(tmp_path, old, new)
-    assert [figure.name for figure in difference.headline] == ["pod4", "pod8", "pod32"]
+    assert [figure.name for figure in difference.headline] == ["pod4", "pod8", "pod16", "pod32"]
     (cause,) = difference.causes
     assert cause.effects == pytest.approx([1 + figure.change for figure in difference.headline])
 

@@ -115,7 +115,7 @@ def test_next_asks_for_the_run_that_was_planned(capsys: pytest.CaptureFixture[st
     assert main(words) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "a run of 2.93 M samples (3.00 B tokens)" in shown
-    assert "Next podsim explain gpt2-small --tokens 3e9 --topology pod16 (why)" in shown
+    assert "Next podsim explain gpt2-small --tokens 3e9 --topology pod16 (where time goes)" in shown
 
 
 def test_no_budget_that_is_met_names_the_cheapest(capsys: pytest.CaptureFixture[str]) -> None:

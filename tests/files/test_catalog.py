@@ -312,7 +312,7 @@ def test_a_part_of_a_rack_is_an_open_ladder():
     topology = catalog.topology("pod32").value
     assert (topology.machines_per_rack, topology.level("rack").closed) == (8, False)
     assert catalog.topology("pod64").value.level("rack").closed
-    assert str(topology.notes[0]) == "part of pod64: 8 of its 16 machines, IPU-Link torus not closed"
+    assert str(topology.notes[0]) == "part of pod64: 8 of its 16 machines, the ends of its IPU-Link ladder not joined"
 
 
 def test_a_name_with_a_file_wins_over_the_family(write):

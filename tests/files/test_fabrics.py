@@ -134,11 +134,11 @@ def test_no_such_fabric(name):
     [
         ('shape = "ring"', 'shape = "rng"', "level[0].shape", 'did you mean "ring"?'),
         ('shape = "ring"', 'shape = "ladder"', "level[0].shape", 'shape = "torus" with sides = [2, n]'),
-        ('shape = "ring"', 'shape = "torus"', "level[0].sides", "a torus has sides"),
+        ('shape = "ring"', 'shape = "torus"', "level[0].sides", "a torus needs sides"),
         ("holds = 8", "holds = 0", "level[0].holds", "at least 1"),
         ("holds = 8", "holds = 2000000", "level", "at most 1,048,576"),
         ("holds = 8", "hold = 8", "level[0].hold", 'did you mean "holds"?'),
-        ("holds = 8", "sides = [2, 4]", "level[0].sides", "nothing else has"),
+        ("holds = 8", "sides = [2, 4]", "level[0].sides", "no other shape has them"),
         ("holds = 8", "holds = -4", "level[0].holds", "at least 1"),
         ('"50 GB/s"', '"50 GB"', "link.wire.bandwidth", "data rate"),
         ('"50 GB/s"', '"-1 GB/s"', "link.wire.bandwidth", "above 0"),

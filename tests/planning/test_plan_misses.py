@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 import podsim
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.report.terminal import Look, render
 from podsim.studies.plan import report as view
+from podsim.studies.plan import search_report
 from podsim.studies.plan.misses_report import changes, exceeding, misses_text
 from podsim.studies.plan.result import Demand, Miss, Plan
 
@@ -93,7 +96,24 @@ def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:
     assert "dominated" not in screen(replace(both, frontier=(chosen, meets)), verbose=True)
     assert closest.mapping is not None
     half = replace(closest, chips=2 * closest.mapping.ipus)
-    assert "fastest on 128 of its 256 IPUs" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))
+    assert "uses 128 of 256 IPUs" in screen(replace(late, candidates=(half,), frontier=(half,), closest=half))
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (AnswerNote.of(NoteCode.ALL_TOO_MANY), "its batch is too small for all"),
+        (AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=0.1, batch=8, own=4, more=0.2), "all would need more samples"),
+        (AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=0.1, part="sync", more=0.2), "all would spend more on sync"),
+        (AnswerNote.of(NoteCode.ALL_GAIN_LITTLE, longer=0.1), "all gain nothing"),
+    ],
+)
+def test_a_machine_with_idle_ipus_says_what_all_of_them_would_do(late: Plan, note: AnswerNote, said: str) -> None:
+    assert late.closest is not None
+    assert late.closest.mapping is not None
+    half = replace(late.closest, chips=2 * late.closest.mapping.ipus, all_ipus=note)
+    assert search_report.idle_text(half) == f"uses 128 of 256 IPUs: {said}"
+    assert search_report.idle_text(replace(half, chips=late.closest.mapping.ipus)) == ""
 
 
 def test_a_row_beyond_calibration_says_so(late: Plan) -> None:

@@ -133,7 +133,7 @@ def test_several_differences_are_a_table_with_a_row_each():
 
 def test_common_draws_make_a_difference_surer():
     text = facts(view.document(COMPARISON, verbose=True))["Intervals"].remark
-    assert text == "common random numbers: ± 12 % on the first change in time, ± 50 % with independent ones"
+    assert text == "change in time known to ± 12 points by common random numbers, to ± 50 with independent ones"
     assert "Intervals" not in facts(view.document(COMPARISON))
 
 

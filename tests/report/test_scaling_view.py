@@ -138,7 +138,7 @@ def test_laws_with_their_errors():
     rows = facts(view.document(REPORT, verbose=True))
     assert "Amdahl" not in facts(view.document(REPORT))
     assert (rows["Amdahl"].number, rows["Amdahl"].second) == ("1.2 %", "3.4 % fit error (rms)")
-    assert rows["Universal"].remark == "and 0.05 % coherency per pair of the smallest machine"
+    assert rows["Universal"].remark == "and 0.05 % coherency per pair of parts the size of the smallest machine"
     few = view.document(replace(REPORT, universal=None), verbose=True)
     assert "Universal" not in facts(few)
     assert any("it needs four machines" in text for text in notes(few))

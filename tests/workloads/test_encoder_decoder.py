@@ -51,7 +51,7 @@ def test_keys_of_the_encoder_are_kept_however_many_tokens_there_are():
 
 
 def test_tokens_of_t5_are_refused_as_its_distances_are_of_all_tokens():
-    with pytest.raises(InputError, match="distances does not do the same for each"):
+    with pytest.raises(InputError, match="distances does not give an output for each"):
         podsim.infer("flan-t5-xl", pod=4, generate=4, weights="streamed", engine="analytic")
 
 

@@ -35,14 +35,28 @@ CAUSES = {
 
 BEYOND = "beyond calibration"
 OF_MACHINE = "the largest measured machine"
+OF_SAMPLES = "outside the published global batches"
 BELOW = "below the smallest measured machine"
 SMALLEST = 16  # IPUs of the smallest machine with a calibration point
 MOST = 0.5  # of the time to train
 
 
-def grade(estimate: Estimate) -> str:
-    """How far the estimate stands from a measurement, in words."""
-    return in_words(estimate.grade, estimate.beyond, BEYOND)
+def grade(estimate: Estimate, ipus: int | None = None) -> str:
+    """How far the estimate, on so many IPUs, stands from a measurement, in words."""
+    return in_words(estimate.grade, estimate.beyond, BELOW if ipus is not None and ipus < SMALLEST else BEYOND)
+
+
+def grade_of_time(p: Prediction, time: Estimate) -> str:
+    """How far a time of the run stands from a measurement, and whether by its machine or by its global batch."""
+    if time.beyond > max(1.0, p.step_s.beyond):
+        return in_words(time.grade, time.beyond, OF_SAMPLES)
+    return in_words(time.grade, time.beyond, _distance(p))
+
+
+def grade_of_run(p: Prediction) -> str:
+    """`short_grade` of a time to train: "extrapolated 1.12× (batch)" where only the batch is beyond calibration."""
+    by_size = p.time_to_train_s.beyond > max(1.0, p.step_s.beyond)
+    return f"{short_grade(p.time_to_train_s, p.mapping.ipus)}{' (batch)' if by_size else ''}"
 
 
 def short_grade(estimate: Estimate, ipus: int | None = None) -> str:
@@ -61,15 +75,23 @@ def evidence(p: Prediction) -> str:
     if not p.grades.shares:
         return ""
     beyond = p.grades.figures["step"].beyond
-    of = BELOW if min(p.ipus, p.mapping.ipus) < SMALLEST else OF_MACHINE
+    of = _distance(p)
     known = sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)
     shares = numbers.shares([share for _, share in known])
     words = [in_words(item, beyond, of) for item, _ in known]
+    samples = p.samples_to_converge
+    far = samples.grade is Grade.EXTRAPOLATED and samples.beyond > 1
+    further = f"; samples to converge {in_words(samples.grade, samples.beyond, OF_SAMPLES)}" if far else ""
     if len(words) == 1:
-        return words[0]
+        return f"{words[0]}{further}"
     whole = "time to train" if p.has_length else "step"
     of_whole = [f"{shares[0]} of the {whole}", *shares[1:]]
-    return ", ".join(f"{each} for {share}" for each, share in zip(words, of_whole, strict=True))
+    return ", ".join(f"{each} for {share}" for each, share in zip(words, of_whole, strict=True)) + further
+
+
+def _distance(p: Prediction) -> str:
+    """Of which machine an answer beyond calibration is so many times the size."""
+    return BELOW if min(p.ipus, p.mapping.ipus) < SMALLEST else OF_MACHINE
 
 
 def is_calibrated(p: Prediction) -> bool:

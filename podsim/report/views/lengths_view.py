@@ -34,6 +34,6 @@ def skew_notes(p: Prediction) -> Iterator[Note]:
     if mean_s > run_s * (1 + WORTH_SAYING) and not numbers.is_coarse(p.time_to_train_s):
         yield Note(
             f"the time to train is the mean over runs of uncertain length; a run of the samples shown takes "
-            f"{numbers.time(run_s)}, which ranks mappings",
+            f"{numbers.time(run_s)}, the time by which mappings are ranked",
             "Mean",
         )

@@ -18,6 +18,8 @@ ONLY_PREDICTED: Final = frozenset(("steps", "noise_scale"))
 """Flags that change the answer and that `podsim explain` does not take."""
 COMPARE_FLAGS: Final = frozenset(("workload", "pod", "topology", "set"))
 """Flags of a what-if that `podsim compare` answers beside the machine unchanged."""
+OF_A_DOCUMENT: Final = frozenset(("title", "customer", "date", "author"))
+"""Flags of a document that the next command does not write."""
 POSITIONAL: Final = "workload"
 OF_LENGTH: Final = ("tokens", "samples", "epochs", "target_loss", "law")
 RUN_FLAGS: Final = frozenset(
@@ -70,7 +72,7 @@ def command(
     """A command line with the flags of the recorded question, of another workload where one is named."""
     words = ["podsim", verb, workload or str(ledger.flags[POSITIONAL])]
     for name, value in ledger.flags.items():
-        if name == POSITIONAL or name in without:
+        if name == POSITIONAL or name in OF_A_DOCUMENT or name in without:
             continue
         for item in value if isinstance(value, list | tuple) else [value]:
             words += [f"--{name.replace('_', '-')}", *([] if item is True else [_value_text(item)])]

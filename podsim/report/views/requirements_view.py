@@ -28,7 +28,7 @@ def line(check: RequirementCheck) -> str:
 
 def _remark(check: RequirementCheck) -> str:
     parts = [f"chance {_chance(check.chance)}"] if check.chance is not None else []
-    if check.nearest:
+    if check.nearest and check.nearest != check.requirement:
         parts.append(f"{'also passes' if check.is_met else 'would pass'}: {check.nearest}")
     if check.reason:
         parts.append(check.reason)

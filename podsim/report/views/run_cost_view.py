@@ -257,7 +257,12 @@ def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
         parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
     yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)
     if cost.token is not None:
-        yield Fact("Token cost", numbers.money(cost.token.value, currency), "", "per M tokens, prompts included")
+        yield Fact(
+            "Token cost",
+            numbers.money(cost.token.value, currency),
+            "",
+            "per M generated tokens, with the cost of their prompts",
+        )
 
 
 def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:

@@ -78,7 +78,13 @@ def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
 def _row(name: str, estimate: Estimate, basis: str) -> tuple[str, ...]:
     unit = numbers.scale(estimate.value, numbers.TIME)
     shown = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
-    return name, shown.text, shown.interval, grades_view.in_words(estimate.grade, estimate.beyond, "its data"), basis
+    return (
+        name,
+        shown.text,
+        shown.interval,
+        grades_view.in_words(estimate.grade, estimate.beyond, "outside"),
+        basis,
+    )
 
 
 def _of_run(p: Prediction) -> str:

@@ -348,7 +348,8 @@ def _uncertainty(comparison: Comparison) -> str:
     wide, narrow = (numbers.short(100 * (each.high - each.low) / 2) for each in (difference.unshared, difference.time))
     if wide == narrow:
         return ""
-    return f"common random numbers: ± {narrow} % on the first change in time, ± {wide} % with independent ones"
+    first = "first change" if len(comparison.differences) > 1 else "change"
+    return f"{first} in time known to ± {narrow} points by common random numbers, to ± {wide} with independent ones"
 
 
 def _evidence(comparison: Comparison) -> Fact:

@@ -10,7 +10,7 @@ from podsim.studies.diff.result import Headline
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-MOST: Final = 3
+MOST: Final = 5
 """Machines or sides whose times are headlines."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
+from podsim.studies.diff import headlines
 from podsim.studies.diff.result import ChangedValue, Difference, Headline, InputChange
 
 MOST_ROWS = 20
@@ -69,7 +70,9 @@ def _headline(difference: Difference) -> Iterator[Block]:
     was, now = difference.chosen
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
-    yield Heading(_NOUNS.get(difference.what, f"Main figures of the {difference.what}"))
+    heading = _NOUNS.get(difference.what, f"Main figures of the {difference.what}")
+    full = difference.what in _NOUNS and len(difference.headline) == headlines.MOST
+    yield Heading(f"{heading}, {headlines.MOST} at most; --verbose lists all that changed" if full else heading)
     yield DocTable(columns, tuple(rows))
 
 

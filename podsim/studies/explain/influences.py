@@ -177,8 +177,8 @@ def _samples(known: AnsweredQuestion) -> Influence:
 
 
 def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
-    """One percent more time before the steps, for checkpoints and after training."""
-    question = known.question
+    """One percent more time before the steps, for evaluations, for checkpoints and after training."""
+    question, run = known.question, prediction.run
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
     spent = beat.overhead
     more = replace(
@@ -193,8 +193,8 @@ def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
     longer_s = explaining.time_s(known, replace(beat, overhead=more), need)
     return Influence(
         path="",
-        name="start-up and checkpoints",
-        value=f"{spent.startup_s:.3g} s",
+        name="start-up, evaluation, checkpoints",
+        value=f"{run.startup_s + run.evaluation_s + run.checkpoint_s:.3g} s",
         change=known.change(longer_s),
         kind=SourceKind.FITTED,
         source="calibration, published logs",

@@ -107,7 +107,7 @@ def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
         Column("Step", number=True, priority=2),
         Column(f"Interval then, {unit.unit}", number=True),
         Column("Narrower", number=True),
-        Column("Settles", wraps=True, priority=1),
+        Column("Reduces", wraps=True, priority=1),
     )
     rows = tuple(
         (

@@ -28,7 +28,7 @@ from podsim.report.doc import (
 from podsim.report.handout import Handout, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, unknown_length_view
-from podsim.report.views.grades_view import OF_MACHINE, in_words
+from podsim.report.views.grades_view import grade_of_time, in_words
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.studies.predict.report import PARTS, chips
 
@@ -121,7 +121,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
         (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
-        *([(Heading("What-ifs without one part"), _without(e))] if verbose else []),
+        *([(Heading("What-ifs with parts of the run taken away"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
         *_alternatives(e, verbose=verbose),
         () if verbose else (Facts(tuple(_in_short(e))),),
@@ -140,7 +140,7 @@ def _time(e: Explanation) -> Facts:
     time = numbers.format_estimate(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
     whole = _whole(e)
-    interval = f"{level}: {time.interval}; {in_words(whole.grade, whole.beyond, OF_MACHINE)}"
+    interval = f"{level}: {time.interval}; {grade_of_time(p, whole)}"
     return Facts(
         (
             Fact(label(_title(e)), time.number, time.unit, interval, strong=True),
@@ -275,7 +275,7 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
     texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
     if texts:
         yield Fact("Sensitivity", "", remark=f"per +1 %: {', '.join(texts)}")
-    yield Fact("Next", "", remark="--verbose adds what-ifs, all sensitivities, flags of alternatives, assumptions")
+    yield Fact("Next", "", remark="--verbose adds what-ifs, all sensitivities and assumptions")
 
 
 def _in_words(parameter: str) -> str:
@@ -329,7 +329,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
     if verbose:
         yield Note(
             "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "
-            "such as tiles have no sensitivity, nor has a rate in whole words per cycle, which 1 % does not change",
+            "such as tiles have no sensitivity, and a rate that acts in whole words may show none",
             "",
             Tone.QUIET,
         )

@@ -118,7 +118,7 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
     yield Fact(
         "Mean time to failure",
         *numbers.split_unit(numbers.time(1 / run.failures_per_s, 2)),
-        f"any part, {_failures(report)} failures per run",
+        f"any part, {_failures(report)} per run",
     )
     restart = f"{numbers.time(run.detect_s, 2)} detection, {numbers.time(report.init_s, 2)} relaunch"
     yield Fact(
@@ -133,7 +133,7 @@ def _facts(report: GoodputReport) -> Iterator[Fact]:
 def _failures(report: GoodputReport) -> str:
     """Failures of a run: the mean of histories, or where few see one the expected number."""
     mean, expected = report.failures.mean, report.finish_s.mean * report.run.failures_per_s
-    return numbers.short(mean, 3) if mean >= 1 else numbers.short(expected, 2)
+    return f"{numbers.short(mean, 3)} failures" if mean >= 1 else f"{numbers.short(expected, 2)} failures expected"
 
 
 def _of_goodput(report: GoodputReport, share: numbers.FormattedEstimate) -> str:

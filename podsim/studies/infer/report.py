@@ -42,7 +42,7 @@ PARTLY_FILLED = 0.05  # by which replicas are busier than their requests alone w
 def answer(report: InferenceReport) -> str:
     """The answer in one line: "max 44,800 requests/s; at 35,800 requests/s mean 1.31 ms, P99 1.62 ms"."""
     most, delays = numbers.significant(report.capacity_per_s.value), report.delays
-    load = numbers.significant(delays.requests_per_s)
+    load = _rate_text(report)
     return "; ".join(
         (
             f"max {most} requests/s",
@@ -55,7 +55,7 @@ def answer(report: InferenceReport) -> str:
 def sentence(report: InferenceReport) -> str:
     """How much is served, and how soon at the load."""
     most, delays = numbers.significant(report.capacity_per_s.value), report.delays
-    load = numbers.significant(delays.requests_per_s)
+    load = _rate_text(report)
     mean, p99 = numbers.time(delays.mean_s), numbers.time(delays.p99_s)
     serves = f"{report.workload_title} on {report.topology_title} serves at most {most} requests/s"
     return f"{serves}; at {load} requests/s the mean latency is {mean} and P99 {p99}."
@@ -156,16 +156,22 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
 
 
+def _rate_text(report: InferenceReport) -> str:
+    """Requests per second: as demanded, or as clients that wait for their answers send them."""
+    demand = report.load.rate_per_s
+    return numbers.significant(report.delays.requests_per_s if demand is None else demand)
+
+
 def _load(report: InferenceReport) -> Fact:
     """The rate of requests, as a share of the most, and how full it makes batches and IPUs."""
     service, delays, load = report.service, report.delays, report.load
-    share = delays.requests_per_s / service.capacity_per_s
+    share = (load.rate_per_s or delays.requests_per_s) / service.capacity_per_s
     most = "maximum" if report.slower == 1.0 else f"maximum at {numbers.percent(report.confidence)} confidence"
     filled = f"{numbers.percent(share)} of {most}; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
         filled += f", IPUs {numbers.percent(delays.busy)} busy with partly filled batches"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
-    return Fact("Load", numbers.significant(delays.requests_per_s), "requests/s", f"{filled}{clients}")
+    return Fact("Load", _rate_text(report), "requests/s", f"{filled}{clients}")
 
 
 def service_times(report: InferenceReport) -> str:
@@ -205,7 +211,13 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
     both = decoding.with_prompts(report.capacity_per_s.value)
     yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
     yield Fact("Time per token", *numbers.split_unit(numbers.time(decoding.token.latency_s)), each)
-    yield Fact("Token rate", numbers.significant(both), "tokens/s", "all replicas, prefill included", strong=True)
+    yield Fact(
+        "Token rate",
+        numbers.significant(both),
+        "tokens/s",
+        "generated, all replicas, with the time of prefill",
+        strong=True,
+    )
     yield Fact("Decode only", numbers.significant(decoding.tokens_per_s), "tokens/s", in_flight)
     cache = f"per token and row, {numbers.amount(decoding.cache_bytes)} per replica {place}"
     yield Fact("KV cache", *numbers.split_unit(numbers.amount(decoding.cache_bytes_per_token)), cache)
@@ -357,8 +369,8 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     framework, grade = report.mapping.configuration.framework, report.capacity_per_s.grade
     if not verbose:
         excluded = [
-            *([] if framework else ["host framework time"]),
-            *(["attention copies"] if _attends(report) else []),
+            *([] if framework else ["time of the host framework"]),
+            *(["copies that rearrange attention operands"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; {', '.join(excluded)} excluded" if excluded else ""
@@ -366,7 +378,10 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     text = "intervals from training calibration, no published inference result was used; "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):
-        copies = "; in the one published profile they take longer than its products (docs/explanation/model.md, Eq. 90)"
+        copies = (
+            "; in the one published profile they take longer than the matrix products of attention "
+            "(docs/explanation/model.md, Eq. 90)"
+        )
         text += f"; copies that rearrange attention operands are not included{copies}"
     return f"{grade}: {text}"
 

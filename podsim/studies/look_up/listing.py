@@ -82,7 +82,10 @@ def _fabrics(fabrics: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], .
         Column("Title", priority=2, wraps=True),
     )
     rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in fabrics.items())
-    sized = "fabrics have no chips: podsim collective runs on them; ring-1024 and torus-2d-8x8 give other sizes"
+    sized = (
+        "podsim collective runs on fabrics, and models train on them with a chip at every rank; ring-1024 and "
+        "torus-2d-8x8 give other sizes"
+    )
     return ((DocTable(columns, rows),), (Note(sized),)) if rows else ()
 
 

@@ -14,7 +14,7 @@ from podsim.model.chip_timeline import IoTiles
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import Superstep, TilePlan
 from podsim.predicting import tracing
-from podsim.studies.op.result import OperatorReport, SuperstepCost
+from podsim.studies.op.result import OperatorReport, SuperstepCost, overflows
 from podsim.studies.op.signatures import KINDS, ONLY, RULES, OperatorInstance, OperatorSignature
 from podsim.tiles.amp import ELEMENT_BYTES
 from podsim.tiles.memory import CODE_SHARE
@@ -208,7 +208,7 @@ def _what_would(
     resident = kind.elements(question) * ELEMENT_BYTES[precision]
     more = range(int(available_memory * 10) + 1, 11) if kind.limited and resident <= chip.sram_bytes else range(0)
     tenths = _first(more, lambda tenth: _fits(question, kind, chip, precision, tenth / 10))
-    if tenths is not None:
+    if tenths is not None and _leaves_room(question, kind, chip, precision, tenths / 10):
         return f"--available-memory {tenths / 10:g} fits"
     smaller = [
         item
@@ -216,7 +216,7 @@ def _what_would(
         if kind.elements(item) * ELEMENT_BYTES[precision] <= chip.sram_bytes  # what no chip holds need not be planned
         and not _odd(item.operator, item.sizes)  # a hint must work as it is printed
     ]
-    operator = _first(smaller, lambda item: _fits(item, kind, chip, precision, available_memory))
+    operator = _first(smaller, lambda item: _leaves_room(item, kind, chip, precision, available_memory))
     if operator is None:
         return ""
     changed = (name for name in kind.scales if operator.sizes[name] != question.sizes[name])
@@ -242,8 +242,26 @@ def _smaller(question: OperatorInstance, kind: OperatorSignature) -> Iterator[Op
 def _fits(
     question: OperatorInstance, kind: OperatorSignature, chip: Chip, precision: Precision, available_memory: float
 ) -> bool:
-    try:
-        kind.plan(question, chip, precision, available_memory)
-    except Infeasible:
+    return _plan_that_fits(question, kind, chip, precision, available_memory) is not None
+
+
+def _leaves_room(
+    question: OperatorInstance, kind: OperatorSignature, chip: Chip, precision: Precision, available_memory: float
+) -> bool:
+    """Whether a split fits, and its temporary data beside operands, result and code too."""
+    plan = _plan_that_fits(question, kind, chip, precision, available_memory)
+    if plan is None:
         return False
-    return True
+    resident_bytes = kind.elements(question) * ELEMENT_BYTES[precision]
+    code_bytes = CODE_SHARE * chip.sram.bytes_per_tile
+    temporary_bytes = sum_in_order(plan.sram_bytes_per_tile.values())
+    return not overflows(question.operator, chip, resident_bytes, temporary_bytes, code_bytes)
+
+
+def _plan_that_fits(
+    question: OperatorInstance, kind: OperatorSignature, chip: Chip, precision: Precision, available_memory: float
+) -> TilePlan | None:
+    try:
+        return kind.plan(question, chip, precision, available_memory)
+    except Infeasible:
+        return None

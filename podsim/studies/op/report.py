@@ -102,7 +102,7 @@ def _too_large(report: OperatorReport) -> Iterator[Note]:
         operands, temporary, code = map(numbers.amount, each)
         there = numbers.amount(report.chip.sram.bytes_per_tile)
         text = f"does not fit: operands and result {operands} a tile, temporary data {temporary}, code {code}"
-        yield Note(f"{text} (assumed); a tile has {there}. Lower --available-memory", "!", Tone.WARNING)
+        yield Note(f"{text} (assumed); a tile has {there}", "!", Tone.WARNING)
 
 
 def split_text(splits: Mapping[str, int]) -> str:

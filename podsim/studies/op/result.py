@@ -27,6 +27,15 @@ class SuperstepCost:
         return self.compute_cycles + self.exchange_cycles + self.sync_cycles
 
 
+def overflows(operator: str, chip: Chip, resident_bytes: float, temporary_bytes: float, code_bytes: float) -> bool:
+    """Whether operands and result of a product, with temporary data and code, are more than a tile holds (Eq. 19).
+
+    `resident_bytes` are of the whole operator, the others of a tile [B].
+    """
+    needed = resident_bytes / chip.tiles + temporary_bytes + code_bytes
+    return operator == "matmul" and needed > chip.sram.bytes_per_tile
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class OperatorReport(Displayable):
     """One operator as asked, planned and run on the tiles of a chip."""
@@ -68,9 +77,7 @@ class OperatorReport(Displayable):
     @property
     def overflows(self) -> bool:
         """Whether a product's operands and result, its temporary data and code are more than a tile holds (Eq. 19)."""
-        resident = self.resident_bytes / self.chip.tiles
-        needed = resident + self.sram_bytes + self.code_bytes_per_tile
-        return self.operator == "matmul" and needed > self.chip.sram.bytes_per_tile
+        return overflows(self.operator, self.chip, self.resident_bytes, self.sram_bytes, self.code_bytes_per_tile)
 
     @property
     def exchange_bytes(self) -> float:

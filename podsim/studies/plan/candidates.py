@@ -20,7 +20,7 @@ from podsim.predicting import assemble, intervals, job_wall_clock
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
 from podsim.studies.plan.inventory_use import purchase
-from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Miss
+from podsim.studies.plan.result import SLOWER, Candidate, Deadline, Demand, ExcludedMachine, Miss
 from podsim.studies.predict.economics import tokens
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class CandidateEvaluator:
             choice, notes = chosen.choice, (*chosen.assumptions, *case.notes)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
-            self.counts["not the quickest of their machine"] += choice.legal - 1
+            self.counts[SLOWER] += choice.legal - 1
             parts.append(TrainingChoice(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
         return _evaluation(self.run, tuple(parts), self.request)
 
@@ -245,6 +245,13 @@ def settle(
     return replace(settled, notes=evaluation.notes, worth=evaluation.worth)
 
 
+def _of_all_ipus(prediction: Prediction) -> AnswerNote | None:
+    """What a run on all IPUs would do, where the mapping leaves some idle because a part of them is quicker."""
+    reason = prediction.choice.reason
+    why = dict(reason.values).get("why") if reason.code is NoteCode.SOME_IDLE else None
+    return why if isinstance(why, AnswerNote) else None
+
+
 def _evaluation(
     run: workload_sequence.WorkloadSequence, parts: tuple[TrainingChoice, ...], request: PlanRequest
 ) -> CandidateEvaluation:
@@ -272,6 +279,7 @@ def _evaluation(
         chips=topology.ipus,
         hosts=first.machine.hosts,
         mapping=prediction.mapping,
+        all_ipus=_of_all_ipus(prediction),
         global_batch=prediction.mapping.global_batch,
         time_to_train_s=time,
         sure_s=intervals.quantile(times, confidence),

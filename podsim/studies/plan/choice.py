@@ -44,7 +44,7 @@ HELPED_BY = 2  # near misses whose remedies are computed
 
 
 def usual_machines() -> tuple[str, ...]:
-    """POD4 to POD1024 and the Bow Pods of those sizes."""
+    """Pods of 4 to 1,024 IPUs with each chip."""
     return tuple(catalog.pod_name(ipus, chip) for chip in CHIPS for ipus in SIZES)
 
 

@@ -10,7 +10,7 @@ from podsim.report.handout import Handout, Section, assumptions, paragraph, sect
 from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import grade
-from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report
+from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report, search_report
 from podsim.studies.plan import report as view
 from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
@@ -115,7 +115,9 @@ def _reasons(plan: Plan, best: Candidate | None) -> Iterator[Section]:
 
 
 def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
-    evidence = f"Evidence: {grade(best.time_to_train_s)}; {plan.calibration}" if best else plan.calibration
+    evidence = (
+        f"Evidence: {grade(best.time_to_train_s, best.ipus_used)}; {plan.calibration}" if best else plan.calibration
+    )
     warnings = [
         *view.unpublished_peak(best.owned if best else None, plan.demand),
         *view.unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates}),
@@ -151,7 +153,7 @@ def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
     yield tuple(view.candidate_blocks(plan, verbose=True))
     if plan.chosen is not None:
         yield tuple(misses_report.changes(plan, verbose=True, with_flags=False))
-    yield with_title("Sources of price and power", *view.price_sources(plan), *view.search_blocks(plan))
+    yield with_title("Sources of price and power", *view.price_sources(plan), *search_report.search_blocks(plan))
     yield tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ()
     yield tuple(competitor_sizes_report.table(plan))
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.note_code import NoteCode
-from podsim.model.prediction import AGREE
 from podsim.model.prices import Terms
 from podsim.model.quantity import NINETY_PERCENT, Grade
 from podsim.model.run_cost import J_PER_KWH, MachineOwnership
@@ -32,7 +31,13 @@ from podsim.report.views import (
     wall_clock_view,
 )
 from podsim.report.views.grades_view import grade, short_grade
-from podsim.studies.plan import competitor_sizes_report, inventory_report, misses_report, neighbours_report
+from podsim.studies.plan import (
+    competitor_sizes_report,
+    inventory_report,
+    misses_report,
+    neighbours_report,
+    search_report,
+)
 from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
 from podsim.studies.plan.shortlist import shortlist
@@ -104,7 +109,7 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
     remarks = (*exclusion_notes(plan.excluded), *caveats_view.notes(plan.assumptions, verbose=verbose))
     if verbose:
         groups.append(remarks)
-        groups.append((*price_sources(plan), *search_blocks(plan)))
+        groups.append((*price_sources(plan), *search_report.search_blocks(plan)))
         best = plan.chosen or plan.closest
         groups.append(tuple(run_cost_view.ownership(best.total, plan.currency)) if best else ())
         groups.append(tuple(competitor_sizes_report.table(plan)))
@@ -203,7 +208,14 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     """Figures of a candidate: time, mapping, price, power and costs."""
     unit = numbers.scale(candidate.time_to_train_s.value, numbers.TIME)
     number, interval = _time(candidate, unit)
-    yield Fact("Time to train", number, unit.unit, f"90 %: {interval}", grade(candidate.time_to_train_s), strong=True)
+    yield Fact(
+        "Time to train",
+        number,
+        unit.unit,
+        f"90 %: {interval}",
+        grade(candidate.time_to_train_s, candidate.ipus_used),
+        strong=True,
+    )
     within = numbers.time(_within(plan))
     likely = "" if candidate.chance is None else f"chance of ≤ {within}: {chance(candidate.chance)}"
     yield from _interruption_facts(candidate)
@@ -211,7 +223,7 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     yield Fact(plan.demand.judged_time, unit.number(candidate.sure_s), unit.unit, likely)
     if candidate.mapping and plan.chosen is not None:
         each = candidate.mapping.ipus_per_replica
-        split = f"{candidate.mapping.replicas:,} replicas × {each} IPU{'' if each == 1 else 's'}"
+        split = f"{numbers.count_of(candidate.mapping.replicas, 'replica')} × {each} IPU{'' if each == 1 else 's'}"
         inner = f"micro-batch {candidate.mapping.micro_batch} × accumulation {candidate.mapping.accumulation:,}"
         yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner)
     hosts = hosts_text(candidate.hosts) if candidate.hosts else ""
@@ -407,8 +419,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
     notes = [misses_text(candidate.misses, plan.demand)]
     if candidate.capital_usd is None and not candidate.misses and candidate is not plan.chosen:
         notes.append("price not published")
-    if candidate.mapping and candidate.mapping.ipus < candidate.chips:
-        notes.append(f"fastest on {candidate.mapping.ipus:,} of its {candidate.chips:,} IPUs")
+    notes.append(search_report.idle_text(candidate))
     if graded and candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
         notes.append(short_grade(candidate.time_to_train_s, candidate.ipus_used))
     if (
@@ -446,19 +457,6 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
     )
 
 
-def search_blocks(plan: Plan) -> Iterator[Block]:
-    """How many mappings were timed, and how."""
-    counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count)
-    if plan.legal:
-        yield Note(f"{plan.legal:,} legal mappings timed; not timed: {counts or 'none'}", "Search")
-    number, most = plan.settled
-    if number:
-        change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
-        text = "formula and event simulation agree" if most <= AGREE else f"their steps differ {change}"
-        best = "the best" if number == 1 else f"the best {number:,}"
-        yield Note(f"{best} also timed by event simulation: {text}", "Check")
-
-
 def exclusion_notes(exclusions: Iterable[ExcludedMachine]) -> Iterator[Note]:
     """Machines that were not evaluated, those with the same reason together."""
     names: dict[str, list[str]] = {}
@@ -477,14 +475,14 @@ def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         hosts = candidate.hosts if unusual else 0
         question = next_question_view.of_machine(verb, plan.workload, candidate.topology, hosts)
         yield Note(
-            f"{question}{' (why)' if candidate.mapping else ''}; -v lists {_every(plan)}sources",
+            f"{question}{' (where time goes)' if candidate.mapping else ''}; -v: {_every(plan)}sources",
             "Next",
             Tone.QUIET,
         )
 
 
 def _every(plan: Plan) -> str:
-    return f"{len(plan.candidates):,} candidates and " if len(plan.candidates) > 1 else ""
+    return f"{len(plan.candidates):,} candidates, " if len(plan.candidates) > 1 else ""
 
 
 def _evidence(plan: Plan, *, verbose: bool) -> str:

@@ -18,6 +18,8 @@ from podsim.model.wall_clock import ProgramStart, WallClock
 from podsim.planning.competitors import PublishedRun
 from podsim.studies.plan.inventory_result import OwnedMachines, Reuse
 
+SLOWER: Final = "not the quickest of their machine"
+"""Mappings that were timed and are not shown."""
 LIMITS: Final = {"time": "time limit", "budget": "budget", "power": "power limit"}
 """What each demand is called."""
 
@@ -122,6 +124,7 @@ class Candidate:
     failures: tuple[GoodputReport, ...] = ()
     wall_clock: WallClock | None = None
     misses: tuple[Miss, ...] = ()
+    all_ipus: AnswerNote | None = None  # what all IPUs would do, where some idle because the run is quicker so
     reuse: Reuse | None = None  # what of it is owned already; the purchase is then of the missing part
 
     @property

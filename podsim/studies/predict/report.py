@@ -323,7 +323,7 @@ def rejection_blocks(p: Prediction) -> Iterator[Block]:
     """Why mappings were rejected, and how many."""
     if not p.choice.rejected:
         return
-    yield Heading(f"{sum(p.choice.rejected.values()):,} mappings rejected, {p.choice.legal:,} legal")
+    yield Heading(f"{numbers.count_of(sum(p.choice.rejected.values()), 'mapping')} rejected, {p.choice.legal:,} legal")
     most = sorted(p.choice.rejected.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple((reason, f"{count:,}") for reason, count in most[:EXAMPLES_OF_REJECTED])
     yield DocTable((Column("Reason", wraps=True), Column("Mappings", number=True)), rows)
@@ -333,7 +333,8 @@ def memory(p: Prediction) -> Iterator[Block]:
     """The SRAM of each IPU of a replica by what it holds."""
     categories = list(dict.fromkeys(name for share in p.memory.ipus for name in share.by_category))
     unit = numbers.scale(p.memory.capacity_bytes, numbers.BYTES)
-    yield Heading(f"SRAM of each IPU of a replica, in {unit.unit}; an IPU has {unit.number(p.memory.capacity_bytes)}")
+    has = f"an IPU has {unit.number(p.memory.capacity_bytes)}; its tile with the highest peak counts for all"
+    yield Heading(f"SRAM of each IPU of a replica, in {unit.unit}; {has}")
     columns = (
         Column("IPU", number=True),
         Column("Stages"),

@@ -186,7 +186,8 @@ def _steps(p: Prediction) -> Fact:
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     of = ""
     if packing(p) != 1.0:
-        of = f", {numbers.short(p.mapping.samples_per_row * packing(p), 3)} samples per packed row"
+        samples = f"{numbers.short(p.mapping.global_batch * packing(p), 3)} samples"
+        of = f" of {samples}, {numbers.short(p.mapping.samples_per_row * packing(p), 3)} per row"
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 

@@ -21,7 +21,7 @@ def laws(report: ScaleReport) -> Iterator[Block]:
                 "Universal",
                 _small(universal.contention),
                 "contention",
-                f"and {_small(universal.coherency)} coherency per pair of the smallest machine",
+                f"and {_small(universal.coherency)} coherency per pair of parts the size of the smallest machine",
                 _error(universal),
             )
         )
@@ -37,7 +37,7 @@ def laws(report: ScaleReport) -> Iterator[Block]:
             "Batch and mapping differ between machines: the laws describe the best run on each.",
             "",
             Tone.QUIET,
-            hint="--scaling strong or weak keeps one batch",
+            hint="--scaling strong keeps one batch, --scaling weak grows it with the machine",
         )
 
 

@@ -185,14 +185,14 @@ def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Sce
 
 
 def _published_times(series: Series, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
-    """What published runs of the workload took on a machine."""
+    """What published runs of the workload took on a machine, by the official score: what is predicted."""
     packing = series.run.models[0].packing
     return tuple(
         PublishedTime(
             point=point.id,
             round=point.round,
             global_batch=point.global_batch,
-            time_to_train_s=60 * point.minutes,
+            time_to_train_s=60 * point.score_minutes,
             throughput_samples_per_s=point.global_batch * packing / point.step_s,
         )
         for point in series.points

@@ -28,7 +28,7 @@ from podsim.report.doc import (
 from podsim.report.handout import Handout, Section, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view
-from podsim.report.views.grades_view import short_grade
+from podsim.report.views.grades_view import grade_of_run
 from podsim.report.views.lengths_view import aim
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
@@ -293,7 +293,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
         numbers.percent(row.time_efficiency),
         cost_report.cell(p),
         "" if extra is None or p.money is None else cost_report.with_sign(extra, p.money.currency),
-        short_grade(p.time_to_train_s, p.mapping.ipus),
+        grade_of_run(p),
     )
 
 

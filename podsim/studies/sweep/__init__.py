@@ -32,7 +32,9 @@ VERBS: Final = {
             a.word("scheduler", "Of the cluster: tcp://HOST:8786.", "ADDRESS"),
             a.count("most", "Points that a sweep may have [default: 10,000].", high=1_000_000),
             a.switch("anew", "Overwrite what is stored."),
-            a.switch("extend", "Go on with the results of another sweep, and compute only points that it has not."),
+            a.switch(
+                "extend", "Go on with the --results file of another sweep, and compute only points that it lacks."
+            ),
         ),
     ),
 }

@@ -24,7 +24,7 @@ def points(file: SweepFile, most: int) -> tuple[tuple[str, ...], ...]:
     count = _count(file)
     if count > most:
         raise InputError(
-            f"the sweep has {count:,} points, of at most {most:,}",
+            f"the sweep has {count:,} points, more than {most:,}",
             code="too-many-points",
             hint=f"--most {count}, or fewer values on its axes",
         )

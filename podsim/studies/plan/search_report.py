@@ -1,0 +1,41 @@
+"""How many mappings a plan timed, how it timed them, and why a machine has idle IPUs."""
+
+from collections.abc import Iterator
+
+from podsim.model.note_code import NoteCode
+from podsim.model.prediction import AGREE
+from podsim.report import numbers
+from podsim.report.doc import Block, Note
+from podsim.studies.plan.result import SLOWER, Candidate, Plan
+
+
+def search_blocks(plan: Plan) -> Iterator[Block]:
+    """How many mappings were timed, and how."""
+    counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count and why != SLOWER)
+    slower = plan.counts.get(SLOWER, 0)
+    if plan.legal:
+        timed = f"{plan.legal:,} legal mappings timed{f', {slower:,} of them {SLOWER}' if slower else ''}"
+        yield Note(f"{timed}; not timed: {counts or 'none'}", "Search")
+    number, most = plan.settled
+    if number:
+        change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
+        text = "formula and event simulation agree" if most <= AGREE else f"their steps differ {change}"
+        best = "the best" if number == 1 else f"the best {number:,}"
+        yield Note(f"{best} also timed by event simulation: {text}", "Check")
+
+
+def idle_text(candidate: Candidate) -> str:
+    """Why some IPUs of a machine idle, for a cell of a table; "" where none does."""
+    if candidate.mapping is None or candidate.mapping.ipus >= candidate.chips:
+        return ""
+    text = f"uses {candidate.mapping.ipus:,} of {candidate.chips:,} IPUs"
+    if candidate.all_ipus is None:
+        return text
+    values = dict(candidate.all_ipus.values)
+    why = {
+        NoteCode.ALL_TOO_MANY: "its batch is too small for all",
+        NoteCode.ALL_NEED_SAMPLES: "all would need more samples",
+        NoteCode.ALL_SPEND_MORE: f"all would spend more on {values.get('part')}",
+        NoteCode.ALL_GAIN_LITTLE: "all gain nothing",
+    }
+    return f"{text}: {why[candidate.all_ipus.code]}"
