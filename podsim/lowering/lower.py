@@ -111,14 +111,19 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
     return 2 * len(work) + mapping.configuration.prefetch if merged_blocks.is_chained(line) else 0
 
 
-def least_step_s(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> float:
-    """What the busiest IPU computes in a step [s]: no engine takes less, whatever is sent; 0 in phases."""
+def least_times_s(
+    workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric, *, optimizer: str
+) -> tuple[float, float]:
+    """What the busiest IPU spends on a micro-batch, and that with most weights on their update [s]; 0 in phases.
+
+    No engine takes less for a step than the first for each micro-batch and the second, whatever is sent.
+    """
     if mapping.schedule is Schedule.PHASED:
-        return 0.0
+        return 0.0, 0.0
     machine = computing(machine, workload, mapping)
     work = stage_work(workload, mapping, machine)
     line = Pipeline(workload, mapping, machine, fabric, work, mapping.accumulation, folded=True)
-    return sum_in_order(seconds for _, seconds in _times(line.busiest, mapping.accumulation))
+    return sum_in_order(seconds for _, seconds in line.busiest), weight_update.least_s(line, optimizer)
 
 
 def _refuse_many(mapping: Mapping) -> None:

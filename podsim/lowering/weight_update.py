@@ -351,6 +351,15 @@ def _order(update: Update, share: Share) -> TimeByPart:
     return ((Part.SHARDING, order_s),) if order_s else ()
 
 
+def least_s(pipeline: Pipeline, optimizer: str) -> float:
+    """What the weight update takes between its collectives on the IPU with most of it, at the usual clock [s]."""
+    update = _update(pipeline, optimizer)
+    return max(
+        _update_s(update, share) + sum_in_order(seconds for _, seconds in _order(update, share))
+        for share in update.shares
+    )
+
+
 def _update_s(update: Update, share: Share) -> float:
     """The optimizer's plans for the shards of an IPU's weights, tensor by tensor, unit by unit [s] (Eq. 11)."""
     return sum_in_order(

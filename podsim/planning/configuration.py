@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
 
+from podsim.caches.tables import TABLES, Numbers, Table
 from podsim.errors import InputError, MissingParameter
 from podsim.lowering import layout
 from podsim.model.fabric import Topology
@@ -16,6 +19,7 @@ from podsim.model.workload import Workload
 from podsim.planning.available_memory import largest_that_fits
 from podsim.predicting.release_estimate import version
 from podsim.scenario import Scenario
+from podsim.tiles.planner import PlanTarget
 
 IO_TILES = 64  # set aside where traffic is to overlap and no number is given: graphcore-examples, BERT-Large in phases
 PHASED_IO_TILES = 128  # of a step in phases with tensor shards: graphcore-examples, gpt3_2.7B_pod64
@@ -108,6 +112,8 @@ class WhatIf:
 
 
 AS_PUBLISHED = WhatIf()
+_ROOMS: Final = Numbers("rooms of mappings", 10_000)
+_FITTING: Final = TABLES.add("mappings that fit", Table[object, tuple[tuple[Mapping, MemoryFit], ...]](1000))
 
 
 def _replica_sizes(shards: int) -> tuple[int, ...]:
@@ -319,8 +325,22 @@ class MappingBuilder:
         """Ways to store a mapping, in the order of `options`, each at the largest available memory that fits.
 
         None after the first that fits at the default: it is as published, or the least change of that. Where no option
-        fits, the last one alone, which does not.
+        fits, the last one alone, which does not. Machines that differ in links or clock share what fits.
         """
+        split = replicas, ipus_per_replica, micro_batch, accumulation
+        return _FITTING.remember((self._room, self.what_if, split), lambda: self._fitting(*split))
+
+    @cached_property
+    def _room(self) -> int:
+        """The number of all that decides what fits, beside the split and the overrides."""
+        machine, chip = self.topology, self.topology.chip
+        planned = PlanTarget(chip, self.workload.precision).plan_key, chip.name, chip.layouts_of
+        places = machine.ipus_per_rack, machine.ipus_per_machine, machine.gateway.streaming_bytes
+        return _ROOMS.of((self.workload.number, self.sdk, planned, places))
+
+    def _fitting(
+        self, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
+    ) -> tuple[tuple[Mapping, MemoryFit], ...]:
         tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
         result: list[tuple[Mapping, MemoryFit]] = []
         for configuration in self._different(tried):

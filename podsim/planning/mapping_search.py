@@ -9,7 +9,7 @@ from functools import cached_property
 from podsim.convergence.samples import Samples
 from podsim.errors import InputError, MissingParameter, PodsimError
 from podsim.lowering.layout import most_ipus
-from podsim.lowering.lower import least_step_s
+from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -294,10 +294,16 @@ class Search:
 
     def least_s(self, line: SearchLine) -> float:
         """Time [s] below which no accumulation of a line trains: what its busiest IPU computes, for all samples."""
-        question, each = self.quick, line.mapping.at(1)
-        work_s = least_step_s(question.workload, each, question.machine, question.fabric)
-        batches = [line.mapping.at(accumulation).global_batch for accumulation in line.accumulations]
-        return min(self._samples(batch).mean for batch in batches) * work_s / each.global_batch
+        question, mapping, packing = self.quick, line.mapping, self.question.workload.packing
+        work_s, update_s = least_times_s(
+            question.workload, mapping, question.machine, question.fabric, optimizer=question.optimizer
+        )
+        return min(
+            self._samples(each.global_batch).mean
+            * (each.accumulation * work_s + update_s)
+            / (each.global_batch * packing)
+            for each in map(mapping.at, line.accumulations)
+        )
 
     def _time_s(self, mapping: Mapping, step_s: float) -> float:
         beat = assemble.question_pace(self.quick, mapping, step_s, self._evaluation_s(mapping, step_s))

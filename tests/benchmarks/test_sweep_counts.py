@@ -7,6 +7,7 @@ import podsim
 from podsim.caches.tables import TABLES
 from podsim.lowering import weight_update
 from podsim.studies.sweep import backends
+from podsim.tiles import memory
 from podsim.topology import build
 
 SWEEP = """
@@ -55,6 +56,22 @@ def test_points_of_one_machine_share_its_fabric_and_collectives(file, monkeypatc
     assert len(report.rows) == 6
     assert len(built) == 2
     assert len(lowered) == 2 * (1 + len(podsim.predict("bert", pod=64).forms or ()))
+
+
+@pytest.mark.parametrize(
+    ("change", "shared"),
+    [("ipu-link.bandwidth=0.5x", True), ("chip.clock=1.5 GHz", True), ("chip.sram.per_tile=0.9x", False)],
+)
+def test_searches_of_machines_with_other_links_or_clock_share_what_fits(monkeypatch, change, shared):
+    """Neither enters SRAM: what fits is weighed again only where the room is another."""
+    TABLES.clear()
+    weighed = counting(monkeypatch, memory, "fit")
+    podsim.predict("bert", pod=16, engine="analytic")
+    first = len(weighed)
+    podsim.predict("bert", pod=16, engine="analytic", changes=[change])
+    assert first > 20
+    assert (len(weighed) - first < first / 4) == shared
+    TABLES.clear()
 
 
 def test_a_sweep_of_few_points_starts_no_process(file, monkeypatch):
