@@ -213,7 +213,7 @@ def per_second(text: str) -> float:
         number, spelled = math.nan, ""
     prefix, slash, time = spelled.partition("/")
     if not slash or time not in _PER or prefix not in ("", "k", "M"):
-        raise ValueError(f'"{text}" is not a number of requests in a time; write for example "500/s" or "30k/min"')
+        raise ValueError(f'"{text}" needs a unit of time; write for example "500/s" or "30k/min"')
     return number * PREFIXES[prefix] / _PER[time]
 
 

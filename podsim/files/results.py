@@ -352,5 +352,5 @@ def _same(result: Contents, expected: Header, path: Path, *, extend: bool) -> No
             f"{path} holds the results of another sweep",
             code="other-results",
             context=["the sweep file has changed, or a machine, workload or fitted parameter that it reads"],
-            hint=f"{keep}; --extend goes on with it and computes only points that it has not",
+            hint=f"{keep}; --extend goes on with it and computes only points that it lacks",
         )

@@ -138,6 +138,9 @@ def _of_value(path: tuple[str | int, ...], name: str, values: tuple[str, ...]) -
 def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
     path = ("axis", at, "values")
     ends = (axis.first, axis.last)
+    if axis.name not in FLAGS and "." not in axis.name:
+        yield from _of_value(("axis", at, "name"), axis.name, ())
+        return
     if axis.values:
         yield from _of_value(path, axis.name, axis.values)
         if any(end is not None for end in ends) or axis.count:
@@ -146,7 +149,7 @@ def _of_axis(axis: SweepAxis, at: int, design: Design) -> Iterator[Fault]:
             yield Fault(path, "a value is there twice")
         return
     if axis.first is None or axis.last is None:
-        yield Fault(path, 'is missing; or give "from" and "to"')
+        yield Fault(path, 'no value: give a list of them, or "from" and "to"')
         return
     flag = FLAGS.get(axis.name)
     if flag and flag.kind not in (ArgumentKind.WHOLE, ArgumentKind.NUMBER):

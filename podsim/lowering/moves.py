@@ -57,7 +57,9 @@ def whole(context: CollectiveContext, phases: tuple[Phase, ...]) -> tuple[tuple[
         _crossing_count(context, phase, members) for phase, members in zip(phases, followed, strict=True)
     )
     if crossed > context.most_crossings:
-        raise TooManyError(f"its messages cross about {crossed:,.0f} links, more than {context.most_crossings:,}")
+        raise TooManyError(
+            f"its messages would make {crossed:,.0f} link crossings, more than {context.most_crossings:,}"
+        )
     return tuple(tuple(_whole(context, phase, step, counter) for step in phase.steps) for phase in phases)
 
 

@@ -274,7 +274,7 @@ MACHINES = Argument(
     kind=ArgumentKind.LISTED,
     metavar="LIST",
     help="Candidate machines: pod64,bow-pod64,dgx-a100:64 [default: pods of 4, 16, 64, 128, 256, 512 and 1024 IPUs "
-    "with either chip, larger ones if those are too slow].",
+    "with either chip; larger ones if only those are fast enough].",
 )
 AGAINST = Argument(
     name="against",

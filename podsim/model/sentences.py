@@ -290,7 +290,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.ALL_TOO_MANY: "the batch is too small for more replicas",
     NoteCode.ALL_NEED_SAMPLES: ALL_SLOWER
     + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
-    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would take {more:.2g%} more of the run",
+    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would add {more:.2g%} to the time",
     NoteCode.ALL_GAIN_LITTLE: ALL_SLOWER + "steps are hardly shorter and further from any measurement",
     NoteCode.OF_RUN_TO_TARGET: "batch and mapping as for a run to {target}, since it is not known how the batch "
     "changes the given length: {reason}",
@@ -407,7 +407,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.CACHE_READ: (
         "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
     ),
-    NoteCode.PRICE_UNCHANGED: "Price and power data are of the unchanged machine",
+    NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
     NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, lost and idle parts included",
     NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the cost of a run"),
     NoteCode.OWNED_JOINED: (

@@ -107,7 +107,7 @@ def with_prompt_rows(case: ServingCase, generated: int, prompt: int | None) -> t
     if learned is not None and size + generated > learned:
         room = learned - generated
         if prompt or room < 1:
-            fits = f"--prompt {room} or fewer" if room > 0 else f"--generate {max(1, learned // 2)} or fewer"
+            fits = f"--prompt {room} or fewer" if room > 0 else f"--generate {learned - 1} or fewer"
             raise InputError(
                 f"{case.workload.name} has learned {learned:,} positions; a prompt of {size:,} tokens and "
                 f"{generated:,} generated are {size + generated:,}",

@@ -150,12 +150,18 @@ def _python_text(argument: Argument, names: Collection[str]) -> str:
         name = match["flag"].replace("-", "_")
         if name not in names:
             return match[0]
-        value = match["value"]
-        return f"`{name}`" if value is None else f"`{name}={value if value.isdigit() else repr(value)}`"
+        if match["value"] is None:
+            return f"`{name}`"
+        value = match["value"] if match["value"].isdigit() else repr(match["value"])
+        return (
+            f"`{name}=[{value}]`"
+            if name == argument.name and argument.kind is ArgumentKind.TEXTS
+            else f"`{name}={value}`"
+        )
 
     if "podsim " in argument.help:
         return argument.help
-    text = FLAG.sub(keyword, argument.help)
+    text = FLAG.sub(keyword, argument.help).replace("repeatable", "one or more")
     if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
         text = COUNT.sub(lambda match: f"{match[1]}e{POWERS[match[2]]}", text)
     return text
@@ -208,7 +214,7 @@ def _by_name(
         raise InputError(
             f"podsim.{verb}() takes {takes} by position, and was called with {len(args)}",
             code="too-many-arguments",
-            hint=f"several values are one list, and others have a name: help(podsim.{verb})",
+            hint=f"write several machines as one list, and other arguments by name: help(podsim.{verb})",
         )
     given = dict(zip(positional, args, strict=False))
     if twice := [name for name in given if name in keywords]:

@@ -165,7 +165,7 @@ BAD = [
     ("plan", {"max_power": 100}, 'write "100 W"'),
     ("plan", {"budget": "many"}, "is not an amount of US dollars"),
     ("infer", {"batch": "8"}, 'batch must be a whole number, not "8": write 8'),
-    ("infer", {"rate": "fast"}, "is not a number of requests in a time"),
+    ("infer", {"rate": "fast"}, "needs a unit of time"),
     ("scale", {"pods": [16, 64.0]}, "pods[1] must be a whole number, not 64.0: write 64"),
     ("scale", {"pods": "16..4"}, "neither a size above 0 nor a range that grows"),
     ("compare", {"prefetch": 1.5}, "prefetch must be a whole number, not 1.5"),

@@ -101,7 +101,7 @@ def test_compute_alone_is_its_closed_form_and_nothing_taken_away_makes_a_run_lon
 
 def test_alternatives_are_sorted_and_say_why_they_cannot_be_had():
     explanation = podsim.explain("bert", pod=64, engine="analytic")
-    full = named(explanation.alternatives, "twice the micro-batch")
+    full = named(explanation.alternatives, "micro-batch 6 instead of 3")
     assert full.time_to_train_s is None
     assert not full.helps
     assert "SRAM" in full.why

@@ -10,7 +10,7 @@ from podsim.studies.compare import parts_report
 from podsim.studies.compare.result import ComparisonCase, PartDifference
 
 BY_COMPUTE = "compute +30.0 s, start-up −10.0 s"
-TOTAL = "Total +148.0 s, or +20.0 s for a run at the mean samples"
+TOTAL = "Total +148.0 s; of an average run +20.0 s, of which"
 
 
 def in_full(comparison):
@@ -32,12 +32,12 @@ def test_parts_that_move_the_run_are_bars_of_all_moves():
         "−10.0 s",
     )
     (whole,) = notes(in_full(COMPARISON), "Total")
-    assert whole == "+20.0 s for a run at the mean samples to converge"
+    assert whole == "+20.0 s for an average run"
 
 
 def test_the_change_of_the_mean_time_stands_before_the_sum_of_its_parts():
     """Parts are of a run of the mean samples; the mean of runs is longer, since few long runs weigh more."""
-    assert in_short(COMPARISON)["Largest changes"].remark == f"{TOTAL}: {BY_COMPUTE}"
+    assert in_short(COMPARISON)["Largest changes"].remark == f"{TOTAL} {BY_COMPUTE}"
 
 
 def test_a_run_that_takes_as_long_as_its_parts_has_one_total():
@@ -57,7 +57,7 @@ def test_several_machines_have_their_largest_changes_in_a_line_each():
     other = replace(COMPARISON.differences[0], label="IPU-POD256")
     sides = (*COMPARISON.sides, ComparisonCase(label=other.label, answer=OTHER))
     several = in_short(replace(COMPARISON, sides=sides, differences=(*COMPARISON.differences, other)))
-    assert several["IPU-POD256"].remark == f"{TOTAL}; largest parts: {BY_COMPUTE}"
+    assert several["IPU-POD256"].remark == f"{TOTAL} {BY_COMPUTE}"
 
 
 def test_parts_of_many_machines_are_on_the_verbose_screen_alone():

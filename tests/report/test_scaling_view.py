@@ -125,7 +125,7 @@ def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({}, "the best for each machine"),
+        ({}, "the best tried for each machine"),
         ({"scaling": Scaling.STRONG}, "as on the first machine"),
         ({"preset": "v1.1"}, "as published (v1.1)"),
     ],

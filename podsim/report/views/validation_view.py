@@ -37,6 +37,7 @@ TITLES = {
 MOST_NAMED = 3  # points with the largest errors
 DIGITS = 4  # that tell predictions of a per cent apart
 
+USUAL = "as used"  # the reference points that predictions take
 WHERE = {"between": "one inner point", "above": "all larger batches", "below": "all smaller batches"}
 
 
@@ -176,13 +177,13 @@ def _curves(result: Validation, *, verbose: bool) -> DocTable:
     )
     rows = tuple(
         (
-            f"{summary.benchmark}, {summary.which}",
+            summary.benchmark if summary.which == USUAL else f"{summary.benchmark}, {summary.which}",
             WHERE[summary.where],
             f"{summary.errors.count}",
             *three(summary.errors),
         )
         for summary in result.convergence
-        if verbose or summary.which == "as used"
+        if verbose or summary.which == USUAL
     )
     return DocTable(columns, rows)
 

@@ -45,8 +45,8 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
         change = _time_change(whole_s, unit, places)
         if timed and apart:
-            change = f"{_time_change(mean_s - means[0], unit, places)}, or {change} for a run at the mean samples"
-        text = f"Total{'' if timed else ' for the same samples'} {change}{': ' if alone else '; largest parts: '}"
+            change = f"{_time_change(mean_s - means[0], unit, places)}; of an average run {change}"
+        text = f"Total{'' if timed else ' for the same samples'} {change}{', of which ' if apart and timed else ': '}"
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))
@@ -110,14 +110,14 @@ def _reasons(difference: CaseDifference, *, timed: bool) -> Iterator[Block]:
         yield Note("no part of the run changes by 0.1 %")
         return
     yield _bars(difference)
-    of = " for a run at the mean samples to converge" if timed else ""
+    of = " for an average run" if timed else ""
     unit = numbers.scale([whole_s, *(seconds for _, seconds in rows)], numbers.TIME)
     places = _decimals([seconds / unit.factor for _, seconds in rows])
     yield Note(f"{_time_change(whole_s, unit, places)}{of}", "Total")
 
 
 def _causes(difference: CaseDifference) -> Iterator[Block]:
-    yield Heading(f"Sources of uncertainty for {difference.label}, share of the variance")
+    yield Heading(f"Sources of uncertainty of the change to {difference.label}, share of the variance")
     shares = numbers.shares(list(difference.causes.values()))
     rows = tuple((CAUSES[cause], share) for cause, share in zip(difference.causes, shares, strict=True))
     yield DocTable((Column("Source", wraps=True), Column("Share", number=True)), rows)

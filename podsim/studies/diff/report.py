@@ -14,6 +14,7 @@ _HOW = (
     "each input is reverted on its own and the newer answer predicted again; interaction: joint effect of inputs, and "
     "inputs that cannot be reverted"
 )
+_PRIORITIES = (0, 1, 2, 3, 0)  # of a long list the middle is left out first
 _NOUNS = {"scale": "Time by machine", "compare": "Time by alternative"}
 DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumptions", "limited_by", "memory_relief")
 
@@ -124,7 +125,7 @@ def _causes(difference: Difference) -> Iterator[Block]:
     columns = (
         Column("Input", wraps=True),
         Column("Old → new", wraps=True),
-        *(Column(figure.name, number=True) for figure in difference.headline),
+        *(Column(figure.name, number=True, priority=_PRIORITIES[at]) for at, figure in enumerate(difference.headline)),
         *([Column("", wraps=True)] if any(cause.why for cause in difference.causes) else []),
     )
     rows = [

@@ -140,9 +140,9 @@ def _splits(around: Around) -> Iterator[Alternative]:
                 split, ipus_per_replica=ipus, replicas=replicas, accumulation=max(1, round(split.accumulation * size))
             ),
         )
-    for size, words in ((2, "twice the micro-batch"), (0.5, "half the micro-batch")):
-        rows = int(split.micro_batch * size)
+    for rows in (2 * split.micro_batch, split.micro_batch // 2):
         if rows >= 1:
+            words = f"micro-batch {rows} instead of {split.micro_batch}"
             count = max(1, round(split.micro_batch * split.accumulation / rows))
             yield _split(around, words, replace(split, micro_batch=rows, accumulation=count))
     yield _split(around, "twice the batch", replace(split, accumulation=2 * split.accumulation))

@@ -190,7 +190,7 @@ def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
         checkpoint_s=spent.checkpoint_s * MORE,
     )
     need = assemble.samples(question, known.mapping.global_batch)
-    longer_s = explaining.time_s(known, replace(beat, overhead=more), need)
+    longer_s = explaining.time_s(known, replace(beat, overhead=more, evaluation_s=beat.evaluation_s * MORE), need)
     return Influence(
         path="",
         name="start-up, evaluation, checkpoints",

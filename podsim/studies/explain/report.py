@@ -329,7 +329,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
     if verbose:
         yield Note(
             "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "
-            "such as tiles have no sensitivity, and a rate that acts in whole words may show none",
+            "such as tiles have no sensitivity, and a rate in whole words per cycle may show none",
             "",
             Tone.QUIET,
         )

@@ -102,7 +102,7 @@ def _confidence(report: InferenceReport) -> Iterator[Note]:
         return
     others = "max throughput" if report.decoding is None else "max throughput, token rate"
     longer = numbers.percent(report.slower - 1, 1)
-    yield Note(f"latencies, load, cost: service times +{longer}; {others}: as expected", "Confidence")
+    yield Note(f"{others} above: at expected times; all else: service times +{longer}", "Confidence")
 
 
 def _lowering(report: InferenceReport) -> Iterator[Note]:
@@ -204,7 +204,7 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
         return
     batch = report.service.batch
     rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
-    prompt = f"prompt of {decoding.prompt:,} tokens, prefill {rate} tokens/s per replica"
+    prompt = f"prompt of {numbers.count_of(decoding.prompt, 'token')}, prefill {rate} tokens/s per replica"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
     in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
     place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
@@ -356,7 +356,7 @@ def _memory(report: InferenceReport) -> Bars:
                 label(name.replace("_", " ")),
                 size / report.memory.capacity_bytes,
                 numbers.percent(size / report.memory.capacity_bytes, 1),
-                numbers.amount(size, 2),
+                numbers.amount(size),
             )
             for name, size in content
             if size
@@ -373,7 +373,7 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
             *(["copies that rearrange attention operands"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
-        left_out = f"; {', '.join(excluded)} excluded" if excluded else ""
+        left_out = f"; without {' and '.join(excluded)}" if excluded else ""
         return f"{grade}: calibrated on training{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used; "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"

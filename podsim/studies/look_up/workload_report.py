@@ -43,7 +43,7 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     yield Fact("Parameters", *numbers.split_unit(numbers.count(workload.parameters)))
     yield Fact("Forward", *forward, f"per {workload.row}", "products and convolutions")
     yield Fact("Training", *flop, f"per {workload.row}", "forward and backward")
-    packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} as the logs count"
+    packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} on average in the published logs"
     yield Fact(
         "Samples per row",
         numbers.short(workload.samples_per_row, 3),

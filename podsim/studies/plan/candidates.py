@@ -144,7 +144,9 @@ class CandidateEvaluator:
             elif hosts < machine.hosts:
                 yield _with_notes(_evaluation(self.run, parts, request), hosts)
             else:
-                self.counts["would gain nothing from more hosts"] += sum(part.choice.legal for part in usual.parts)
+                self.counts["with more hosts, which would gain nothing"] += sum(
+                    part.choice.legal for part in usual.parts
+                )
 
     def _case(self, workload: str, known: Workload | None, name: str) -> Case:
         scenario = replace(

@@ -107,7 +107,7 @@ def plan(
     frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
     chosen = best(candidates, objective)
     near = _near(candidates)
-    closest = None if chosen else min(candidates, key=shortfall)
+    closest = None if chosen else min(candidates, key=lambda item: (shortfall(item), item.sure_s))
     missed = {id(candidate) for candidate in (closest, *near)}
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
     evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
@@ -256,7 +256,7 @@ def _least(name: str, candidates: Sequence[Candidate], currency: Currency) -> st
 def _alone(name: str, meeting: Sequence[Candidate], demand: Demand, currency: Currency) -> str:
     """The machine that comes nearest to the other demands of those that meet one, in a sentence."""
     if name == "time":
-        candidate = min(meeting, key=lambda item: (item.most_capital_usd or math.inf, item.chips))
+        candidate = min(meeting, key=lambda item: (item.most_capital_usd or math.inf, item.chips, item.sure_s))
         words = f"{'Smallest' if candidate.most_capital_usd is None else 'Cheapest'} machine within the time"
     else:
         candidate = min(meeting, key=lambda item: item.sure_s)

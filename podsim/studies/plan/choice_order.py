@@ -53,6 +53,6 @@ def farthest(candidate: Candidate) -> float:
     return max((miss.over for miss in candidate.misses), default=0.0)
 
 
-def shortfall(candidate: Candidate) -> tuple[float, float, float]:
-    """How far a machine is from what is demanded: by the demand missed most, then by all; of equals the quickest."""
-    return farthest(candidate), sum_in_order(miss.over for miss in candidate.misses), candidate.sure_s
+def shortfall(candidate: Candidate) -> tuple[float, float]:
+    """How far a machine is from what is demanded: by the demand missed most, then by all of them."""
+    return farthest(candidate), sum_in_order(miss.over for miss in candidate.misses)

@@ -144,7 +144,7 @@ def _beyond_training(plan: Plan, best: Candidate | None) -> str:
         return ""
     shown = numbers.format_estimate(clock, numbers.TIME)
     return (
-        "The time limit is of training alone: with compilation, loading and the last checkpoint a job takes "
+        "The time limit applies to training alone: with compilation, loading and the last checkpoint a job takes "
         f"{shown.text} (90 %: {shown.interval} {shown.unit})"
     )
 

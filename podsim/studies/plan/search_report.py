@@ -14,7 +14,7 @@ def search_blocks(plan: Plan) -> Iterator[Block]:
     counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count and why != SLOWER)
     slower = plan.counts.get(SLOWER, 0)
     if plan.legal:
-        timed = f"{plan.legal:,} legal mappings timed{f', {slower:,} of them {SLOWER}' if slower else ''}"
+        timed = f"{plan.legal:,} legal mappings timed{', the quickest of each machine kept' if slower else ''}"
         yield Note(f"{timed}; not timed: {counts or 'none'}", "Search")
     number, most = plan.settled
     if number:
@@ -34,8 +34,8 @@ def idle_text(candidate: Candidate) -> str:
     values = dict(candidate.all_ipus.values)
     why = {
         NoteCode.ALL_TOO_MANY: "its batch is too small for all",
-        NoteCode.ALL_NEED_SAMPLES: "all would need more samples",
-        NoteCode.ALL_SPEND_MORE: f"all would spend more on {values.get('part')}",
-        NoteCode.ALL_GAIN_LITTLE: "all gain nothing",
+        NoteCode.ALL_NEED_SAMPLES: "more samples with all",
+        NoteCode.ALL_SPEND_MORE: f"with all, {values.get('part')} takes longer",
+        NoteCode.ALL_GAIN_LITTLE: "no faster with all",
     }
     return f"{text}: {why[candidate.all_ipus.code]}"

@@ -136,7 +136,7 @@ def _refuse_training(scenario: Scenario, demanded: DemandKeywords) -> None:
         raise InputError(
             f"{' and '.join(texts)} {apply} to training, not to machines that serve",
             code="conflicting-flags",
-            hint=f"podsim plan {scenario.workload} {EXAMPLE}, without {' and '.join(texts)}",
+            hint=f"leave out {' and '.join(texts)}",
         )
     if objective is not None and Objective(objective) not in SERVING_OBJECTIVES:
         raise InputError(

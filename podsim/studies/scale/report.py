@@ -37,7 +37,7 @@ from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
 BATCH = {
-    Scaling.BEST: "the best for each machine",
+    Scaling.BEST: "the best tried for each machine",
     Scaling.STRONG: "as on the first machine",
     Scaling.WEAK: "growing with the machine",
 }

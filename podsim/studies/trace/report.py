@@ -60,7 +60,7 @@ def _tracks(trace: Trace) -> Iterator[Block]:
     """Each IPU, and what is common to the machine: for which share of a step there is anything on the track."""
     columns = (Column("Where"), Column("What"), Column("Busy", number=True))
     rows = tuple((use.group, use.track, _share(use.busy_s, trace)) for use in trace.busy[:MOST_ROWS])
-    yield Heading("Busy share of the time, by track")
+    yield Heading("Busy share of the time, by kind of track")
     yield DocTable(columns, rows)
     if len(trace.busy) > MOST_ROWS:
         yield Note(f"and {len(trace.busy) - MOST_ROWS:,} more", "", Tone.QUIET)
@@ -75,7 +75,7 @@ def _links(trace: Trace) -> Iterator[Block]:
     columns = (
         Column("Most loaded links"),
         Column("Kind", priority=2),
-        Column("Alike", number=True, priority=3),
+        Column("Links", number=True, priority=3),
         Column(unit.unit, number=True, priority=1),
         Column("Busy", number=True),
     )
