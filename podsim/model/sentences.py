@@ -408,7 +408,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
     ),
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
-    NoteCode.PRICE_WHOLE: "Price and power are of the whole machine, lost and idle parts included",
+    NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",
     NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the cost of a run"),
     NoteCode.OWNED_JOINED: (
         "extension: racks and servers that are owned are reused as they are; switches and cables between racks are "

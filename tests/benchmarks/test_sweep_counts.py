@@ -6,7 +6,7 @@ import pytest
 import podsim
 from podsim.caches.tables import TABLES
 from podsim.lowering import weight_update
-from podsim.studies.sweep import backends
+from podsim.studies.sweep import backends, compute
 from podsim.tiles import memory
 from podsim.topology import build
 
@@ -72,6 +72,22 @@ def test_searches_of_machines_with_other_links_or_clock_share_what_fits(monkeypa
     assert first > 20
     assert (len(weighed) - first < first / 4) == shared
     TABLES.clear()
+
+
+def test_an_interruption_between_a_point_and_the_word_of_it_is_counted(file, monkeypatch):
+    """What is stored is what the last word says, wherever a signal comes."""
+    told, store = [], compute._store
+
+    def interrupted(*words):
+        store(*words)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(compute, "_store", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        podsim.sweep(file, jobs=1, on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(0, 6), (1, 6), (2, 6), (3, 6)]
+    assert file.with_suffix(".results.jsonl").read_text(encoding="utf-8").count("\n") == 1 + 3
 
 
 def test_a_sweep_of_few_points_starts_no_process(file, monkeypatch):

@@ -231,6 +231,16 @@ def test_what_cannot_be_planned_exits_2(line: str, code: str, said: str, capsys:
     assert said in " ".join(err.replace("│", "").split())
 
 
+@pytest.mark.parametrize("size", [16_384, 65_536])
+def test_sizes_of_a_hint_fit_beside_operands_and_code(size: int) -> None:
+    """A split that fits its share of SRAM is no use where the operands leave less."""
+    with pytest.raises(Infeasible) as no:
+        podsim.op("matmul", m=size, k=size, n=size)
+    words = no.value.hint.removesuffix(" fits").split()
+    sizes = {flag.removeprefix("--"): int(value) for flag, value in zip(words[::2], words[1::2], strict=True)}
+    assert not podsim.op("matmul", **sizes).overflows
+
+
 @pytest.mark.parametrize(
     ("line", "fits"),
     [

@@ -146,6 +146,20 @@ def test_of_machines_that_are_as_late_the_one_that_draws_least_is_closest() -> N
     assert min([more, less], key=shortfall) is less
 
 
+def test_of_machines_that_miss_a_budget_by_as_much_the_quickest_is_closest() -> None:
+    plan = podsim.plan("bert", budget=10_000, machines="m2000,bow-pod4")
+    prices = {candidate.most_capital_usd for candidate in plan.candidates}
+    assert len(prices) == 1
+    assert plan.closest is not None
+    assert plan.closest.topology == "bow-pod4"
+
+
+def test_of_machines_as_cheap_within_a_time_the_quickest_is_named() -> None:
+    plan = podsim.plan("bert", within="10min", budget=100_000, machines="bow-pod4,pod64,bow-pod64")
+    text = " ".join(render(view.document(plan), Look(100)).split())
+    assert "Cheapest machine within the time: Bow Pod64 (" in text
+
+
 def test_of_machines_that_are_late_the_soonest_is_closest() -> None:
     plan = podsim.plan("resnet50", within="4min", max_power="40kW", machines="pod128")
     late = {candidate.hosts: candidate for candidate in plan.candidates}

@@ -105,6 +105,7 @@ def test_a_row_says_that_it_is_dominated_and_that_ipus_idle(late: Plan) -> None:
         (AnswerNote.of(NoteCode.ALL_TOO_MANY), "its batch is too small for all"),
         (AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=0.1, batch=8, own=4, more=0.2), "more samples with all"),
         (AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=0.1, part="sync", more=0.2), "with all, sync takes longer"),
+        (AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=0.1, part="host input", more=0.2), "4 hosts cannot feed all"),
         (AnswerNote.of(NoteCode.ALL_GAIN_LITTLE, longer=0.1), "no faster with all"),
     ],
 )

@@ -131,6 +131,17 @@ def test_several_differences_are_a_table_with_a_row_each():
     assert [row[:2] for row in rows] == [("bow", "+100 % (+90 to +115)")] * 2
 
 
+def test_configurations_stand_once_where_the_cases_follow_others():
+    """GC200 and Bow were published with other software: part of what differs may be that."""
+    assert "Software" not in facts(view.document(COMPARISON))
+    first, second = COMPARISON.sides
+    mapping = second.answer.mapping
+    other = replace(mapping, configuration=replace(mapping.configuration, name="popart-v2.0-pod64"))
+    cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
+    remark = facts(view.document(replace(COMPARISON, sides=cases)))["Software"].remark
+    assert remark == f"{first.label}: {mapping.configuration.name}; {second.label}: popart-v2.0-pod64"
+
+
 def test_common_draws_make_a_difference_surer():
     text = facts(view.document(COMPARISON, verbose=True))["Intervals"].remark
     assert text == "change in time known to ± 12 points by common random numbers, to ± 50 with independent ones"

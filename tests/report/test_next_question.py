@@ -13,6 +13,15 @@ def test_a_prediction_is_explained_with_the_same_flags():
     assert text == "podsim explain bert --pod 64 --tokens 1e10 --set 'chip.clock=1.5 GHz' · --verbose adds details"
 
 
+def test_flags_of_a_document_are_not_of_the_next_command():
+    cover = {"title": "Sizing", "customer": "ACME", "date": "2026-11-28", "author": "J. Doe"}
+    with inputs.recording() as ledger:
+        ledger.flags = {"workload": "bert", "pod": 64, **cover}
+        assert view.after_prediction() == f"podsim explain bert --pod 64 · {view.DETAILS}"
+        ledger.flags = {"workload": "bert", "pod": 64, "set": ["chip.clock=2x"], **cover}
+        assert "--customer" not in view.after_prediction()
+
+
 def test_a_what_if_is_compared_with_the_machine_unchanged():
     with inputs.recording() as ledger:
         ledger.flags = {"workload": "bert", "pod": 64, "set": ["chip.clock=2x"]}

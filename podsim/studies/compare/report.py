@@ -365,6 +365,17 @@ def _evidence(comparison: Comparison) -> Fact:
     return Fact("Evidence", "", remark="; ".join(each))
 
 
+def _configurations(comparison: Comparison) -> Iterator[Fact]:
+    """Published configurations that the cases follow, where they differ: part of a difference may be theirs."""
+    names = {
+        case.label: case.answer.mapping.configuration.name
+        for case in comparison.sides
+        if isinstance(case.answer, Prediction)
+    }
+    if len(comparison.sides) == 2 and len(set(names.values())) > 1:  # of more the screen has no room
+        yield Fact("Software", "", remark="; ".join(f"{label}: {name}" for label, name in names.items()))
+
+
 def _of_law(estimate: Estimate) -> str:
     """How far a law of other chips stands from the published results that it is fitted to."""
     within = estimate.grade in {Grade.MEASURED, Grade.INTERPOLATED}
@@ -373,7 +384,7 @@ def _of_law(estimate: Estimate) -> str:
 
 
 def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
-    facts = [_evidence(comparison)]
+    facts = [_evidence(comparison), *_configurations(comparison)]
     if verbose and comparison.differences and (intervals := _uncertainty(comparison)):
         facts.append(Fact("Intervals", "", remark=intervals))
     paid = [case.answer.money for case in comparison.sides if case.answer.money]

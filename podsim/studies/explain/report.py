@@ -196,14 +196,10 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
 
 
 def _shares(fractions: list[float], places: int) -> list[str]:
-    """Signed percentages of which those above zero fill up to 100 with the others."""
-    below = sum(fraction for fraction in fractions if fraction < 0)
-    if below:
-        return [
-            numbers.percent(share, places) if share > 0 else numbers.signed_percent(share, places)
-            for share in fractions
-        ]
-    return numbers.shares(fractions, places)
+    """Percentages with the sign of those below zero, each rounded alone: the same part has the same on every screen."""
+    return [
+        numbers.percent(share, places) if share > 0 else numbers.signed_percent(share, places) for share in fractions
+    ]
 
 
 def _without(e: Explanation) -> DocTable:

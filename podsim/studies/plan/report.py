@@ -186,7 +186,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (the highest published)")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} by the highest published price")
     if demand.most_power_w is not None:
         notes.append(f"power in use ≤ {watts(demand.most_power_w)} (P95)")
     return ", ".join(notes)

@@ -8,6 +8,8 @@ from podsim.report import numbers
 from podsim.report.doc import Block, Note
 from podsim.studies.plan.result import SLOWER, Candidate, Plan
 
+HOST_INPUT = "host input"
+
 
 def search_blocks(plan: Plan) -> Iterator[Block]:
     """How many mappings were timed, and how."""
@@ -31,11 +33,13 @@ def idle_text(candidate: Candidate) -> str:
     text = f"uses {candidate.mapping.ipus:,} of {candidate.chips:,} IPUs"
     if candidate.all_ipus is None:
         return text
-    values = dict(candidate.all_ipus.values)
+    part = dict(candidate.all_ipus.values).get("part")
+    hosts = numbers.count_of(candidate.hosts, "host")
+    longer = f"{hosts} cannot feed all" if part == HOST_INPUT else f"with all, {part} takes longer"
     why = {
         NoteCode.ALL_TOO_MANY: "its batch is too small for all",
         NoteCode.ALL_NEED_SAMPLES: "more samples with all",
-        NoteCode.ALL_SPEND_MORE: f"with all, {values.get('part')} takes longer",
+        NoteCode.ALL_SPEND_MORE: longer,
         NoteCode.ALL_GAIN_LITTLE: "no faster with all",
     }
     return f"{text}: {why[candidate.all_ipus.code]}"

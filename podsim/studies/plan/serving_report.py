@@ -75,7 +75,8 @@ def _usd(plan: ServingPlan, candidate: ServingCandidate) -> str:
 
 
 def _machines(candidate: ServingCandidate) -> str:
-    return f"{candidate.machines:,} × {candidate.title}"
+    """Machines with their number; where none sustains any rate within the limits, how many it takes is not known."""
+    return f"{candidate.machines:,} × {candidate.title}" if candidate.each_per_s else candidate.title
 
 
 def misses_text(misses: Iterable[Miss]) -> str:
@@ -422,7 +423,8 @@ def _closing(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     if candidate is None:
         return
     if not verbose:
-        rate = numbers.significant(plan.demand.rate_per_s / candidate.machines).replace(",", "")
+        each_per_s = plan.demand.rate_per_s / candidate.machines if candidate.each_per_s else candidate.load_per_s
+        rate = numbers.significant(each_per_s).replace(",", "")
         wait = f" --wait {1e3 * candidate.batch.wait_s:.3g}ms" if candidate.batch.wait_s else ""
         wait += f" --confidence {plan.demand.confidence:g}" if candidate.slower > 1 else ""
         wait += f" --variation {plan.demand.variation:g}" if plan.demand.variation else ""

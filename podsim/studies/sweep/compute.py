@@ -101,14 +101,23 @@ def _compute(
     compute = partial(points.outcome, folder=laid.folder, turn=laid.turn)
     total = len(laid.questions)
     with closing(_outcomes([laid.questions[key] for key in missing], compute, job)) as arriving:
-        for done, outcome in enumerate(arriving, start=total - len(missing) + 1):
-            if outcome.key not in laid.questions:
-                raise _strange(job)
-            results.store(outcome, laid.questions[outcome.key].flags)
-            _tell(job, done, total)
-            if settling and (count := settling.points(results.stored)) is not None:
-                return count
+        try:
+            for done, outcome in enumerate(arriving, start=total - len(missing) + 1):
+                _store(laid, job, results, outcome)
+                _tell(job, done, total)
+                if settling and (count := settling.points(results.stored)) is not None:
+                    return count
+        except BaseException:  # a signal may come between a point that is stored and the word of it
+            _tell(job, sum(key in results.stored for key in laid.questions), total)
+            raise
     return None
+
+
+def _store(laid: SweepLayout, job: SweepJob, results: Results, outcome: SweepOutcome) -> None:
+    """Keep a point; InputError for one that is of no question of the sweep."""
+    if outcome.key not in laid.questions:
+        raise _strange(job)
+    results.store(outcome, laid.questions[outcome.key].flags)
 
 
 def _tell(job: SweepJob, done: int, total: int) -> None:
