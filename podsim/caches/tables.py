@@ -76,7 +76,7 @@ class Numbers:
         return self._known.remember(content, lambda: next(self._next))
 
 
-CONTENTS: Final = Numbers("numbers of contents", 100_000)
+_CONTENTS: Final = Numbers("numbers of contents", 100_000)
 _FRESH: Final = count(1)
 
 
@@ -91,7 +91,7 @@ class ByNumber:
     @cached_property
     def number(self) -> int:
         """Equal ones share it, no other has it, and it holds in this process alone."""
-        return CONTENTS.of(self)
+        return _CONTENTS.of(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Fields alone: what was summed up and numbered stays in this process."""

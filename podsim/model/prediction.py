@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Estimate, Grade
 from podsim.model.run_cost import TrainingPace
@@ -129,6 +130,12 @@ class Choice:
     rejected: MappingType[str, int]
     considered: tuple[ConsideredMapping, ...]
     reason: AnswerNote
+
+    @property
+    def all_ipus(self) -> AnswerNote | None:
+        """What a run on all IPUs would do, where a search left some idle because a part of them is quicker."""
+        why = dict(self.reason.values).get("why") if self.reason.code is NoteCode.SOME_IDLE else None
+        return why if isinstance(why, AnswerNote) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from podsim.caches.tables import CONTENTS, ByNumber
+from podsim.caches.tables import ByNumber
 from podsim.errors import MissingParameter
 from podsim.model.chip import Precision
 from podsim.model.messages import AllPairs, NodeGather, ScatterAdd
@@ -350,7 +350,7 @@ class LayerUnit(ByNumber):
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, as units are
-class Workload(ByNumber):
+class Workload:
     """A model as an ordered chain of units, with what a run of it needs."""
 
     name: str
@@ -375,12 +375,6 @@ class Workload(ByNumber):
     hosts_as: tuple[Preset, ...] = ()  # published mappings of the network whose configuration it takes
     recipe: AnswerNote | None = None  # whose global batch it takes, where its own file states none
     minimum: Minimum | None = None
-
-    @cached_property
-    def number(self) -> int:
-        """The number of its layers and of how they are stored and run, which workloads of other lengths share."""
-        layers = tuple(unit.number for unit in self.units)
-        return CONTENTS.of((self.name, layers, self.precision, self.samples_per_row, repr(self.configurations)))
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

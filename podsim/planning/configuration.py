@@ -333,10 +333,11 @@ class MappingBuilder:
     @cached_property
     def _room(self) -> int:
         """The number of all that decides what fits, beside the split and the overrides."""
-        machine, chip = self.topology, self.topology.chip
-        planned = PlanTarget(chip, self.workload.precision).plan_key, chip.name, chip.layouts_of
+        machine, chip, workload = self.topology, self.topology.chip, self.workload
+        layers = tuple(unit.number for unit in workload.units), workload.samples_per_row
+        planned = PlanTarget(chip, workload.precision).plan_key, chip.name, chip.layouts_of
         places = machine.ipus_per_rack, machine.ipus_per_machine, machine.gateway.streaming_bytes
-        return _ROOMS.of((self.workload.number, self.sdk, planned, places))
+        return _ROOMS.of((workload.name, layers, repr(workload.configurations), self.sdk, planned, places))
 
     def _fitting(
         self, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int

@@ -14,7 +14,6 @@ _HOW = (
     "each input is reverted on its own and the newer answer predicted again; interaction: joint effect of inputs, and "
     "inputs that cannot be reverted"
 )
-_PRIORITIES = (0, 1, 2, 3, 0)  # of a long list the middle is left out first
 _NOUNS = {"scale": "Time by machine", "compare": "Time by alternative"}
 DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumptions", "limited_by", "memory_relief")
 
@@ -122,10 +121,14 @@ def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[
 
 
 def _causes(difference: Difference) -> Iterator[Block]:
+    last = len(difference.headline) - 1
     columns = (
         Column("Input", wraps=True),
         Column("Old → new", wraps=True),
-        *(Column(figure.name, number=True, priority=_PRIORITIES[at]) for at, figure in enumerate(difference.headline)),
+        *(
+            Column(figure.name, number=True, priority=at if 0 < at < last else 0)  # the middle is left out first
+            for at, figure in enumerate(difference.headline)
+        ),
         *([Column("", wraps=True)] if any(cause.why for cause in difference.causes) else []),
     )
     rows = [

@@ -247,13 +247,6 @@ def settle(
     return replace(settled, notes=evaluation.notes, worth=evaluation.worth)
 
 
-def _of_all_ipus(prediction: Prediction) -> AnswerNote | None:
-    """What a run on all IPUs would do, where the mapping leaves some idle because a part of them is quicker."""
-    reason = prediction.choice.reason
-    why = dict(reason.values).get("why") if reason.code is NoteCode.SOME_IDLE else None
-    return why if isinstance(why, AnswerNote) else None
-
-
 def _evaluation(
     run: workload_sequence.WorkloadSequence, parts: tuple[TrainingChoice, ...], request: PlanRequest
 ) -> CandidateEvaluation:
@@ -281,7 +274,7 @@ def _evaluation(
         chips=topology.ipus,
         hosts=first.machine.hosts,
         mapping=prediction.mapping,
-        all_ipus=_of_all_ipus(prediction),
+        all_ipus=prediction.choice.all_ipus,
         global_batch=prediction.mapping.global_batch,
         time_to_train_s=time,
         sure_s=intervals.quantile(times, confidence),

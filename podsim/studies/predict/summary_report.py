@@ -112,9 +112,9 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     shards = mapping.configuration.tensor_shards
     stages += f", {shards:,} tensor shards" if shards > 1 else ""
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
-    if p.choice.reason.code is NoteCode.SOME_IDLE:
+    if p.choice.all_ipus is not None:
         idle = dict(p.choice.reason.values)
-        yield Fact("IPUs idle", f"{idle['idle']:,}", f"of {idle['ipus']:,}", str(idle["why"]))
+        yield Fact("IPUs idle", f"{idle['idle']:,}", f"of {idle['ipus']:,}", str(p.choice.all_ipus))
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
     if mapping.samples_per_row != 1:
         factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
