@@ -4,7 +4,7 @@ import gc
 import sys
 from contextlib import suppress
 
-SELDOM = 200_000, 20, 50  # what a command makes it keeps, or drops without a cycle: looked through less often
+SELDOM = 500_000, 20, 50  # what a command makes it keeps, or drops without a cycle: looked through less often
 
 
 def run() -> int:

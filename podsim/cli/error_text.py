@@ -28,6 +28,7 @@ USAGE_CODES = {
 }
 
 SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
+NEGATIVE = re.compile(r"-\d[\d.,_]*[A-Za-z%/]*$")  # a number below zero, which reads as a flag
 UNKNOWN_FLAG = re.compile(r'unknown flag "?(?P<word>--[a-z0-9-]+)')
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 
@@ -89,13 +90,23 @@ def _origin(error: "CycloptsError") -> tuple[str, ...]:
     return tuple(f"set in {token.source}" for token in tokens[:1] if token.source not in {"", "cli"})
 
 
+def _negative_number(name: str, error: "CycloptsError") -> str:
+    """The number below zero that stands behind a flag, which reads as a flag of its own; "" where none does."""
+    words = error.root_input_tokens or []
+    after = words[words.index(name) + 1 :][:1] if name in words else []
+    return after[0] if after and NEGATIVE.match(after[0]) else ""
+
+
 def _usage_message(kind: str, error: "CycloptsError") -> str:
     words = error.unused_tokens or [""]
     name = error.argument.name if error.argument is not None else ""
     if kind == "UnusedCliTokensError":
         return f"not understood: {shlex.join(words)}"
     if kind == "MissingArgumentError" and name:
-        return f"{name} needs a value" if getattr(error, "keyword", None) else f"{name} is required"
+        if not getattr(error, "keyword", None):
+            return f"{name} is required"
+        negative = _negative_number(name, error)
+        return f"{name} must be positive, not {negative}" if negative else f"{name} needs a value"
     if kind == "UnknownCommandError" and words[0].startswith("-"):
         return f"{words[0]} stands where a command should; flags follow the command"
     # The list of commands that cyclopts adds is what the hint leads to.

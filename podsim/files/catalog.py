@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -25,7 +26,7 @@ from podsim.files import (
     topologies,
 )
 from podsim.files.changes import Change, Changes
-from podsim.files.contents import is_folder, is_there
+from podsim.files.contents import is_folder, is_there, make_once
 from podsim.files.family_rule import FamilyFile, member, member_names
 from podsim.files.file_faults import Fault
 from podsim.files.file_rules import points_faults, topology_faults, workload_faults
@@ -79,7 +80,8 @@ def pod(ipus: int, family: str = "gc200", changes: Changes = (), *, chip: str | 
 
     Raises InputError as `topology`, and where the count is not a power of two from 1 to 65,536.
     """
-    return _with(family_rule.pod(ipus, family), what_if.parse(changes), chip)
+    read = make_once(("pod", ipus, family, chip), lambda: _ReadMachine(family_rule.pod(ipus, family), chip))
+    return read.with_changes(what_if.parse(changes))
 
 
 def pod_name(ipus: int, family: str = "gc200") -> str:
@@ -95,26 +97,37 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     `apply_to_parameters`.
     """
     changed = what_if.parse(changes)
-    return _with(_machine(name, changed, chip), changed, chip)
+    return _ReadMachine(_machine(name, changed, chip), chip).with_changes(changed)
 
 
-def _with(parts: topologies.Parts, changed: Sequence[Change], chip: str | None) -> Document[Topology]:
-    """The machine of these tables, with another chip and changed numbers."""
-    if chip:
-        parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
-    finish = topologies.finish(parts)
-    changes = [change for change in changed if not change.path.startswith(ELSEWHERE)]
-    if finish.value.fabric:
-        changes = [change for change in changes if not change.path.startswith(stated_machines.SIZES)]
-    if not changes:
-        return finish
-    known, fitted = what_if.settable(finish.tables, Topology), _fitted_names()
-    unknown = [change for change in changes if change.path not in known and change.path not in fitted]
-    what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
-    mine = [change for change in changes if change.path in known]
-    result = what_if.apply(finish, Topology, mine, topology_faults, leaves=known)
-    stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
-    return replace(result, value=topologies.with_economics(result.value, {*finish.value.economics.by_hand, *stated}))
+class _ReadMachine:
+    """A machine of these tables, with another chip if one is named; InputError as `topologies.finish`."""
+
+    def __init__(self, parts: topologies.Parts, chip: str | None) -> None:
+        if chip:
+            parts = replace(parts, tables={**parts.tables, "chip": chip}, chip_in=None)
+        self.document = topologies.finish(parts)
+
+    @cached_property
+    def leaves(self) -> Mapping[str, Any]:
+        """What changes may name, by path."""
+        return what_if.settable(self.document.tables, Topology)
+
+    def with_changes(self, changed: Sequence[Change]) -> Document[Topology]:
+        """The machine with changed numbers; InputError as `topology`."""
+        read = self.document
+        changes = [change for change in changed if not change.path.startswith(ELSEWHERE)]
+        if read.value.fabric:
+            changes = [change for change in changes if not change.path.startswith(stated_machines.SIZES)]
+        if not changes:
+            return read
+        known, fitted = self.leaves, _fitted_names()
+        unknown = [change for change in changes if change.path not in known and change.path not in fitted]
+        what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
+        mine = [change for change in changes if change.path in known]
+        result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
+        stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
+        return replace(result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *stated}))
 
 
 def _is_fabric(path: Path) -> bool:

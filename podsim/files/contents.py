@@ -2,11 +2,12 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 from podsim.errors import InputError
 from podsim.files.file_faults import printable
@@ -24,18 +25,47 @@ class NotPlainError(OSError):
     """The path names a folder, a pipe, a socket or a device; its text says which, and goes on after the name."""
 
 
-_READ_BEFORE: Final[ContextVar[dict[Path, bytes] | None]] = ContextVar("_READ_BEFORE", default=None)
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class FilesRead:
+    """What was read so far: each file, and what was made of several."""
+
+    contents: dict[Path, bytes] = field(default_factory=dict)
+    made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Forget everything: files may have changed."""
+        self.contents.clear()
+        self.made.clear()
+
+
+_READ_BEFORE: Final[ContextVar[FilesRead | None]] = ContextVar("_READ_BEFORE", default=None)
 
 
 @contextmanager
-def reading_once() -> Iterator[None]:
-    """Within it a file that is asked for again is not opened again: one question sees one state of every file."""
-    known = _READ_BEFORE.get()
-    token = _READ_BEFORE.set({} if known is None else known)
+def reading_once(known: FilesRead | None = None) -> Iterator[None]:
+    """Within it a file that is asked for again is not opened again: one question sees one state of every file.
+
+    Several questions that are to see the same state pass the same `known`.
+    """
+    token = _READ_BEFORE.set(known or _READ_BEFORE.get() or FilesRead())
     try:
         yield
     finally:
         _READ_BEFORE.reset(token)
+
+
+def make_once(key: Hashable, make: Callable[[], Value]) -> Value:
+    """What `make` makes of files, made once for a key within `reading_once` and never changed."""
+    known = _READ_BEFORE.get()
+    if known is None:
+        return make()
+    if key not in known.made:
+        known.made[key] = make()
+    made: Value = known.made[key]
+    return made
 
 
 @contextmanager
@@ -114,12 +144,12 @@ def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
 def _raw(path: Path, most: int) -> bytes:
     """What a file holds, and a byte more than `most` of one that holds more; errors as `opened` has them."""
     known = _READ_BEFORE.get()
-    raw = known.get(path) if known is not None else None
+    raw = known.contents.get(path) if known is not None else None
     if raw is None or most + 1 > len(raw) > MOST_BYTES:
         with open_file(path) as file:
             raw = file.read(max(most, MOST_BYTES) + 1)
         if known is not None:
-            known[path] = raw
+            known.contents[path] = raw
     return raw[: most + 1]
 
 

@@ -1,5 +1,6 @@
 """Changes relative to the value of a file: "2x", "+20%", "-10%"."""
 
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any, Final, cast
 
@@ -9,16 +10,21 @@ from podsim.units import factor, split_unit
 
 DIGITS: Final = 12
 """Significant digits of a product: 1.2 times 1.325 is 1.59."""
+BARE: Final = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
+"""A number and nothing else."""
 
 
 def absolute(text: str, old: object, unit: str = "") -> str:
     """The value that a change means, in the unit of the old one; a text that is no factor as it is.
 
     `old` is a text with its unit as a file has it, or a number in `unit`. Raises ValueError where there is none to
-    multiply, or a factor that leaves nothing.
+    multiply, a factor that leaves nothing, or a number without the unit that the old one has.
     """
     ratio = factor(text)
     if ratio is None:
+        own = _number(old, "")[1] if unit == "s" else ""  # a year and a microsecond are far apart
+        if own and BARE.fullmatch(text.strip()):
+            raise ValueError(f'"{text}" needs a unit; write for example "{text.strip()} {own}"')
         return text
     if ratio <= 0:
         raise ValueError("a relative change has to leave more than nothing: -50% is half")

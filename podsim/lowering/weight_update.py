@@ -218,13 +218,11 @@ def _rests_on(update: Update, reduced: bool) -> object:
 def _own_key(update: Update) -> object:
     """Everything that decides what IPUs do between collectives on one fabric."""
     pipeline, configuration = update.pipeline, update.pipeline.mapping.configuration
-    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
     mapping = pipeline.mapping
-    split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages), update.shards
+    split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages)
     stored = configuration.state, configuration.moment_bytes, configuration.norm_span
-    order = sharding.fitted_forms(pipeline.machine.parameters)
     calls = configuration.returns_to_host, mapping.updates_per_call
-    return planned, split, stored, order, calls, pipeline.replicas, pipeline.folded
+    return _computed_from(update), split, stored, calls, pipeline.replicas, pipeline.folded
 
 
 def _collectives(update: Update, reduced: bool) -> Around:
@@ -310,10 +308,9 @@ def _optimizer(update: Update) -> list[Task]:
     """Every IPU updates its weights (or its shard), with state in streaming memory loaded and stored (Eq. 11, 12)."""
     pipeline, configuration = update.pipeline, update.pipeline.mapping.configuration
     tasks: list[Task] = []
-    for share in update.shares:
+    for share, (own_s, order) in zip(update.shares, _between_collectives(update), strict=True):
         elements = math.ceil(share.parameters / update.shards)
-        cut: TimeByPart = ((Part.WEIGHT_UPDATE, _update_s(update, share)),) if elements else ()
-        order = _order(update, share)
+        cut: TimeByPart = ((Part.WEIGHT_UPDATE, own_s),) if elements else ()
         streams = configuration.state is StatePlace.STREAMING and elements > 0
         for replica in pipeline.replicas:
             where = replica * pipeline.mapping.ipus_per_replica + share.ipu
@@ -353,11 +350,26 @@ def _order(update: Update, share: Share) -> TimeByPart:
 
 def least_s(pipeline: Pipeline, optimizer: str) -> float:
     """What the weight update takes between its collectives on the IPU with most of it, at the usual clock [s]."""
-    update = _update(pipeline, optimizer)
-    return max(
-        _update_s(update, share) + sum_in_order(seconds for _, seconds in _order(update, share))
-        for share in update.shares
+    each = _between_collectives(_update(pipeline, optimizer))
+    return max(own_s + sum_in_order(seconds for _, seconds in order) for own_s, order in each)
+
+
+BetweenCollectives = tuple[tuple[float, TimeByPart], ...]  # of each share: its optimizer [s], and the order of shards
+_BETWEEN: Final = TABLES.add("weight updates between collectives", Table[object, BetweenCollectives](8 * MOST_KNOWN))
+
+
+def _between_collectives(update: Update) -> BetweenCollectives:
+    """What each share takes between the collectives, whatever the links."""
+    key = _computed_from(update), _layout(update.pipeline.mapping.stages)
+    return _BETWEEN.remember(
+        key, lambda: tuple((_update_s(update, share), _order(update, share)) for share in update.shares)
     )
+
+
+def _computed_from(update: Update) -> object:
+    """What decides how long the optimizer and the order of shards take for weights of one layout."""
+    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
+    return planned, update.shards, sharding.fitted_forms(update.pipeline.machine.parameters)
 
 
 def _update_s(update: Update, share: Share) -> float:

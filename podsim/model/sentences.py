@@ -103,14 +103,20 @@ def _shortest_time(
     faster_replicas: int,
     faster_size: int,
     past_global_batch: int | None,
+    micro_batches: tuple[int, ...],
     compares: bool,
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
-    text = f"{least} of the {legal} legal mappings searched" if legal != 1 else "the only legal mapping"
+    of = f" with a micro-batch of a published run ({_either(micro_batches)})" if micro_batches else " searched"
+    text = (
+        f"{least} of the {legal} legal mappings{of}"
+        if legal != 1
+        else f"the only legal mapping{of if micro_batches else ''}"
+    )
     if faster is not None:
         text = (
-            f"{least} among published replica sizes, of {legal} legal mappings searched; {faster_replicas:,} × "
+            f"{least} among published replica sizes, of {legal} legal mappings{of}; {faster_replicas:,} × "
             f"{faster_size} is {100 * faster:.0f} % faster, within model error, but no published run uses this "
             "replica size"
         )
@@ -120,6 +126,12 @@ def _shortest_time(
             "samples to converge rise"
         )
     return f"{text}; podsim workload map compares other micro-batches and storage" if compares else text
+
+
+def _either(numbers: tuple[int, ...]) -> str:
+    """Numbers to choose among: "18, 20 or 22"."""
+    *others, last = (f"{number:,}" for number in numbers)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _near_global_batch(

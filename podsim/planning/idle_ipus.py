@@ -57,9 +57,9 @@ def search(
         if best is not None and _least_s(best, ipus) >= best.time_s:
             break
         try:
-            if best is not None and not _may_train_sooner(Search(question, used_by, constraints, ipus=ipus), best):
+            if best is not None and not _may_train_sooner(_on_part(whole, used_by, ipus), best):
                 continue
-            result = Search(question, used_by, constraints, ipus=ipus).run()
+            result = _on_part(whole, used_by, ipus).run()
         except PodsimError:
             continue
         if best is None or result.time_s < best.time_s:
@@ -79,6 +79,11 @@ def search(
         reason=best.choice.reason,
     )
     return replace(best, choice=replace(best.choice, reason=reason))
+
+
+def _on_part(whole: Search, planner: MappingBuilder, ipus: int) -> Search:
+    """The search on a part of the IPUs; batches need as many samples there."""
+    return Search(whole.question, planner, whole.constraints, ipus=ipus, needs=whole.needs)
 
 
 def _nearest_global_batch(whole: Search) -> Best | None:

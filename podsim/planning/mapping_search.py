@@ -412,9 +412,16 @@ class Search:
             faster_replicas=quickest.mapping.replicas,
             faster_size=quickest.mapping.ipus_per_replica,
             past_global_batch=mapping.global_batch if past else None,
+            micro_batches=self._published_tried([m.micro_batch for _, m, _ in result]),
             compares=not (self.question.workload.points and self.question.workload.presets),
             by_rate=False,
         )
+
+    def _published_tried(self, tried: Sequence[int]) -> tuple[int, ...]:
+        """The micro-batches that were tried, where they are those of published runs alone; none where others were."""
+        published = {preset.micro_batch for preset in self.question.workload.presets}
+        own = self.constraints.micro_batch or self.constraints.global_batch
+        return () if own or not published.issuperset(tried) else tuple(sorted(set(tried)))
 
     @property
     def too_many_replicas(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import wrap
@@ -17,6 +16,7 @@ from podsim.model.keywords import unknown_keywords, values
 from podsim.scenario import PART_OF, Scenario
 from podsim.studies import arguments
 from podsim.studies.call_record import asking
+from podsim.studies.python_words import errors_in_python, help_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -42,12 +42,6 @@ TYPES: Final = {
     ArgumentKind.WARNING: "callable",
 }
 """Kinds of arguments as types of Python; a result of podsim is named as such."""
-FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
-"""A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
-
-POWERS: Final = {"k": 3, "M": 6, "B": 9, "T": 12}
-COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
-"""A count as flags take it, and the power of ten of its letter."""
 
 
 class ScenarioVerb(Protocol[R_co]):
@@ -69,9 +63,10 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        table = _check_values(name, _by_name(name, positional, args, keywords) if args else keywords)
-        with asking(name, table) as record:
-            answer = verb(**table)  # type: ignore[call-arg]
+        with errors_in_python(name):
+            table = _check_values(name, _by_name(name, positional, args, keywords) if args else keywords)
+            with asking(name, table) as record:
+                answer = verb(**table)  # type: ignore[call-arg]
         before = ledger(table.get("answer"))
         keep(answer, before.followed_by(record) if before and record else before or record)
         return answer
@@ -95,17 +90,18 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
 
     @wraps(verb)
     def call(*args: object, **keywords: object) -> R:
-        given = _by_name(name, positional, args, keywords) if args else keywords
-        scenario = given.get("workload")
-        if isinstance(scenario, Scenario):
-            _refuse_idle(name, scenario, kept)
-            table = _check_values(name, {**given, "workload": scenario.workload})
-        else:
-            table = _check_values(name, given)
-            scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
-        mine = {key: value for key, value in table.items() if key in kept}
-        with asking(name, {**scenario.flags(), **mine}) as record, reading_once():
-            answer = verb(scenario, **mine)  # type: ignore[call-arg]
+        with errors_in_python(name):
+            given = _by_name(name, positional, args, keywords) if args else keywords
+            scenario = given.get("workload")
+            if isinstance(scenario, Scenario):
+                _refuse_idle(name, scenario, kept)
+                table = _check_values(name, {**given, "workload": scenario.workload})
+            else:
+                table = _check_values(name, given)
+                scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
+            mine = {key: value for key, value in table.items() if key in kept}
+            with asking(name, {**scenario.flags(), **mine}) as record, reading_once():
+                answer = verb(scenario, **mine)  # type: ignore[call-arg]
         keep(answer, record)
         return answer
 
@@ -119,10 +115,10 @@ def _with_parameters(text: str, declared: Collection[Argument]) -> str:
     lines = [cleandoc(text), ""]
     if declared:
         lines += ["Parameters", "----------"]
-    names = {argument.name for argument in declared}
+    names = frozenset(argument.name for argument in declared)
     for argument in declared:
         lines.append(f"{argument.name} : {argument.description(_type_text(argument))}")
-        lines += [f"    {line}" for line in wrap(_python_text(argument, names), 100)]
+        lines += [f"    {line}" for line in wrap(help_text(argument, names), 100)]
     errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
     lines += ["", "Raises", "------", "InputError", f"    {errors}"]
     if "Infeasible" in text:
@@ -141,30 +137,6 @@ def _type_text(argument: Argument) -> str:
     if argument.kind is ArgumentKind.QUANTITY:
         return f"{f'float [{argument.unit}] or ' if argument.plain else ''}str such as {argument.example}"
     return TYPES.get(argument.kind, argument.noun)
-
-
-def _python_text(argument: Argument, names: Collection[str]) -> str:
-    """The help of an argument in Python: `--steps` is `steps`, `--chips 256` `chips=256`, 3M 3e6; commands stay."""
-
-    def keyword(match: re.Match[str]) -> str:
-        name = match["flag"].replace("-", "_")
-        if name not in names:
-            return match[0]
-        if match["value"] is None:
-            return f"`{name}`"
-        value = match["value"] if match["value"].isdigit() else repr(match["value"])
-        return (
-            f"`{name}=[{value}]`"
-            if name == argument.name and argument.kind is ArgumentKind.TEXTS
-            else f"`{name}={value}`"
-        )
-
-    if "podsim " in argument.help:
-        return argument.help
-    text = FLAG.sub(keyword, argument.help).replace("repeatable", "one or more")
-    if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
-        text = COUNT.sub(lambda match: f"{match[1]}e{POWERS[match[2]]}", text)
-    return text
 
 
 def _check_values(name: str, given: Mapping[str, object]) -> dict[str, Any]:

@@ -199,4 +199,4 @@ def test_bert_large_on_one_ipu_does_not_fit():
     with pytest.raises(Infeasible) as caught:
         podsim.predict("bert", pod=1, replicas=1, ipus_per_replica=1, micro_batch=1, accumulation=1)
     assert caught.value.code == "does-not-fit"
-    assert "--pod 4" in caught.value.hint
+    assert "pod=4" in caught.value.hint

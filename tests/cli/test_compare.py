@@ -41,7 +41,7 @@ def test_json_is_what_the_function_returns(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("--pod", "64"), "conflicting-flags"),
+        (("--pod", "64"), "missing-argument"),
         (("pod16", "--pod", "64"), "conflicting-flags"),
         (("pod16", "pod64", "--chips", "16"), "conflicting-flags"),
         (("--topology", "dgx-a100", "--to", "pod16", "--set", "chip.clock=2 GHz"), "conflicting-flags"),

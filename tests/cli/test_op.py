@@ -1,6 +1,7 @@
 """`podsim op`: one operator on the tiles of a chip."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -236,8 +237,7 @@ def test_sizes_of_a_hint_fit_beside_operands_and_code(size: int) -> None:
     """A split that fits its share of SRAM is no use where the operands leave less."""
     with pytest.raises(Infeasible) as no:
         podsim.op("matmul", m=size, k=size, n=size)
-    words = no.value.hint.removesuffix(" fits").split()
-    sizes = {flag.removeprefix("--"): int(value) for flag, value in zip(words[::2], words[1::2], strict=True)}
+    sizes = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", no.value.hint)}
     assert not podsim.op("matmul", **sizes).overflows
 
 

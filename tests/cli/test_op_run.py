@@ -58,7 +58,7 @@ def test_a_newer_library_counts_copies_unless_told_not_to(capsys: pytest.Capture
 
 
 def test_counting_copies_is_refused_where_it_would_do_nothing() -> None:
-    with pytest.raises(InputError, match="--count-copies is for conv"):
+    with pytest.raises(InputError, match="count_copies is for conv"):
         podsim.op("softmax", rows=8, columns=8, count_copies=True)
 
 
@@ -116,7 +116,7 @@ def test_a_run_of_too_many_spans_is_refused_with_what_would_do(capsys: pytest.Ca
 def test_sizes_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         podsim.op("norm", rows=8, columns=8, groups=4, images=2)
-    assert [line.split()[0] for line in caught.value.context] == ["--groups", "--images"]
+    assert [line.split()[0] for line in caught.value.context] == ["groups=4", "images=2"]
     podsim.op("norm", rows=8, columns=8, groups=1)
 
 

@@ -22,7 +22,7 @@ from podsim.files import (
     settings,
 )
 from podsim.files.blocks import read as blocks
-from podsim.files.contents import text_of
+from podsim.files.contents import FilesRead, make_once, reading_once, text_of
 
 READERS = {
     "described": (catalog.describe, "my.toml"),
@@ -166,3 +166,25 @@ def test_a_shipped_file_that_cannot_be_looked_at_lets_no_other_answer(code, monk
     monkeypatch.setattr(Path, "stat", refused)
     with pytest.raises(InputError, match=r"m2000\.toml cannot be looked at"):
         podsim.predict("resnet50", pod=4, samples=1e6, engine="analytic")
+
+
+def test_questions_that_share_what_was_read_see_one_state_of_a_file(tmp_path):
+    path, known = tmp_path / "my.toml", FilesRead()
+    seen = []
+    for text in ("before", "after"):
+        path.write_text(text)
+        with reading_once(known):
+            seen += [text_of(path, "bad-file"), make_once("upper", lambda: text_of(path, "bad-file").upper())]
+    assert seen == ["before", "BEFORE"] * 2
+    known.clear()
+    with reading_once(known):
+        assert make_once("upper", lambda: text_of(path, "bad-file").upper()) == "AFTER"
+
+
+def test_what_is_made_of_files_is_made_each_time_outside_of_a_question(tmp_path):
+    path = tmp_path / "my.toml"
+    seen = []
+    for text in ("before", "after"):
+        path.write_text(text)
+        seen.append(make_once("own", lambda: text_of(path, "bad-file")))
+    assert seen == ["before", "after"]

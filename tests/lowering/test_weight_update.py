@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from engines.worlds import CONFIGURATION, model, parameters, pod, published, unit, world
 
+from podsim.caches.tables import TABLES
 from podsim.engines import analytic
 from podsim.files import catalog
 from podsim.lowering import sharding, weight_update
@@ -234,6 +235,7 @@ def test_every_weight_is_updated_once_whatever_the_split(monkeypatch):
         return updated(planner, optimizer, elements)
 
     monkeypatch.setattr(Planner, "update_cost", recorded)
+    TABLES.clear()
     setup = published("bert", "pod64")
     tasks = [task for task in setup.block("weight update").blocks[0].tasks if task.kind is TaskKind.COMPUTE]
     assert [task.where for task in tasks] == list(range(8))

@@ -17,6 +17,7 @@ SHORTEST = {
     "faster_replicas": 1,
     "faster_size": 1,
     "past_global_batch": None,
+    "micro_batches": (),
     "compares": False,
     "by_rate": False,
 }
@@ -87,6 +88,19 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             "optimizer state streaming memory, no moments, 32-bit checkpoints",
         ),
         (NoteCode.SHORTEST_TIME, SHORTEST, "the only legal mapping"),
+        (
+            NoteCode.SHORTEST_TIME,
+            {**SHORTEST, "micro_batches": (22,)},
+            "the only legal mapping with a micro-batch of a published run (22)",
+        ),
+        (
+            NoteCode.SHORTEST_TIME,
+            {**SHORTEST, "legal": 90, "micro_batches": (18, 20, 22)},
+            (
+                "shortest expected time to train of the 90 legal mappings with a micro-batch of a published run "
+                "(18, 20 or 22)"
+            ),
+        ),
         (
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 12, "by_rate": True, "compares": True},

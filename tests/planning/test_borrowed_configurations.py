@@ -218,8 +218,8 @@ def test_a_mapping_that_no_machine_can_have_is_told_so_first(tmp_path: Path) -> 
 def test_a_pipeline_whose_micro_batches_do_not_fit_is_told_that_one_at_a_time_does(tmp_path: Path) -> None:
     path = written(tmp_path, WHISPER)
     hint = refusal(path, pod=64).hint
-    assert hint.startswith("--schedule sequential --ipus-per-replica 32 --micro-batch 1 fits")
-    assert refusal(path, pod=16).hint.startswith("--pod 32 --schedule sequential --ipus-per-replica 32")
+    assert hint.startswith('schedule="sequential", ipus_per_replica=32, micro_batch=1 fits')
+    assert refusal(path, pod=16).hint.startswith('pod=32, schedule="sequential", ipus_per_replica=32')
     prediction = podsim.predict(
         path, pod=64, engine="analytic", schedule="sequential", ipus_per_replica=32, micro_batch=1
     )

@@ -1,5 +1,6 @@
 """From flags to a mapping: what is refused and why, what is used as given, what is said about it."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -33,9 +34,9 @@ def machine(name):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"replicas": 3}, "--replicas must be a power of two such as 2 or 4, not 3"),
-        ({"ipus_per_replica": 12}, "--ipus-per-replica must be a power of two such as 8 or 16, not 12"),
-        ({"ipus_per_replica": 128}, "--ipus-per-replica must be at most 64, an IPU-Link domain, not 128"),
+        ({"replicas": 3}, "replicas must be a power of two such as 2 or 4, not 3"),
+        ({"ipus_per_replica": 12}, "ipus_per_replica must be a power of two such as 8 or 16, not 12"),
+        ({"ipus_per_replica": 128}, "ipus_per_replica must be at most 64, an IPU-Link domain, not 128"),
     ],
 )
 def test_a_mapping_no_machine_can_have_is_refused(flags, said):
@@ -44,13 +45,13 @@ def test_a_mapping_no_machine_can_have_is_refused(flags, said):
     assert len(error.context) == 1
     assert error.context[0].startswith(said)
     (name,) = flags
-    assert error.hint == f"leave out --{name.replace('_', '-')}: the fastest mapping is then searched for"
+    assert error.hint == f"leave out {name}: the fastest mapping is then searched for"
 
 
 def test_two_flags_for_the_micro_batches_of_a_step_conflict():
     error = refused(pod=64, accumulation=4, global_batch=64)
     assert (error.code, error.hint) == ("conflicting-flags", "leave out one of them")
-    assert error.message == "--accumulation and --global-batch are mutually exclusive"
+    assert error.message == "accumulation and global_batch are mutually exclusive"
 
 
 def test_a_mapping_larger_than_the_machine_is_refused_with_both_counts():
@@ -85,14 +86,14 @@ def test_a_preset_of_another_machine_names_its_own():
     error = refused(pod=512, preset="mlperf-v1.1-open")
     assert error.code == "unknown-preset"
     assert "was published for pod16, pod64, pod128, not for pod512" in error.message
-    assert error.hint == "--topology pod128"
+    assert error.hint == 'topology="pod128"'
 
 
 @pytest.mark.parametrize("flag", ["replicas", "ipus_per_replica", "micro_batch"])
 def test_a_preset_and_a_part_of_a_mapping_cannot_both_hold(flag):
     error = refused(pod=16, preset="mlperf-v1.1-closed", **{flag: 2})
     assert error.code == "conflicting-flags"
-    assert f"--{flag.replace('_', '-')}" in error.message
+    assert flag in error.message
 
 
 @pytest.mark.parametrize("workload", [BERT, RESNET], ids=lambda workload: workload.name)
@@ -156,10 +157,10 @@ def test_a_global_batch_stands_for_its_accumulation():
 @pytest.mark.parametrize(
     ("batch", "hint"),
     [
-        (1000, "--global-batch 992 or --global-batch 1024"),
-        (3073, "--global-batch 3072 or --global-batch 3104"),
-        (31, "--global-batch 32"),
-        (1, "--global-batch 32"),
+        (1000, "global_batch=992 or global_batch=1024"),
+        (3073, "global_batch=3072 or global_batch=3104"),
+        (31, "global_batch=32"),
+        (1, "global_batch=32"),
     ],
 )
 def test_a_global_batch_that_does_not_divide_names_the_nearest(batch, hint):
@@ -167,7 +168,7 @@ def test_a_global_batch_that_does_not_divide_names_the_nearest(batch, hint):
     assert (error.code, error.hint) == ("mapping-does-not-divide", hint)
     assert error.context == ("one micro-batch of all replicas is 32 samples",)
     for word in hint.split(" or "):
-        named = int(word.removeprefix("--global-batch "))
+        named = int(word.removeprefix("global_batch="))
         assert podsim.predict("bert", pod=64, **SPLIT, global_batch=named, engine="analytic").mapping
 
 
@@ -175,15 +176,14 @@ def test_a_mapping_that_does_not_fit_says_what_would():
     error = refused(Infeasible, pod=16, replicas=16, ipus_per_replica=1, micro_batch=1, accumulation=1)
     assert error.code == "does-not-fit"
     assert "GB on IPU 0 of a replica" in error.context[0]
-    words = error.hint.split(": fits with ")[0].split()
-    flags = dict(zip((word[2:].replace("-", "_") for word in words[::2]), map(int, words[1::2]), strict=True))
+    flags = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", error.hint)}
     assert podsim.predict("bert", pod=16, **flags, accumulation=1, engine="analytic").memory.fits
 
 
 @pytest.mark.slow
 def test_a_micro_batch_too_large_is_answered_with_a_smaller_one():
     error = refused(Infeasible, pod=64, replicas=8, ipus_per_replica=8, micro_batch=32, accumulation=1)
-    assert "--ipus-per-replica 8 --micro-batch" in error.hint
+    assert "ipus_per_replica=8, micro_batch=" in error.hint
 
 
 def test_idle_ipus_are_said_and_not_counted():
@@ -254,4 +254,4 @@ def test_hosts_that_no_source_states_are_assumed():
 def test_more_hosts_than_the_machine_takes_are_refused():
     error = refused(pod=16, hosts=9)
     assert error.code == "bad-mapping"
-    assert "--hosts" in error.hint
+    assert "hosts=" in error.hint

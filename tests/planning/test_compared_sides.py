@@ -58,6 +58,7 @@ def test_alike_sides_are_counted():
     sides = [Variant(POD), Variant(POD), Variant(POD), Variant(POD, "chip bow"), Variant(POD, "chip bow")]
     titles = ("IPU-POD64", "IPU-POD64", "DGX", "IPU-POD64", "Bow Pod64")
     assert labels(titles, sides) == ("IPU-POD64", "IPU-POD64 (2)", "DGX", "chip bow", "Bow Pod64")
+    assert labels(("A", "A"), [Variant(POD), Variant(POD, "chip bow")]) == ("A", "A with chip bow")
     assert labels(("A", "A", "A"), [Variant(POD)] * 3) == ("A", "A (2)", "A (3)")
 
 

@@ -64,7 +64,7 @@ def test_a_competitor_is_what_predict_and_machines_answer(planned: Plan) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("dgx-a100:0", "--against dgx-a100:8"), ("dgx-h100:7", "--against dgx-h100:8")]
+    ("name", "hint"), [("dgx-a100:0", 'against="dgx-a100:8"'), ("dgx-h100:7", 'against="dgx-h100:8"')]
 )
 def test_a_size_that_no_competitor_has_is_refused_with_one_that_it_has(name: str, hint: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -64,7 +64,7 @@ def test_where_machines_are_published_it_is_neither_offered_nor_taken(pod):
     with pytest.raises(InputError) as caught:
         podsim.predict("bert", pod=pod, preset=NAME, **FLAGS)
     assert caught.value.code == "unknown-preset"
-    assert caught.value.hint == "leave out --preset, or --pod 256"
+    assert caught.value.hint == "leave out preset, or pod=256"
 
 
 def test_bow_merges_already():

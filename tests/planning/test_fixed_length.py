@@ -92,7 +92,7 @@ def test_replicas_too_many_for_the_batch_of_the_recipe_are_refused_with_the_batc
     with pytest.raises(InputError) as no:
         predict(short, pod=8192, replicas=8192)
     assert any("miss the published global batch" in line for line in no.value.context)
-    assert no.value.hint == "--global-batch 8192"
+    assert no.value.hint == "global_batch=8192"
     assert predict(short, pod=8192, replicas=8192, global_batch=8192).mapping.replicas == 8192
 
 

@@ -267,7 +267,7 @@ def test_screen_and_json_of_machines_that_serve_say_what_is_owned(serving):
 
 
 def test_why_not_is_of_machines_that_train():
-    with pytest.raises(InputError, match="--explain is about machines that train") as error:
+    with pytest.raises(InputError, match="explain is about machines that train") as error:
         podsim.plan("resnet50", rate="20k/s", p99="10ms", explain=True)
     assert error.value.code == "conflicting-flags"
 

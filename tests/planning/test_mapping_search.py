@@ -162,20 +162,20 @@ def test_what_is_fixed_stays_and_the_rest_is_searched(flags, holds):
     assert all(holds(c.mapping) for c in prediction.choice.considered)
 
 
-@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or --global-batch 1004"), (2, "16")])
+@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or global_batch=1004"), (2, "16")])
 def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch, hint):
     replicas = {"replicas": 8} if batch == 2 else {}
     with pytest.raises(InputError) as caught:
         podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **replicas)
     assert caught.value.code == "mapping-does-not-divide"
-    assert f"--global-batch {hint}" in caught.value.hint
+    assert f"global_batch={hint}" in caught.value.hint
 
 
 def test_more_ipus_a_replica_than_there_are_blocks_do_not_divide():
     with pytest.raises(InputError) as caught:
         podsim.predict("resnet50", pod=64, ipus_per_replica=64, engine="analytic")
     assert caught.value.code == "mapping-does-not-divide"
-    assert "--ipus-per-replica" in caught.value.hint
+    assert "ipus_per_replica" in caught.value.hint
 
 
 def test_a_model_that_no_split_holds_is_answered_no():

@@ -90,8 +90,8 @@ def test_a_length_gives_times_again() -> None:
 @pytest.mark.parametrize(
     ("workload", "has", "has_not"),
     [
-        ("gpt2-small", ("--samples", "--tokens", "--law", "--target-loss"), ()),
-        ("squad", ("--samples", "--tokens"), ("--law",)),
+        ("gpt2-small", ("samples=", "tokens=", "law=", "target_loss="), ()),
+        ("squad", ("samples=", "tokens="), ("law=",)),
     ],
 )
 def test_the_hint_names_what_applies(workload: str, has: tuple[str, ...], has_not: tuple[str, ...]) -> None:
@@ -111,7 +111,7 @@ def test_the_hint_names_what_applies(workload: str, has: tuple[str, ...], has_no
 def test_what_is_about_time_takes_a_length(ask: Callable[[], object]) -> None:
     with pytest.raises(MissingParameter) as no:
         ask()
-    assert "--target-loss" in no.value.hint
+    assert "target_loss" in no.value.hint
 
 
 def test_scale_and_plan_take_tokens_as_predict_does() -> None:

@@ -24,7 +24,7 @@ def test_the_card_says_that_it_has_none_and_the_pod_that_it_names_answers(worklo
     with pytest.raises(Infeasible) as refused:
         podsim.predict(workload, topology="c600", **length)
     assert "c600 has no streaming memory" in " ".join(refused.value.context)
-    pod = re.fullmatch(r"--pod (\d+), which has streaming memory", refused.value.hint)
+    pod = re.fullmatch(r"pod=(\d+), which has streaming memory", refused.value.hint)
     assert podsim.predict(workload, pod=int(pod[1]), engine="analytic", **length).memory.fits
 
 

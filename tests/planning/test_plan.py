@@ -101,7 +101,9 @@ def test_a_time_that_no_size_meets_names_no_machine_beyond_those_documented() ->
     assert not any(name.endswith(("2048", "4096", "8192", "16384")) for name in plan.named)
     assert plan.closest is not None
     assert plan.closest.topology == "bow-pod1024"
-    assert plan.contradiction.startswith("No candidate meets the time limit; even 16,384 IPUs take 1.6")
+    assert plan.contradiction.startswith(
+        "No candidate meets the time limit; larger pods are no candidates, and even 16,384 IPUs take 1.6"
+    )
     assert plan.contradiction.endswith(" min (P90).")
 
 

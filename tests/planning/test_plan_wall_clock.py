@@ -118,9 +118,9 @@ def test_failures_are_inside_a_deadline_of_the_wall_clock():
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"deadline": "wall-clock"}, "--deadline is that of a time, and none is demanded"),
-        ({"rate": "20k/s", "p99": "10ms", "deadline": "training"}, "--deadline applies to training"),
-        ({"rate": "20k/s", "p99": "10ms", "compile": "cached"}, "--compile applies to training"),
+        ({"deadline": "wall-clock"}, "deadline is that of a time, and none is demanded"),
+        ({"rate": "20k/s", "p99": "10ms", "deadline": "training"}, "deadline applies to training"),
+        ({"rate": "20k/s", "p99": "10ms", "compile": "cached"}, "compile applies to training"),
     ],
 )
 def test_what_contradicts_is_refused(flags, said):

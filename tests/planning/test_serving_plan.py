@@ -218,13 +218,13 @@ def test_a_workload_that_fits_no_machine_is_refused_with_each_reason():
 @pytest.mark.parametrize(
     ("flags", "code", "text"),
     [
-        ({"rate": 1.0}, "missing-argument", "--p99 is missing"),
-        ({"p99": "1s"}, "missing-argument", "--rate is missing"),
-        ({"rate": 1.0, "p99": "1s", "within": "5min"}, "conflicting-flags", "--within applies to training"),
+        ({"rate": 1.0}, "missing-argument", "p99 is missing"),
+        ({"p99": "1s"}, "missing-argument", "rate is missing"),
+        ({"rate": 1.0, "p99": "1s", "within": "5min"}, "conflicting-flags", "within applies to training"),
         ({"rate": 1.0, "p99": "1s", "samples": 1e6, "global_batch": 64}, "conflicting-flags", "apply to training"),
-        ({"rate": 1.0, "p99": "1s", "objective": "time"}, "conflicting-flags", "--objective time"),
-        ({"rate": 1.0, "ttft": "1s"}, "conflicting-flags", "--ttft is about tokens"),
-        ({"rate": 1.0, "p99": "1s", "prompt": 8}, "conflicting-flags", "--prompt is about tokens"),
+        ({"rate": 1.0, "p99": "1s", "objective": "time"}, "conflicting-flags", 'objective="time"'),
+        ({"rate": 1.0, "ttft": "1s"}, "conflicting-flags", "ttft is about tokens"),
+        ({"rate": 1.0, "p99": "1s", "prompt": 8}, "conflicting-flags", "prompt is about tokens"),
         (
             {"rate": 1.0, "p99": "1s", "generate": 8, "tokens_per_s": 5.0},
             "conflicting-flags",

@@ -7,8 +7,8 @@ from podsim.studies.plan.shortlist import shortlist
 MOST = 7
 
 
-def candidate(topology, seconds):
-    return SimpleNamespace(topology=topology, time_to_train_s=SimpleNamespace(value=seconds))
+def candidate(topology, seconds, used=64):
+    return SimpleNamespace(topology=topology, time_to_train_s=SimpleNamespace(value=seconds), ipus_used=used, chips=64)
 
 
 def plan(front, chosen=None, closest=None, near=()):
@@ -19,6 +19,13 @@ def test_one_row_a_machine_the_one_nearest_to_the_recommended():
     fast, slow, other = candidate("pod64", 90.0), candidate("pod64", 400.0), candidate("pod16", 900.0)
     best = candidate("pod128", 100.0)
     assert shortlist(plan([fast, slow, other, best], chosen=best), MOST) == [best, fast, other]
+
+
+def test_the_row_of_a_machine_has_hosts_for_all_its_ipus():
+    best = candidate("pod16", 1000.0)
+    starved, fed = candidate("pod64", 700.0, used=32), candidate("pod64", 400.0)
+    assert shortlist(plan([best, starved, fed], chosen=best), MOST) == [best, fed]
+    assert shortlist(plan([best, starved], chosen=best), MOST) == [best, starved]
 
 
 def test_the_recommended_number_of_hosts_stands_for_its_machine():

@@ -133,10 +133,10 @@ def test_a_mapping_that_needs_what_is_lost_is_refused_with_the_nearest():
     assert error.value.code == "parts-lost"
     assert "IPUs 20 to 23" in error.value.context[0]
     hint = error.value.hint
-    names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
-    flags = {name.replace("-", "_"): int(re.search(rf"--{name} (\d+)", hint)[1]) for name in names}
+    names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
+    flags = {name: int(re.search(rf"{name}=(\d+)", hint)[1]) for name in names}
     assert flags["replicas"] * flags["accumulation"] == 8 * 96  # the global batch stays
-    sdk, minutes = re.search(r"--sdk (\S+)", hint)[1], re.search(r"([\d.]+) min", hint)[1]
+    sdk, minutes = re.search(r'sdk="([^"]+)"', hint)[1], re.search(r"([\d.]+) min", hint)[1]
     there = podsim.predict("bert", pod=64, faults=["machine:5=lost"], sdk=sdk, **flags)
     assert f"{there.time_to_train_s.value / 60:.1f}" == minutes
 
@@ -181,15 +181,15 @@ def test_goodput_and_trace_are_those_of_the_machine_with_faults():
 
 @pytest.mark.parametrize("ask", [podsim.goodput, podsim.trace])
 def test_hints_of_commands_name_their_own_flags(ask):
-    """Neither has --sdk or --division; the mapping is given instead of the preset, and times are of what it gives."""
+    """Neither has `sdk` or `division`; the mapping is given instead of the preset, and times are of what it gives."""
     with pytest.raises(Infeasible) as error:
         ask("bert", pod=64, preset=PRESET, faults=["machine:5=lost"])
     hint = error.value.hint
-    assert hint.startswith("instead of --preset, --replicas 4")
-    assert "--sdk" not in hint
-    assert "--division" not in hint
-    names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
-    flags = {name.replace("-", "_"): int(re.search(rf"--{name} (\d+)", hint)[1]) for name in names}
+    assert hint.startswith("instead of preset, replicas=4, ")
+    assert "sdk" not in hint
+    assert "division" not in hint
+    names = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
+    flags = {name: int(re.search(rf"{name}=(\d+)", hint)[1]) for name in names}
     there = podsim.predict("bert", pod=64, faults=["machine:5=lost"], **flags)
     assert f"{there.time_to_train_s.value / 60:.1f}" == re.search(r"([\d.]+) min", hint)[1]
 

@@ -129,7 +129,11 @@ def test_a_sweep_takes_a_run(tmp_path: Path, whole):
 
 @pytest.mark.parametrize(
     ("flags", "said"),
-    [({"samples": 1e6}, "each has its length"), ({"steps": 10}, "whose steps differ"), ({"tokens": 1e9}, "--tokens")],
+    [
+        ({"samples": 1e6}, "each has its length"),
+        ({"steps": 10}, "whose steps differ"),
+        ({"tokens": 1e9}, "^tokens does not"),
+    ],
 )
 def test_what_one_phase_alone_answers(flags, said):
     with pytest.raises(InputError, match=said):

@@ -136,7 +136,7 @@ def test_machines_have_one_pace():
 def test_those_that_can_serve_are_named():
     with pytest.raises(InputError) as caught:
         ask("all-gather", topology="ring-12", algorithm="halving-doubling")
-    assert caught.value.hint == "--algorithm ring or ring-pair or meet-in-the-middle or direct"
+    assert caught.value.hint == 'algorithm="ring" or ring-pair or meet-in-the-middle or direct'
     assert any(line.startswith("tree: ") for line in caught.value.context)
 
 

@@ -188,7 +188,7 @@ def test_a_served_workload_is_held_to_its_rate_and_its_latency():
 
 @pytest.mark.parametrize("text", ["p99<5ms@0.9", "time_to_train<5min", "p99<5"])
 def test_what_does_not_suit_a_served_workload_is_refused(text):
-    with pytest.raises(podsim.InputError, match="--require cannot be read"):
+    with pytest.raises(podsim.InputError, match="require cannot be read"):
         podsim.infer("resnet50", pod=4, require=[text])
 
 

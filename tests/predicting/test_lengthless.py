@@ -27,6 +27,7 @@ SHORTEST = AnswerNote.of(
     faster_replicas=1,
     faster_size=1,
     past_global_batch=None,
+    micro_batches=(),
     compares=False,
     by_rate=False,
 )

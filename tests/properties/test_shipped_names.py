@@ -40,7 +40,9 @@ IPU_MACHINES = catalog.names("topologies")
 MACHINES = (*IPU_MACHINES, *comparator_machines.machines(), *catalog.names("fabrics"))
 LENGTHS = ({}, {"samples": 1e7}, {"tokens": 2e10})
 NEAR = 1e-9  # relative, of a value and its bounds
-STATED = re.compile(r"--[a-z]|podsim [a-z]+ |\[[a-z]+\]|name a phase|replicas|of calibration|published")
+STATED = re.compile(
+    r"--[a-z]|leave out|[a-z]=|podsim [a-z]+ |\[[a-z]+\]|name a phase|replicas|of calibration|published"
+)
 
 
 def predict(workload, machine, length):

@@ -115,12 +115,12 @@ def test_a_run_of_no_stated_length_has_no_rows_of_a_run():
 def test_a_difference_by_time_throughput_samples_and_money():
     short = facts(view.document(COMPARISON))
     assert short["Time to train"].remark == "+100 % (+90 to +115)"
-    assert short["Performance per dollar"].remark == "–"
+    assert short["Performance per dollar of price"].remark == "–"
     assert "Throughput" not in short
     full = facts(view.document(COMPARISON, verbose=True))
     assert (full["Throughput"].remark, full["Samples"].remark) == ("0.500×", "1.04×")
     priced = facts(view.document(with_change(per_dollar=RATIO, per_watt=PerWatt(value=0.8, basis=PowerBasis.PEAK))))
-    assert priced["Performance per dollar"].remark == "2.00× (1.90 – 2.15)"
+    assert priced["Performance per dollar of price"].remark == "2.00× (1.90 – 2.15)"
     assert priced["Performance per watt"].remark == "0.800× (at peak)"
 
 

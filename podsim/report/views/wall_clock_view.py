@@ -82,7 +82,7 @@ def _row(name: str, estimate: Estimate, basis: str) -> tuple[str, ...]:
         name,
         shown.text,
         shown.interval,
-        grades_view.in_words(estimate.grade, estimate.beyond, "away"),
+        grades_view.short_grade(estimate),
         basis,
     )
 

@@ -66,7 +66,7 @@ def variants(
     if scenario.faults:
         sides.append(Variant(replace(first, faults=scenario.faults), f"with {', '.join(scenario.faults)}"))
     if len(sides) < 2:
-        raise InputError("only one machine is named: nothing to compare it with", code="conflicting-flags", hint=HINT)
+        raise InputError("only one machine is named: nothing to compare it with", code="missing-argument", hint=HINT)
     return tuple(sides)
 
 
@@ -105,7 +105,10 @@ def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
     texts: list[str] = []
     for title, side in zip(titles, sides, strict=True):
         same = title == titles[0] or bool(side.scenario.faults)  # what is left of a machine has another title
-        name = side.remark or _title_with_chips(title, side) if same else _title_with_chips(title, side)
+        name = _title_with_chips(title, side)
+        if same and side.remark:
+            changed = side.scenario.what_if.changes or side.scenario.faults
+            name = side.remark if changed or len(sides) > 2 else f"{title} with {side.remark}"
         again = sum(text == name or text.startswith(f"{name} (") for text in texts)
         texts.append(f"{name} ({again + 1})" if again else name)
     return tuple(texts)

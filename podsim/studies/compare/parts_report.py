@@ -45,8 +45,10 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
         change = _time_change(whole_s, unit, places)
         if timed and apart:
-            change = f"{_time_change(mean_s - means[0], unit, places)}; of an average run {change}"
-        text = f"Total{'' if timed else ' for the same samples'} {change}{', of which ' if apart and timed else ': '}"
+            change = (
+                f"{_time_change(mean_s - means[0], unit, places)}; by part, at the mean number of samples, {change}"
+            )
+        text = f"Total{'' if timed else ' for the same samples'} {change}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))

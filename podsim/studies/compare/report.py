@@ -47,7 +47,7 @@ OF_MONEY = ("Machine price", "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
-LONGEST_TITLE = 20  # a longer label stands below the cases, with its difference
+LONGEST_TITLE = 23  # a longer label stands below the cases, with its difference
 GAP = 2  # cells between two columns
 TABLE_WIDTH = 76  # cells of the narrowest usual screen, in which every case has its column
 
@@ -281,7 +281,7 @@ def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
     titles = (
         "Time to train" if _has_length(comparison) else "Time per sample",
         *(("Throughput", "Samples") if verbose else ()),
-        "Performance per dollar",
+        f"Performance per dollar{' of price' if len(comparison.differences) == 1 else ''}",
         "Performance per watt",
     )
     rows = tuple(

@@ -231,7 +231,12 @@ def _contradiction(
     never = [name for name in demands if not alone[name]]
     if never:
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
-        even = f"even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} ({demand.judged_time})" if faster else ""
+        even = (
+            f"larger pods are no candidates, and even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} "
+            f"({demand.judged_time})"
+            if faster
+            else ""
+        )
         least = [_least(name, candidates, currency) for name in never if name != "time"]
         parts = [f"No candidate meets the {' or the '.join(LIMITS[name] for name in never)}", even, *least]
         return f"{'; '.join(filter(None, parts))}."

@@ -162,7 +162,7 @@ def _length(p: Prediction) -> Fact:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
     elif p.global_batch_tokens is not None:
-        interval += f"; {_tokens(p)} tokens"
+        interval += f"; {_tokens(p)} tokens on average"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 

@@ -15,6 +15,7 @@ from podsim.caches.packing import content_key
 from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks_file
+from podsim.files.contents import FilesRead, reading_once
 from podsim.files.results import code_digest
 from podsim.files.sweeps import FLAGS, TRUTHS
 from podsim.model.argument import Argument, ArgumentKind
@@ -32,6 +33,7 @@ FILES = ("topology", "chip")  # flags that may name a file
 MOST_TRIED = 200  # points; a sweep that can be asked at fewer than one in that many is a slip
 BUGS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 _turn: list[str] = []  # the sweep for which files were read last
+_files = FilesRead()  # what that sweep has read: all its points see the same state of every file
 
 
 def key(question: SweepQuestion, folder: str) -> str:
@@ -80,6 +82,7 @@ def begin(turn: str) -> None:
     if _turn != [turn]:
         for read in (_run, _machine, _workload, _parameters, _target):
             read.cache_clear()
+        _files.clear()
         _turn[:] = [turn]
 
 
@@ -107,6 +110,11 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
 def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
     """The key of a point and its prediction, or why there is none; InputError as `key` has it."""
     begin(turn)
+    with reading_once(_files):
+        return _outcome(question, folder)
+
+
+def _outcome(question: SweepQuestion, folder: str) -> SweepOutcome:
     own = key(question, folder)
     try:
         return SweepOutcome(key=own, answer=_answer(_predict(question, folder)))

@@ -1,0 +1,51 @@
+"""Errors name flags to the command line, and keywords to Python: what they advise can be typed in both."""
+
+import pytest
+
+import podsim
+from podsim.cli.command_line import main
+from podsim.errors import InputError, PodsimError
+from podsim.studies import arguments
+from podsim.studies.python_words import advice
+
+ADVICE = [
+    ("for example --pod 64", "for example pod=64"),
+    ("--pod 512, or podsim topology list", "pod=512, or podsim topology list"),
+    ("leave out --ipus-per-replica and --replicas: both", "leave out ipus_per_replica and replicas: both"),
+    ("--set chip.clock='1.5 GHz'", 'changes={"chip.clock": "1.5 GHz"}'),
+    ("--samples 88k --epochs 3, or leave out --epochs", "samples=88e3, epochs=3, or leave out epochs"),
+    ("leave out --fault and --fidelity", "leave out faults and fidelity"),
+    ("--fidelity folded runs one of equal replicas", 'fidelity="folded" runs one of equal replicas'),
+    ("podsim predict bert --pod 64; --pod 16", "podsim predict bert --pod 64; pod=16"),
+    ("--unheard 3", "--unheard 3"),
+    ("--schedule sequential --micro-batch 1 fits", 'schedule="sequential", micro_batch=1 fits'),
+    ('--set chip.clock="1.5 GHz" fits', 'changes={"chip.clock": "1.5 GHz"} fits'),
+    ("--global-batch 8,192 takes longer", "global_batch=8192 takes longer"),
+]
+
+
+@pytest.mark.parametrize(("text", "in_python"), ADVICE)
+def test_flags_of_advice_become_keywords_and_commands_stay(text, in_python):
+    assert advice(text, arguments("predict")) == in_python
+
+
+def test_one_error_names_keywords_to_python_and_flags_to_the_command_line(capsys):
+    with pytest.raises(InputError) as raised:
+        podsim.predict("bert", pod=64, topology="pod64")
+    assert raised.value.message == "pod and topology are mutually exclusive"
+    assert main(["predict", "bert", "--pod", "64", "--topology", "pod64"]) == 2
+    assert "--pod and --topology are mutually exclusive" in capsys.readouterr().err
+
+
+def test_the_advice_of_a_batch_that_no_mapping_gives_can_be_called():
+    with pytest.raises(PodsimError) as raised:
+        podsim.predict("bert", pod=64, global_batch=5001, steps=100)
+    assert raised.value.hint == "global_batch=5000 or global_batch=5004"
+    assert podsim.predict("bert", pod=64, global_batch=5000, steps=100).mapping.global_batch == 5000
+
+
+def test_a_verb_that_another_calls_leaves_its_flags_to_it():
+    """A sweep keeps why a point has no answer as the command line says it, whoever calls."""
+    with pytest.raises(InputError) as raised:
+        podsim.compare(["pod64:3"], workload="bert")
+    assert "--" not in str(raised.value)
