@@ -111,11 +111,12 @@ def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     known = list(known)
     if strangers:
         rows = [(change.path, "unknown path" + did_you_mean(_now(change.path), known)) for change in strangers]
-        raise _error(rows, more=["what can be set:", *_columns(_around(strangers[0].path, known))])
+        near, parent = _around(strangers[0].path, known)
+        raise _error(rows, more=[f"what can be set{parent and f' of {parent}'}:", *_columns(near)])
 
 
-def _around(path: str, known: Sequence[str]) -> list[str]:
-    """The known paths nearest to an unknown one; only their beginnings where there are too many."""
+def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:
+    """The known paths nearest to an unknown one, only beginnings of many, and what they all begin with, if anything."""
     parent = path
     while parent:
         parent = parent.rpartition(".")[0]
@@ -123,10 +124,10 @@ def _around(path: str, known: Sequence[str]) -> list[str]:
         if near:
             break
     if len(near) <= MOST_LISTED:
-        return near
+        return near, parent
     depth = parent.count(".") + 2 if parent else 1
     parts = [name.split(".") for name in near]
-    return list(dict.fromkeys(".".join(part[:depth]) + (".…" if len(part) > depth else "") for part in parts))
+    return list(dict.fromkeys(".".join(part[:depth]) + (".…" if len(part) > depth else "") for part in parts)), parent
 
 
 def _columns(words: Sequence[str], width: int = 96) -> list[str]:

@@ -113,7 +113,7 @@ class FreeParameters:
 
 STRETCH: Final = Parameter(
     name="program.stretch",
-    words="tile program time",
+    words="time of compiled programs",
     meaning="time of a whole program over its operators' plans; prior: GEMM phases measure 1.02 of their schedule",
     prior=1.05,
     prior_error=0.1,

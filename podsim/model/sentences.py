@@ -108,15 +108,11 @@ def _shortest_time(
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
-    of = f" with a micro-batch of a published run ({_either(micro_batches)})" if micro_batches else " searched"
-    text = (
-        f"{least} of the {legal} legal mappings{of}"
-        if legal != 1
-        else f"the only legal mapping{of if micro_batches else ''}"
-    )
+    of = f" with a micro-batch of a published run ({_either(micro_batches)})" if micro_batches else ""
+    text = f"{least} of {legal} legal mappings tried{of}" if legal != 1 else f"the only legal mapping{of}"
     if faster is not None:
         text = (
-            f"{least} among published replica sizes, of {legal} legal mappings{of}; {faster_replicas:,} × "
+            f"{least} among published replica sizes, of {legal} legal mappings tried{of}; {faster_replicas:,} × "
             f"{faster_size} is {100 * faster:.0f} % faster, within model error, but no published run uses this "
             "replica size"
         )

@@ -102,7 +102,10 @@ def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
             return ""
         return f"{live_bytes / 1e9:.2f} GB are live throughout a step: smaller temporary buffers would not help"
     lower = ", ".join(f"{proportion:g}" for proportion in STEPS[1:-1])
-    return f"available-memory proportions {lower} and {STEPS[-1]:g} were tried too: none fits"
+    return (
+        f"with smaller temporary buffers (available-memory proportion {lower} and {STEPS[-1]:g} in place of "
+        f"{STEPS[0]:g}) it does not fit either"
+    )
 
 
 def _may_fit(content: MemoryFit) -> bool:

@@ -37,7 +37,7 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
         return _without_streaming_memory(planner, memory, mapping, context)
     if memory.streaming_bytes_per_ipu <= memory.streaming_capacity_bytes_per_ipu:
         context += [lowered] if lowered else []
-        return Infeasible("the mapping does not fit the memory", context=context, hint=_what_fits(planner, mapping))
+        return Infeasible("the mapping does not fit in memory", context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
         f"streaming memory: {memory.streaming_bytes_per_ipu * each / 1e9:,.0f} GB per IPU-Machine needed, "
@@ -49,7 +49,7 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     times = 2 ** math.ceil(math.log2(memory.streaming_fraction))
     hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
     return Infeasible(
-        "the mapping does not fit the memory",
+        "the mapping does not fit in memory",
         context=context[2:] if memory.fraction <= 1 else context,
         hint=hint or _what_fits(planner, mapping),
     )
@@ -75,7 +75,7 @@ def _without_streaming_memory(
     if needed:
         none += f"; configuration {configuration.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
     return Infeasible(
-        "the mapping does not fit the memory",
+        "the mapping does not fit in memory",
         context=[*(in_sram if memory.fraction > 1 else ()), none],
         hint=_pod_that_fits(planner, mapping),
     )

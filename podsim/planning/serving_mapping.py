@@ -378,7 +378,7 @@ def _does_not_fit(
             else f"{needed:.1f} GB per IPU would be in streaming memory; {case.machine.topology.name} has none"
         )
     hint = _remedy(case, constraints, mapping, batch) if advise else ""
-    return Infeasible(f"a batch of {batch:,} does not fit the memory", context=context, hint=hint)
+    return Infeasible(f"a batch of {batch:,} does not fit in memory", context=context, hint=hint)
 
 
 def _remedy(case: ServingCase, constraints: ServingConstraints, mapping: Mapping, batch: int) -> str:

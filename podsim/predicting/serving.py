@@ -139,10 +139,12 @@ def slower(capacity: Estimate, confidence: float, level: float) -> float:
 
 def limited_by(service: Service) -> str:
     """The three longest parts of unloaded latency with their shares."""
-    shares = sorted(((seconds / service.latency_s, part) for part, seconds in service.parts_s.items()), reverse=True)
+    parts_s = {NAMES[part]: seconds for part, seconds in service.parts_s.items()}
+    parts_s["results to the host"] = service.host_out_s
+    shares = sorted(((seconds / service.latency_s, name) for name, seconds in parts_s.items()), reverse=True)
     (most, first), *others = shares
-    notes = [f"{NAMES[part]} {100 * share:.0f} %" for share, part in others[:2] if share >= 0.005]
-    text = f"{NAMES[first]}, {100 * most:.0f} % of unloaded latency"
+    notes = [f"{name} {100 * share:.0f} %" for share, name in others[:2] if share >= 0.005]
+    text = f"{first}, {100 * most:.0f} % of unloaded latency"
     if notes:
         text += f"; then {', '.join(notes)}"
     if service.host_in_s > service.period_s * 0.99 and service.parts_s.get(Part.HOST):

@@ -97,7 +97,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 90, "micro_batches": (18, 20, 22)},
             (
-                "shortest expected time to train of the 90 legal mappings with a micro-batch of a published run "
+                "shortest expected time to train of 90 legal mappings tried with a micro-batch of a published run "
                 "(18, 20 or 22)"
             ),
         ),
@@ -105,7 +105,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 12, "by_rate": True, "compares": True},
             (
-                "highest throughput of the 12 legal mappings searched; "
+                "highest throughput of 12 legal mappings tried; "
                 "podsim workload map compares other micro-batches and storage"
             ),
         ),

@@ -102,7 +102,7 @@ def test_a_time_that_no_size_meets_names_no_machine_beyond_those_documented() ->
     assert plan.closest is not None
     assert plan.closest.topology == "bow-pod1024"
     assert plan.contradiction.startswith(
-        "No candidate meets the time limit; larger pods are no candidates, and even 16,384 IPUs take 1.6"
+        "No candidate meets the time limit; the fastest larger pod, Bow Pod16384, takes 1.6"
     )
     assert plan.contradiction.endswith(" min (P90).")
 

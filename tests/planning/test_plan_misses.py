@@ -30,22 +30,23 @@ def screen(plan: Plan, width: int = 100, *, verbose: bool = False) -> str:
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0.03, "3 % over the limit"),
-        (0.094, "9 % over the limit"),
+        (0.001, "less than 0.5 % over the limit"),
+        (0.03, "1.03× the limit"),
+        (0.094, "1.09× the limit"),
         (0.096, "1.1× the limit"),
         (0.77, "1.77× the limit"),
         (1.5, "2.5× the limit"),
         (16.2, "17× the limit"),
     ],
 )
-def test_a_multiple_is_that_of_the_limit_and_a_percentage_is_what_is_above_it(share: float, text: str) -> None:
+def test_what_exceeds_a_limit_is_a_multiple_of_it(share: float, text: str) -> None:
     assert exceeding(share, "limit") == text
 
 
 def test_the_time_that_is_compared_is_named() -> None:
     misses = (Miss(demand="time", limit=300.0, found=309.0), Miss(demand="budget", limit=1e6, found=1.12e6))
-    assert misses_text(misses, Demand(confidence=0.9)) == "P90 3 % over the time limit, 1.12× the budget"
-    assert misses_text(misses[:1], Demand(confidence=0.95)) == "P95 3 % over the time limit"
+    assert misses_text(misses, Demand(confidence=0.9)) == "P90 1.03× the time limit, 1.12× the budget"
+    assert misses_text(misses[:1], Demand(confidence=0.95)) == "P95 1.03× the time limit"
     assert misses_text((Miss(demand="power", limit=1.0, found=None),), Demand()) == "power not published"
 
 

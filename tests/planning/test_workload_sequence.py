@@ -109,7 +109,7 @@ def test_what_an_explanation_adds_up_to(whole):
     explanation = podsim.explain(RUN, pod=64, **SPLIT)
     assert explanation.waterfall[-1].until_s == pytest.approx(whole.time_to_train_s.value)
     assert sum(rise.added_s for rise in explanation.waterfall) == pytest.approx(whole.time_to_train_s.value)
-    samples = next(item for item in explanation.influences if item.name == "samples to converge")
+    samples = next(item for item in explanation.influences if item.name == "run length")
     assert samples.change == pytest.approx(0.01, rel=0.05)
     no_exchange = next(item for item in explanation.without if item.name == "free on-chip exchange")
     assert no_exchange.time_to_train_s < whole.time_to_train_s.value

@@ -48,6 +48,14 @@ def test_strangers_share_nothing() -> None:
     assert half_width(apart) == pytest.approx(1.645 * math.hypot(0.1, 0.1), rel=0.06)
 
 
+@pytest.mark.parametrize(("flags", "apart"), [({"to_chip": "bow"}, True), ({"changes": {"chip.clock": "2x"}}, False)])
+def test_what_no_parameter_explains_is_another_on_another_chip(flags: dict[str, object], apart: bool) -> None:
+    """Residuals of GC200 and Bow differ as those of any two points; a changed clock keeps the program and its error."""
+    (difference,) = podsim.compare("bert", pod=64, engine="analytic", **flags).differences
+    assert (difference.causes.get(Cause.MODEL, 0.0) > 0.5) == apart
+    assert (half_width(difference.time) > 0.04) == apart
+
+
 def test_a_machine_differs_from_itself_by_nothing() -> None:
     difference = compared(to=["pod64"]).differences[0]
     assert (difference.time.value, difference.time.low, difference.time.high) == (1.0, 1.0, 1.0)
@@ -62,7 +70,7 @@ def test_the_interval_of_a_difference_is_narrower_than_the_difference_of_interva
     for at, difference in enumerate(links.differences, 1):
         after = links.sides[at].answer.time_to_train_s
         apart = math.hypot(half_width(before), half_width(after))
-        assert half_width(difference.time) < 0.45 * apart
+        assert half_width(difference.time) < (0.65 if difference.label.startswith("SDK") else 0.45) * apart
         assert half_width(difference.unshared) == pytest.approx(apart, rel=0.15)
         assert difference.time.low <= difference.time.value <= difference.time.high
 

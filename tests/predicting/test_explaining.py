@@ -63,9 +63,9 @@ def test_an_elasticity_is_what_predict_with_set_says(found, path, more):
 
 def test_one_per_cent_more_samples_are_one_per_cent_more_of_steps(found):
     run = found.prediction.run
-    change = named(found.influences, "samples to converge").change
-    at_pace = run.training_s / run.total_s
-    assert 0.01 * at_pace <= change + 1e-9 <= 0.01 * (at_pace + run.evaluation_s / run.total_s) + 1e-2 / 12
+    change = named(found.influences, "run length").change
+    at_pace = (run.training_s + run.evaluation_s) / run.total_s
+    assert change == pytest.approx(0.01 * at_pace, rel=1e-9)
 
 
 def test_every_path_printed_is_one_that_set_takes(found):
@@ -80,7 +80,7 @@ def test_what_is_assumed_or_given_is_graded_so(found):
     assert named(found.influences, "gw-link.latency").grade is Grade.ASSUMED
     assert named(found.influences, "chip.clock").grade is Grade.INTERPOLATED
     given = named(found.influences, "ipu-link.hop")
-    samples = named(found.influences, "samples to converge")
+    samples = named(found.influences, "run length")
     assert (samples.kind, samples.grade) == (SourceKind.GIVEN, Grade.GIVEN)
     assert found.prediction.samples_to_converge.grade is Grade.GIVEN
     assert (given.kind, given.grade, given.value) == (SourceKind.GIVEN, Grade.GIVEN, "0.2 us")

@@ -75,7 +75,7 @@ def test_what_needs_a_length_is_no_number_and_the_rest_stays(prediction):
 
 def test_words_and_grades_of_times_go_as_well(prediction):
     without = without_length(prediction, ("--samples",))
-    assert str(without.choice.reason) == "highest throughput of the 2 legal mappings searched"
+    assert str(without.choice.reason) == "highest throughput of 2 legal mappings tried"
     assert KEPT in without.assumptions
     assert not any(note.code is NoteCode.SAMPLES for note in without.assumptions)
     assert set(prediction.grades.figures) - set(without.grades.figures) == {

@@ -111,8 +111,9 @@ def _of_step(
 ) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
     below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
+    program = f"{answer.mapping.configuration.name} {answer.sdk} {answer.chip}"
     shared = {
-        Cause.MODEL: f"{called} on {answer.mapping.ipus}",  # it is an error by machine size (Eq. 31)
+        Cause.MODEL: f"{called} on {answer.mapping.ipus} as {program}",  # others leave other residuals (Eq. 63)
         Cause.NOISE: "",
         Cause.DISTANCE: f"{called} {'below' if below else 'above'}",
         Cause.CHIP: answer.chip,

@@ -42,12 +42,9 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
-        apart = abs(mean_s - means[0] - whole_s) / unit.factor > 10**-places
-        change = _time_change(whole_s, unit, places)
-        if timed and apart:
-            change = (
-                f"{_time_change(mean_s - means[0], unit, places)}; by part, at the mean number of samples, {change}"
-            )
+        change, scored = _time_change(whole_s, unit, places), _time_change(mean_s - means[0], unit, places)
+        if timed and scored != change:
+            change = f"{scored}; of a run with the mean number of samples {change}"
         text = f"Total{'' if timed else ' for the same samples'} {change}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))

@@ -181,6 +181,7 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         ("Samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
         ("Global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
         ("Step time", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
+        ("Hosts", lambda p: f"{p.hosts:,}" if isinstance(p, Prediction) else "–"),
         ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
         ("Machine price", lambda p: _amount(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
@@ -196,6 +197,7 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         *(() if timed else OF_A_RUN),
         *(() if verbose or not timed else IN_FULL),
         *(() if rented else OF_RENT),
+        *(() if _differ_in_hosts(cases) else ("Hosts",)),
     )
     kept = [(title, cell) for title, cell in rows if title not in left_out]
     if len(cases) >= MANY or sum(len(case.label) > LONGEST_TITLE for case in cases) > 1:
@@ -274,6 +276,11 @@ def _places(time: Ratio) -> int:
     """Decimals of a percentage that its interval is worth."""
     width = 100 * (time.high - time.low)
     return 0 if width >= 10 else 1 if width >= 1 else 2
+
+
+def _differ_in_hosts(cases: Sequence[ComparisonCase]) -> bool:
+    """Whether prices and feeds of the cases are with other numbers of hosts."""
+    return len({case.answer.hosts for case in cases if isinstance(case.answer, Prediction)}) > 1
 
 
 def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
@@ -373,7 +380,7 @@ def _configurations(comparison: Comparison) -> Iterator[Fact]:
         if isinstance(case.answer, Prediction)
     }
     if len(comparison.sides) == 2 and len(set(names.values())) > 1:  # of more the screen has no room
-        yield Fact("Software", "", remark="; ".join(f"{label}: {name}" for label, name in names.items()))
+        yield Fact("Configuration", "", remark="; ".join(f"{label}: {name}" for label, name in names.items()))
 
 
 def _of_law(estimate: Estimate) -> str:

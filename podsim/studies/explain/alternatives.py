@@ -194,7 +194,7 @@ def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
     recipe = question.workload.benchmark.global_batch
     if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDING_DOUBT:
         return ""
-    return f"published batch {recipe:,}: another may need more samples"
+    return f"for the same samples: a batch other than the published {recipe:,} may need more"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:

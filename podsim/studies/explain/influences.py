@@ -12,7 +12,8 @@ from podsim.files.file_rules import topology_faults
 from podsim.files.keys import bare, unit_of
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Grade, SourceKind
-from podsim.predicting import assemble
+from podsim.predicting import assemble, intervals
+from podsim.predicting.run import run
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Influence
 from podsim.topology.build import rebuild
@@ -158,27 +159,31 @@ def _fit_levers(question: TrainingCase) -> Iterator[Lever]:
 
 
 def _samples(known: AnsweredQuestion) -> Influence:
-    """One percent more samples to converge."""
+    """One percent more samples, to converge or as stated; of those no step is rounded up."""
     question = known.question
     need = assemble.samples(question, known.mapping.global_batch)
     given = need.grade is Grade.GIVEN
     unmeasured = SourceKind.GIVEN if given else SourceKind.ASSUMED
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
-    longer_s = explaining.time_s(known, beat, replace(need, mean=need.mean * MORE))
+    stated = question.samples is not None
+    if stated:
+        longer_s = known.time_s + (MORE - 1) * intervals.inside_s(beat, run(beat, need.mean))
+    else:
+        longer_s = explaining.time_s(known, beat, replace(need, mean=need.mean * MORE))
     return Influence(
         path="",
-        name="samples to converge",
+        name="run length" if stated else "samples to converge",
         value=f"{need.mean / 1e6:.3g} M",
         change=known.change(longer_s),
-        kind=unmeasured if question.samples is not None or question.by_law else SourceKind.MEASURED,
+        kind=unmeasured if stated or question.by_law else SourceKind.MEASURED,
         source=str(need.basis),
-        grade=Grade.ASSUMED if question.samples is not None and not given else need.grade,
+        grade=Grade.ASSUMED if stated and not given else need.grade,
     )
 
 
 def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
     """One percent more time before the steps, for evaluations, for checkpoints and after training."""
-    question, run = known.question, prediction.run
+    question, timed = known.question, prediction.run
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
     spent = beat.overhead
     more = replace(
@@ -194,7 +199,7 @@ def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
     return Influence(
         path="",
         name="start-up, evaluation, checkpoints",
-        value=f"{run.startup_s + run.evaluation_s + run.checkpoint_s:.3g} s",
+        value=f"{timed.startup_s + timed.evaluation_s + timed.checkpoint_s:.3g} s",
         change=known.change(longer_s),
         kind=SourceKind.FITTED,
         source="calibration, published logs",

@@ -30,7 +30,7 @@ from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, unknown_length_view
 from podsim.report.views.grades_view import grade_of_time, in_words
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
-from podsim.studies.predict.report import PARTS, chips
+from podsim.studies.predict.report import PARTS, machine
 
 MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal compute", "at peak FLOP/s"),
@@ -76,11 +76,6 @@ def _title(e: Explanation) -> str:
     return "time to train" if e.prediction.has_length else "step time"
 
 
-def _machine(p: Prediction) -> str:
-    """The machine, with the IPUs used where some are idle."""
-    return p.topology_title if p.mapping.ipus == p.ipus else f"{p.topology_title} ({chips(p)})"
-
-
 def page(e: Explanation, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of the machine and of the workload come from, if that is known."""
     origins = _origins(e, question) if question is not None else ()
@@ -116,7 +111,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
     """
     p = e.prediction
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{p.workload_title} on {_machine(p)}, explained"),),
+        (Heading(f"{p.workload_title} on {machine(p)}, explained"),),
         (_time(e),),
         tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
         (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),

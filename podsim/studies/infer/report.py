@@ -369,13 +369,14 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     framework, grade = report.mapping.configuration.framework, report.capacity_per_s.grade
     if not verbose:
         excluded = [
-            *([] if framework else ["time of the host framework"]),
+            *([] if framework else ["framework time on the host"]),
             *(["copies that rearrange attention operands"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
-        left_out = f"; without {' and '.join(excluded)}" if excluded else ""
-        return f"{grade}: calibrated on training{overhead}{left_out}"
-    text = "intervals from training calibration, no published inference result was used; "
+        left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
+        return f"{grade}: interval as of training, too narrow for most published inference results{overhead}{left_out}"
+    text = "intervals from training calibration, no published inference result was used: most of them lie outside "
+    text += "(docs/explanation/accuracy.md); "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):
         copies = (

@@ -13,6 +13,7 @@ from podsim.files.changes import parse
 from podsim.planning import shorter_rows
 from podsim.planning.workload_sequence import once
 from podsim.report import numbers
+from podsim.report.views.grades_view import short_grade
 from podsim.studies.plan import pareto
 from podsim.studies.plan.candidates import (
     CandidateEvaluation,
@@ -231,18 +232,19 @@ def _contradiction(
     never = [name for name in demands if not alone[name]]
     if never:
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
-        even = (
-            f"larger pods are no candidates, and even {faster.chips:,} IPUs take {numbers.time(faster.sure_s)} "
-            f"({demand.judged_time})"
-            if faster
-            else ""
-        )
+        even = _even(faster, demand) if faster else ""
         least = [_least(name, candidates, currency) for name in never if name != "time"]
         parts = [f"No candidate meets the {' or the '.join(LIMITS[name] for name in never)}", even, *least]
         return f"{'; '.join(filter(None, parts))}."
     if len(demands) < 2:
         return ""
     return " ".join(_alone(name, alone[name], demand, currency) for name in demands)
+
+
+def _even(fastest: Candidate, demand: Demand) -> str:
+    """The fastest of the larger pods, which misses the time too: "the fastest larger pod, …"."""
+    far = f"; {short_grade(fastest.time_to_train_s)}"
+    return f"the fastest larger pod, {fastest.title}, takes {numbers.time(fastest.sure_s)} ({demand.judged_time}{far})"
 
 
 def _least(name: str, candidates: Sequence[Candidate], currency: Currency) -> str:

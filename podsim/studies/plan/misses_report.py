@@ -10,18 +10,18 @@ from podsim.report.doc import Block, Heading, Note
 from podsim.studies.plan.result import LIMITS, Candidate, Demand, Miss, Plan, Remedy
 
 FIGURES = {"time": "time", "budget": "price", "power": "power"}
-SMALL = 0.095  # share over a limit that is shown as percent; a larger one as a multiple of the limit
+LEAST = 0.005  # share over a limit that is shown as a multiple of the limit
 
 
 def exceeding(share: float, limit: str) -> str:
-    """By how much a limit is exceeded: "3 % over the time limit", "2.2× the time limit"."""
-    if share < SMALL:
-        return f"{numbers.percent(share)} over the {limit}"
+    """By how much a limit is exceeded: "1.03× the time limit", "2.2× the time limit"."""
+    if share < LEAST:
+        return f"less than {100 * LEAST:g} % over the {limit}"
     return f"{numbers.short(1 + share, 3 if share < 1 else 2)}× the {limit}"
 
 
 def misses_text(misses: Sequence[Miss], demand: Demand) -> str:
-    """By how much demands are missed: "P90 2.2× the time limit, 8 % over the budget"."""
+    """By how much demands are missed: "P90 2.2× the time limit, 1.08× the budget"."""
     known = [
         f"{f'{demand.quantile} ' if miss.demand == 'time' else ''}{exceeding(miss.over, LIMITS[miss.demand])}"
         for miss in misses

@@ -92,7 +92,12 @@ def answer(p: Prediction) -> str:
 
 def title(p: Prediction) -> str:
     """What was asked: the workload, the machine and what ends the run."""
-    return f"{p.workload_title} on {p.topology_title} ({chips(p)}), {aim(p)}"
+    return f"{p.workload_title} on {machine(p)}, {aim(p)}"
+
+
+def machine(p: Prediction) -> str:
+    """The machine with its chips and hosts, and the IPUs used where some idle: "IPU-POD64 (64 × gc200, 4 hosts)"."""
+    return f"{p.topology_title} ({chips(p)}, {numbers.count_of(p.hosts, 'host')})"
 
 
 def document(
