@@ -79,7 +79,9 @@ def usage(error: "CycloptsError") -> InputError:
     likely = likely_command(error.root_input_tokens or ())
     hint = likely or f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
     code = getattr(error.__cause__, "code", "") or USAGE_CODES.get(kind, "bad-usage")
-    message = _usage_message(kind, error)
+    negative = _negative_number(error) if kind == "MissingArgumentError" else ""
+    message = f"{error.argument and error.argument.name} must be positive, not {negative}" if negative else ""
+    code, message = ("bad-value", message) if negative else (code, _usage_message(kind, error))
     message = message.partition("; did you mean")[0] if likely else message
     return InputError(message, code=code, context=_origin(error), hint=hint)
 
@@ -90,9 +92,9 @@ def _origin(error: "CycloptsError") -> tuple[str, ...]:
     return tuple(f"set in {token.source}" for token in tokens[:1] if token.source not in {"", "cli"})
 
 
-def _negative_number(name: str, error: "CycloptsError") -> str:
+def _negative_number(error: "CycloptsError") -> str:
     """The number below zero that stands behind a flag, which reads as a flag of its own; "" where none does."""
-    words = error.root_input_tokens or []
+    name, words = error.argument.name if error.argument is not None else "", error.root_input_tokens or []
     after = words[words.index(name) + 1 :][:1] if name in words else []
     return after[0] if after and NEGATIVE.match(after[0]) else ""
 
@@ -103,10 +105,7 @@ def _usage_message(kind: str, error: "CycloptsError") -> str:
     if kind == "UnusedCliTokensError":
         return f"not understood: {shlex.join(words)}"
     if kind == "MissingArgumentError" and name:
-        if not getattr(error, "keyword", None):
-            return f"{name} is required"
-        negative = _negative_number(name, error)
-        return f"{name} must be positive, not {negative}" if negative else f"{name} needs a value"
+        return f"{name} needs a value" if getattr(error, "keyword", None) else f"{name} is required"
     if kind == "UnknownCommandError" and words[0].startswith("-"):
         return f"{words[0]} stands where a command should; flags follow the command"
     # The list of commands that cyclopts adds is what the hint leads to.

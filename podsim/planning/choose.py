@@ -60,7 +60,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"leave out {' and '.join(given)}: the fastest mapping is then searched for" if given else "",
+            hint=f"leave out {' and '.join(given)}: podsim then chooses the mapping" if given else "",
         )
 
 

@@ -464,7 +464,8 @@ class Search:
         pod = ""
         if not (constraints.ipus_per_replica or constraints.replicas):
             samples = constraints.global_batch or next(iter(self.recipes), workload.samples_per_row)
-            pod = larger_pod(self.planner, samples / workload.samples_per_row)
+            stated = constraints.global_batch is not None
+            pod = larger_pod(self.planner, samples / workload.samples_per_row, stated=stated)
         context = [*indivisible.context, *counts]
         return InputError(
             f"no mapping of {workload.title} divides the {self.ipus:,} IPUs" if pod else indivisible.message,

@@ -193,10 +193,15 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
     return ""
 
 
-def larger_pod(planner: MappingBuilder, rows: float) -> str:
-    """A larger machine that holds so many rows per weight update, as a hint; "" where none is known to."""
+def larger_pod(planner: MappingBuilder, rows: float, *, stated: bool) -> str:
+    """The smallest larger machine that holds so many rows per weight update, as a hint; "" where none is known to.
+
+    Fewer rows will do where they are not `stated`: a half of them, a quarter and so on.
+    """
+    fewer = 1 if stated else math.floor(math.log2(max(rows, 1.0))) + 1
     for ipus in powers(LARGEST_POD):
-        if ipus > planner.topology.ipus and any(_holds(planner, rows, ipus, size) for size in powers(MOST_IPUS)):
+        sizes = [(rows / 2**halvings, size) for halvings in range(fewer) for size in powers(MOST_IPUS)]
+        if ipus > planner.topology.ipus and any(_holds(planner, count, ipus, size) for count, size in sizes):
             return f"--pod {ipus} holds it"
     return ""
 

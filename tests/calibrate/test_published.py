@@ -117,11 +117,11 @@ def test_what_podsim_cannot_do_yet_is_left_out_with_the_reason() -> None:
         raise InputError("no workload", code="unknown-workload")
 
     def full(*_: Any, **__: Any) -> None:
-        raise Infeasible("the mapping does not fit the memory")
+        raise Infeasible("the mapping does not fit in memory")
 
     training = replace(reading, mode=Mode.TRAIN)
     assert judged(training, row(), predict=unknown).reason == "no such workload yet: x"
-    assert judged(training, row(), predict=full).reason == "the mapping does not fit the memory"
+    assert judged(training, row(), predict=full).reason == "the mapping does not fit in memory"
     assert judged(training, row(1.0, "x GPU"), predict=lambda *_, **__: estimate(throughput_samples_per_s=1)).reason
 
 
@@ -235,14 +235,14 @@ def test_a_row_has_the_range_of_all_its_readings() -> None:
 def test_a_reading_that_does_not_fit_counts_for_nothing() -> None:
     def predict(_workload: str, **flags: Any) -> SimpleNamespace:
         if "a=128" in flags["changes"]:
-            raise Infeasible("the mapping does not fit the memory")
+            raise Infeasible("the mapping does not fit in memory")
         return estimate(throughput_samples_per_s=130.0)
 
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16", unsaid=("length",))
     file = ReadingsFile(unsaid=(LENGTH,), readings=(reading,))
     (result,) = report((row(),), file, desk(predict=predict)).compared
     assert (result.low, result.high) == (130.0, 130.0)
-    assert result.others[0].refused == "the mapping does not fit the memory"
+    assert result.others[0].refused == "the mapping does not fit in memory"
     assert "does not fit" in published_rows.readings((result,)).rows[1]
 
 
@@ -339,7 +339,7 @@ def test_a_row_without_a_chip_counts_once_for_each() -> None:
 
 def test_a_published_mapping_that_is_refused_misses_a_bar() -> None:
     def full(*_: Any, **__: Any) -> None:
-        raise Infeasible("the mapping does not fit the memory")
+        raise Infeasible("the mapping does not fit in memory")
 
     reading = RowReading(row="published-0001", mode=Mode.TRAIN, workload="x", machine="pod16")
     result = report((row(),), ReadingsFile(readings=(reading,)), desk(predict=full))

@@ -103,4 +103,4 @@ def test_the_cost_of_serving_is_on_the_screen_in_json_and_in_the_currency(capsys
 def test_a_machine_without_a_price_has_no_cost(capsys):
     assert main(["infer", "resnet50", "--topology", "c600", "--engine", "analytic", "--requests", "500"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "Price or power of this machine not known" in shown
+    assert "price or power of this machine not known" in shown

@@ -133,12 +133,12 @@ def test_several_differences_are_a_table_with_a_row_each():
 
 def test_configurations_stand_once_where_the_cases_follow_others():
     """GC200 and Bow were published with other software: part of what differs may be that."""
-    assert "Software" not in facts(view.document(COMPARISON))
+    assert "Configuration" not in facts(view.document(COMPARISON))
     first, second = COMPARISON.sides
     mapping = second.answer.mapping
     other = replace(mapping, configuration=replace(mapping.configuration, name="popart-v2.0-pod64"))
     cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
-    remark = facts(view.document(replace(COMPARISON, sides=cases)))["Software"].remark
+    remark = facts(view.document(replace(COMPARISON, sides=cases)))["Configuration"].remark
     assert remark == f"{first.label}: {mapping.configuration.name}; {second.label}: popart-v2.0-pod64"
 
 

@@ -118,9 +118,12 @@ def test_a_run_of_no_stated_length_is_explained_by_its_step():
 def test_the_mapping_and_idle_ipus_are_named():
     mapping = facts(view.document(TOLD))["Mapping"]
     assert mapping.remark == "64 replicas × 8 IPUs, micro-batch 2, accumulation 27, global batch 6,912"
-    assert headings(view.document(TOLD))[0] == "BERT-Large, MLPerf on IPU-POD512, explained"
+    assert headings(view.document(TOLD))[0] == "BERT-Large, MLPerf on IPU-POD512 (512 × gc200, 8 hosts), explained"
     idle = replace(TOLD, prediction=replace(TOLD.prediction, ipus=1024))
-    assert headings(view.document(idle))[0] == "BERT-Large, MLPerf on IPU-POD512 (1,024 × gc200, 512 used), explained"
+    assert (
+        headings(view.document(idle))[0]
+        == "BERT-Large, MLPerf on IPU-POD512 (1,024 × gc200, 512 used, 8 hosts), explained"
+    )
 
 
 def test_far_out_one_digit_counts():

@@ -10,7 +10,7 @@ from podsim.studies.compare import parts_report
 from podsim.studies.compare.result import ComparisonCase, PartDifference
 
 BY_COMPUTE = "compute +30.0 s, start-up −10.0 s"
-TOTAL = "Total +148.0 s; of a run with the mean number of samples +20.0 s:"
+TOTAL = "Total +148.0 s; in an average run"
 
 
 def in_full(comparison):

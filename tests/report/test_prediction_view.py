@@ -118,8 +118,8 @@ def test_verbose_adds_memory_by_ipu_and_rejections() -> None:
 
 
 def test_ipus_left_idle_by_the_mapping_are_named() -> None:
-    assert "(512 × gc200)" in screen(prediction())
-    assert "(1,024 × gc200, 512 used)" in screen(replace(prediction(), ipus=1024))
+    assert "(512 × gc200, 8 hosts)" in screen(prediction())
+    assert "(1,024 × gc200, 512 used, 8 hosts)" in screen(replace(prediction(), ipus=1024))
 
 
 def test_a_small_machine_is_extrapolated_below_the_smallest_measured_one() -> None:

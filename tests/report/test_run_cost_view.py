@@ -74,10 +74,12 @@ def test_what_nobody_knows_has_no_line_but_a_warning():
         run_usd=None,
     )
     assert [*facts(document(none))] == ["Cost per run", "Terms"]
-    unknown = f"{view.NO_PRICE}; {view.GIVE_PRICES}"
-    assert unknown in notes(document(none))
-    assert unknown in notes(document(replace(MONEY, owned=MachineOwnership(capital=CAPITAL, draw=None))))
-    assert unknown not in notes(document(MONEY))
+    assert f"Price and power of this machine not known; {view.GIVE_PRICES}" in notes(document(none))
+    without_power = replace(MONEY, owned=MachineOwnership(capital=CAPITAL, draw=None))
+    assert f"Power of this machine not known; {view.GIVE_PRICES}" in notes(document(without_power))
+    without_price = replace(MONEY, owned=MachineOwnership(capital=None, draw=MONEY.owned.draw))
+    assert f"Price of this machine not known; {view.GIVE_PRICE}" in notes(document(without_price))
+    assert "not known" not in notes(document(MONEY))
 
 
 def test_documents_behind_a_price_stand_once():

@@ -12,14 +12,14 @@ def test_machines_that_lack_an_answer_for_one_reason_share_a_line():
         exclusion_notes(
             [
                 ExcludedMachine(topology="pod4", reason="no mapping divides the 4 IPUs"),
-                ExcludedMachine(topology="pod16", reason="the mapping does not fit the memory"),
+                ExcludedMachine(topology="pod16", reason="the mapping does not fit in memory"),
                 ExcludedMachine(topology="bow-pod4", reason="no mapping divides the 4 IPUs"),
             ]
         )
     )
     assert [(note.label, note.text) for note in notes] == [
         ("Not pod4, bow-pod4", "no mapping divides the 4 IPUs"),
-        ("Not pod16", "the mapping does not fit the memory"),
+        ("Not pod16", "the mapping does not fit in memory"),
     ]
 
 

@@ -92,7 +92,7 @@ def _answer(
 def _other(
     row: Microbenchmark, options: tuple[Option, ...], reading: RowReading, context: EvaluationContext
 ) -> OtherReading:
-    """One more reading of a row; one that cannot be, as it does not fit the memory, says so and counts for nothing."""
+    """One more reading of a row; one that cannot be, as it does not fit in memory, says so and counts for nothing."""
     try:
         reading = complete_reading(reading, context)
         answer = predict(row, reading, context)

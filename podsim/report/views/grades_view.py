@@ -39,6 +39,7 @@ OF_SAMPLES = "outside the published global batches"
 BELOW = "below the smallest measured machine"
 SMALLEST = 16  # IPUs of the smallest machine with a calibration point
 MOST = 0.5  # of the time to train
+MOST_PART = 0.995  # of the time to train: more is shown as 100 %
 
 
 def grade(estimate: Estimate, ipus: int | None = None) -> str:
@@ -57,6 +58,14 @@ def grade_of_run(p: Prediction) -> str:
     """`short_grade` of a time to train: "extrapolated 1.12× (batch)" where only the batch is beyond calibration."""
     by_size = p.time_to_train_s.beyond > max(1.0, p.step_s.beyond)
     return f"{short_grade(p.time_to_train_s, p.mapping.ipus)}{' (batch)' if by_size else ''}"
+
+
+def share_assumed(p: Prediction, time: Estimate) -> str:
+    """The grade of a time in words; where some of it is assumed, how much: "assumed for 14 % of the time"."""
+    share = p.grades.shares.get(Grade.ASSUMED, 1.0)
+    if time.grade is not Grade.ASSUMED or share > MOST_PART:
+        return short_grade(time)
+    return f"{Grade.ASSUMED.value} for {numbers.percent(share)} of the time"
 
 
 def short_grade(estimate: Estimate, ipus: int | None = None) -> str:

@@ -18,10 +18,22 @@ TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
 LOADS: Final = {PowerLoad.MACHINE.value: "IPU-Machines without their IPUs"}
 """Loads whose key does not say on its own what draws the power."""
-NO_PRICE = "Price or power of this machine not known"
+GIVE_PRICE = "give it with --machine-price USD, or in a file with --prices FILE"
 GIVE_PRICES = "give them with --prices FILE"
 OF_TRAINING = "training only"
 LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
+
+
+def _gap(owned: MachineOwnership) -> str:
+    """What is not known of a machine, so that it has no cost."""
+    values = {"price": owned.capital, "power": owned.draw}
+    lacking = " and ".join(name for name, value in values.items() if value is None)
+    return f"{lacking} of this machine not known".capitalize()
+
+
+def _remedy(owned: MachineOwnership) -> str:
+    """How to state what is not known."""
+    return GIVE_PRICES if owned.draw is None else GIVE_PRICE
 
 
 def blocks(money: Money) -> Iterator[Block]:
@@ -72,7 +84,7 @@ def _cost_per_run(money: Money) -> Fact:
     """The cost of a run with its interval and parts, then the cost of tokens or what of the wall clock is paid."""
     currency, cost = money.currency, money.run_usd
     if cost is None:
-        return Fact("Cost per run", "", remark=NO_PRICE, hint=GIVE_PRICES)
+        return Fact("Cost per run", "", remark=_gap(money.owned), hint=_remedy(money.owned))
     parts = ", ".join(
         f"{name} {numbers.money(estimate.value, currency)}"
         for name, estimate in (
@@ -123,7 +135,7 @@ def _in_short(money: Money) -> Iterator[Fact]:
     """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
     currency, terms, ownership = money.currency, money.terms, money.owned
     if money.run_usd is None:
-        yield Fact("Cost per run", numbers.NO_VALUE, "", NO_PRICE, hint=GIVE_PRICES)
+        yield Fact("Cost per run", numbers.NO_VALUE, "", _gap(money.owned), hint=_remedy(money.owned))
     else:
         cost = money.run_usd
         of_terms = f"{interval(cost, currency)} at {numbers.percent(terms.use)} use over {_years(terms)}".lstrip()
@@ -249,7 +261,8 @@ def _each(usd: float, currency: Currency) -> str:
 def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
     """What a million requests and generated tokens cost, a line each."""
     if cost is None:
-        yield Fact("Cost", numbers.NO_VALUE, "", NO_PRICE, hint=GIVE_PRICES)
+        missing = "give what is missing with --machine-price USD, or in a file with --prices FILE"
+        yield Fact("Cost", numbers.NO_VALUE, "", "price or power of this machine not known", hint=missing)
         return
     currency = cost.currency
     parts = _join("per million requests at this load", _priced_in(cost.owned.capital))
@@ -287,7 +300,7 @@ def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:
 def bases(ownership: MachineOwnership) -> Iterator[Note]:
     """Sources of price and power."""
     if ownership.capital is None or ownership.draw is None:
-        yield Note(NO_PRICE, "", Tone.WARNING, GIVE_PRICES)
+        yield Note(_gap(ownership), "", Tone.WARNING, _remedy(ownership))
     if ownership.capital is not None:
         yield Note(_price_sources(ownership.capital), "Price", Tone.QUIET)
     if ownership.draw is not None:

@@ -43,9 +43,10 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
         change, scored = _time_change(whole_s, unit, places), _time_change(mean_s - means[0], unit, places)
-        if timed and scored != change:
-            change = f"{scored}; of a run with the mean number of samples {change}"
-        text = f"Total{'' if timed else ' for the same samples'} {change}: "
+        if timed:  # as in the table; what parts of an average run add up to stands in the verbose screen
+            text = f"Total {scored}{': ' if scored == change else '; in an average run '}"
+        else:
+            text = f"Total for the same samples {change}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))

@@ -24,7 +24,7 @@ from podsim.report.doc import (
 from podsim.report.handout import MOST_FIGURES, Handout, arrange, sentence
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view, unknown_length_view
-from podsim.report.views.grades_view import short_grade
+from podsim.report.views.grades_view import share_assumed, short_grade
 from podsim.report.views.lengths_view import aim
 from podsim.studies.compare import parts_report
 from podsim.studies.compare.parts_report import MANY
@@ -366,7 +366,7 @@ def _evidence(comparison: Comparison) -> Fact:
     for case in comparison.sides:
         p = case.answer
         estimate = p.time_to_train_s if timed else p.step_s
-        words = short_grade(estimate) if isinstance(p, Prediction) else _of_law(estimate)
+        words = share_assumed(p, estimate) if isinstance(p, Prediction) else _of_law(estimate)
         cases.setdefault(words, []).append(case.label)
     each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
     return Fact("Evidence", "", remark="; ".join(each))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
-from podsim.files import catalog
+from podsim.files import catalog, inputs
 from podsim.lowering.layout import most_ipus
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
@@ -68,19 +68,25 @@ class Around:
 
 
 def around(
-    known: AnsweredQuestion, what_if: WhatIf, spec: MachineSpec, *, changed: bool, faults: FaultReport | None = None
+    known: AnsweredQuestion,
+    what_if: WhatIf,
+    spec: MachineSpec,
+    *,
+    changes: Sequence[str] = (),
+    faults: FaultReport | None = None,
 ) -> Around:
     """What alternatives are weighed against.
 
-    There is no larger machine where this one was `changed` with --set, or where parts of it are lost.
+    There is no larger machine where `changes` are of levels of this one, or where parts of it are lost.
     """
-    alone = changed or (faults is not None and bool(faults.left))
-    return Around(known, what_if, None if alone else _on_larger(known.question, spec), faults)
+    alone = any(change.startswith("level.") for change in changes) or (faults is not None and bool(faults.left))
+    return Around(known, what_if, None if alone else _on_larger(known.question, spec, changes), faults)
 
 
-def _on_larger(question: TrainingCase, spec: MachineSpec) -> TrainingCase | None:
-    """The question on the machine of twice the IPUs, with the same faults; None where it has no such parts."""
-    topology = twice_as_large(question.machine.topology, spec)
+def _on_larger(question: TrainingCase, spec: MachineSpec, changes: Sequence[str]) -> TrainingCase | None:
+    """The question on the machine of twice the IPUs, with the same changes and faults; None where it cannot be so."""
+    with inputs.not_recorded():
+        topology = twice_as_large(question.machine.topology, spec, changes)
     if topology is None:
         return None
     try:
@@ -90,8 +96,8 @@ def _on_larger(question: TrainingCase, spec: MachineSpec) -> TrainingCase | None
     return replace(question, machine=replace(question.machine, topology=topology), fabric=fabric)
 
 
-def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
-    """The pod of twice the IPUs, where the machine is one of a family of pods; None where it is not, or the largest."""
+def twice_as_large(topology: Topology, spec: MachineSpec, changes: Sequence[str] = ()) -> Topology | None:
+    """The pod of twice the IPUs with these changes, where the machine is of a family of pods and not its largest."""
     chip = topology.chip.name
     try:
         of_family = (
@@ -99,7 +105,7 @@ def twice_as_large(topology: Topology, spec: MachineSpec) -> Topology | None:
             if spec.topology
             else (family_chip(spec.chip) == chip)
         )
-        return catalog.pod(2 * topology.ipus, chip).value if of_family else None
+        return catalog.pod(2 * topology.ipus, chip, changes).value if of_family else None
     except PodsimError:
         return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
 from podsim.files import changes as what_if
+from podsim.files import inputs
 from podsim.files.file_rules import topology_faults
 from podsim.files.keys import bare, unit_of
 from podsim.model.fabric import Topology
@@ -64,7 +65,8 @@ def influences(
     levers = [*_of_machine(known.question, document), *_fit_levers(known.question)]
     influences = [_samples(known), _outside(known, prediction)] if timed else []
     for done, lever in enumerate(levers, start=1):
-        influences.append(_influence(known, prediction, lever))
+        with inputs.not_recorded():  # no what-if of the question
+            influences.append(_influence(known, prediction, lever))
         if on_progress:
             on_progress(done, len(levers))
     return tuple(sorted(influences, key=lambda item: (-abs(item.change), item.name)))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.model.quantity import Estimate
+from podsim.model.quantity import Estimate, Grade
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -28,7 +28,7 @@ from podsim.report.doc import (
 from podsim.report.handout import Handout, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, unknown_length_view
-from podsim.report.views.grades_view import grade_of_time, in_words
+from podsim.report.views.grades_view import grade_of_time, in_words, share_assumed
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.studies.predict.report import PARTS, machine
 
@@ -135,7 +135,8 @@ def _time(e: Explanation) -> Facts:
     time = numbers.format_estimate(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
     whole = _whole(e)
-    interval = f"{level}: {time.interval}; {grade_of_time(p, whole)}"
+    grade = share_assumed(p, whole) if whole.grade is Grade.ASSUMED else grade_of_time(p, whole)
+    interval = f"{level}: {time.interval}; {grade}"
     return Facts(
         (
             Fact(label(_title(e)), time.number, time.unit, interval, strong=True),

@@ -43,9 +43,7 @@ def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanatio
         prediction, question = unknown_length.of_step(prediction), unknown_length.endless(question)
     known = explaining.answer_of(question, prediction)
     machine = topology(scenario.machine, changes)
-    around = alternatives.around(
-        known, what_if(scenario), scenario.machine, changed=bool(changes), faults=prediction.faults
-    )
+    around = alternatives.around(known, what_if(scenario), scenario.machine, changes=changes, faults=prediction.faults)
     explanation = Explanation(
         prediction=unknown_length.without_length(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),

@@ -37,9 +37,9 @@ from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
 BATCH = {
-    Scaling.BEST: "the best tried for each machine",
-    Scaling.STRONG: "as on the first machine",
-    Scaling.WEAK: "growing with the machine",
+    Scaling.BEST: "best mapping and batch tried per machine",
+    Scaling.STRONG: "global batch as on the first machine",
+    Scaling.WEAK: "global batch growing with the machine",
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
@@ -116,7 +116,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     """
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"{report.workload_title}, {aim(report.predictions[0])}, global batch {_batch(report)}"),
+            Heading(f"{report.workload_title}, {aim(report.predictions[0])}, {_batch(report)}"),
             *_verdict(report),
         ),
         (_machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
@@ -163,8 +163,12 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
         return
     small, large = doubling
     speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
-    text = f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; " if small is not pairs[0][0] else ""
-    text += f"{small.ipus:,} to {large.ipus:,} IPUs is {speedup}×"
+    text = (
+        f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; from "
+        if small is not pairs[0][0]
+        else "From "
+    )
+    text += f"{small.ipus:,} to {large.ipus:,} IPUs a run is {speedup}× as fast"
     text += "" if large.ipus == 2 * small.ipus else " per doubling"
     text += "" if small is not pairs[0][0] else f", less than {limit}×"
     yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
@@ -200,11 +204,14 @@ def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
 
 
 def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
-    """What to ask next."""
+    """What to ask next: of the last machine with its batch, where it would have another by itself."""
     if not verbose:
-        name = report.predictions[-1].topology
+        last = report.predictions[-1]
+        batch = (
+            "" if report.preset or report.scaling is Scaling.BEST else f" --global-batch {last.mapping.global_batch}"
+        )
         yield Note(
-            f"podsim explain {report.predictions[-1].workload} --topology {name} (why); "
+            f"podsim explain {last.workload} --topology {last.topology}{batch} (why); "
             "-v adds scaling laws, mappings, sources",
             "Next",
             Tone.QUIET,
@@ -212,7 +219,7 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 
 
 def _batch(report: ScaleReport) -> str:
-    return f"as published ({report.preset})" if report.preset else BATCH[report.scaling]
+    return f"global batch as published ({report.preset})" if report.preset else BATCH[report.scaling]
 
 
 def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
@@ -404,7 +411,7 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
     others = competitors_report.series(report, unit)
     knee = _knee(report)
-    ends = [knee] if knee is not None and knee is not predictions[-1] else []  # at the last it would say nothing
+    ends = [knee] if knee is not None and knee not in (predictions[0], predictions[-1]) else []
     label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× as fast"
     limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
     yield Chart(
