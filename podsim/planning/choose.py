@@ -60,7 +60,7 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"leave out {' and '.join(given)}: podsim then chooses the mapping" if given else "",
+            hint=f"leave out {' and '.join(given)}: the mapping is then chosen" if given else "",
         )
 
 

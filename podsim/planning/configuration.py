@@ -233,7 +233,7 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> S
     pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
     return replace(
         best,
-        name=f"{best.name} with even stages",
+        name=f"{best.name} with layers split evenly",
         layout=(),
         schedule=Schedule.GROUPED if pipelined else best.schedule,
     )

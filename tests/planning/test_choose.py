@@ -45,7 +45,7 @@ def test_a_mapping_no_machine_can_have_is_refused(flags, said):
     assert len(error.context) == 1
     assert error.context[0].startswith(said)
     (name,) = flags
-    assert error.hint == f"leave out {name}: podsim then chooses the mapping"
+    assert error.hint == f"leave out {name}: the mapping is then chosen"
 
 
 def test_two_flags_for_the_micro_batches_of_a_step_conflict():

@@ -61,7 +61,7 @@ def test_the_configuration_is_that_of_the_chip_the_size_and_the_sdk(chip, sdk, s
 
 def test_without_a_configuration_the_nearest_gives_all_but_its_split():
     configuration = nearest(BERT, "gc200", "2.3", 16)
-    assert configuration.name == "popart-v1.1-pod64 with even stages"
+    assert configuration.name == "popart-v1.1-pod64 with layers split evenly"
     assert configuration.layout == ()
 
 

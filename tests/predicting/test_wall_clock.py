@@ -75,7 +75,7 @@ def test_evidence_of_a_compile_time(short):
     [
         ("as-popart-v1.1-pod128", Framework.POPART),
         ("tensorflow-v1.1", Framework.TENSORFLOW1),
-        ("popxl-phased with even stages", Framework.POPXL),
+        ("popxl-phased with layers split evenly", Framework.POPXL),
         ("usual pipeline", None),
     ],
 )

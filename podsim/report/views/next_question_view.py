@@ -48,9 +48,12 @@ def phase(workload: str) -> str:
     return command("predict", ledger, workload=workload)
 
 
-def of_machine(verb: str, workload: str, topology: str, hosts: int) -> str:
-    """The command that asks for the run of a recorded plan on one machine, with `hosts` hosts where not 0."""
-    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()))
+def of_machine(verb: str, workload: str, topology: str, hosts: int, also: tuple[str, ...] = ()) -> str:
+    """The command that asks for the run of a recorded question on one machine, with `hosts` hosts where not 0.
+
+    `also` are further words, which take the place of none that is recorded.
+    """
+    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()), *also)
     ledger = inputs.current()
     if ledger is None or POSITIONAL not in ledger.flags or ledger.named & RUN_FLAGS:
         return shlex.join(("podsim", verb, workload, *machine))

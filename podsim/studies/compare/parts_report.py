@@ -13,6 +13,7 @@ from podsim.studies.predict.report import PARTS
 MANY = 4  # cases from which on each has a row, and the short screen no causes
 NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
 LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
+APART = 0.05  # of the sum of the parts, from which the change of the mean time is told apart from it
 MOST_CAUSES = 3  # parts of a run named on the short screen
 
 
@@ -42,11 +43,12 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)
         places = _decimals([whole_s / unit.factor])
         parts = [f"{name} {_time_change(seconds, unit, places)}" for name, seconds in longest]
-        change, scored = _time_change(whole_s, unit, places), _time_change(mean_s - means[0], unit, places)
+        apart = abs(mean_s - means[0] - whole_s) > APART * abs(whole_s)
         if timed:  # as in the table; what parts of an average run add up to stands in the verbose screen
-            text = f"Total {scored}{': ' if scored == change else '; in an average run '}"
+            change = _time_change(mean_s - means[0], unit, places)
+            text = f"Total {change}{'; in an average run ' if apart else ': '}"
         else:
-            text = f"Total for the same samples {change}: "
+            text = f"Total for the same samples {_time_change(whole_s, unit, places)}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))

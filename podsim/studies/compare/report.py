@@ -43,7 +43,9 @@ Answer = Prediction | ComparatorPrediction
 Quantity = tuple[str, Callable[[Answer], str]]
 OF_RENT = ("Rent per run", "Break-even")
 BASES = {PowerBasis.TRAINING: "in use", PowerBasis.PEAK: "at peak", PowerBasis.TYPICAL: "typical"}
-OF_MONEY = ("Machine price", "Cost per run", "Total cost", *OF_RENT)
+PRICE_OF_HOSTS = "Machine price (hosts)"
+NOT_PUBLISHED = "not published"
+OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
@@ -181,10 +183,9 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         ("Samples to converge", lambda p: _estimate(p.samples_to_converge, numbers.COUNT)),
         ("Global batch", lambda p: batches(p) if isinstance(p, Prediction) else f"{p.global_batch:,}"),
         ("Step time", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
-        ("Hosts", lambda p: f"{p.hosts:,}" if isinstance(p, Prediction) else "–"),
         ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
-        ("Machine price", lambda p: _amount(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)),
+        (PRICE_OF_HOSTS, _price_with_hosts) if _differ_in_hosts(cases) else ("Machine price", _price),
         ("Cost per run", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
         ("Total cost", lambda p: _amount(p, lambda paid: paid.total and paid.total.usd.value)),
         ("Rent per run", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
@@ -197,7 +198,6 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         *(() if timed else OF_A_RUN),
         *(() if verbose or not timed else IN_FULL),
         *(() if rented else OF_RENT),
-        *(() if _differ_in_hosts(cases) else ("Hosts",)),
     )
     kept = [(title, cell) for title, cell in rows if title not in left_out]
     if len(cases) >= MANY or sum(len(case.label) > LONGEST_TITLE for case in cases) > 1:
@@ -254,6 +254,16 @@ def _amount(p: Answer, of: Callable[..., float | None]) -> str:
     return numbers.NO_VALUE if p.money is None else numbers.money(of(p.money), p.money.currency)
 
 
+def _price(p: Answer) -> str:
+    """What the machine costs with its hosts."""
+    return _amount(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)
+
+
+def _price_with_hosts(p: Answer) -> str:
+    """The same, then how many hosts those are: "$596k (4)"."""
+    return f"{_price(p)} ({p.hosts:,})" if isinstance(p, Prediction) else _price(p)
+
+
 def _break_even(p: Answer) -> str:
     """Hours of use from which on owning is cheaper than renting."""
     hours = p.money.rent.break_even_hours if p.money and p.money.rent else None
@@ -262,8 +272,10 @@ def _break_even(p: Answer) -> str:
 
 def _power(p: Answer, of: Callable[[Draw], float | None]) -> str:
     draw = p.money.owned.draw if p.money else None
-    power_w = of(draw) if draw else None
-    return numbers.NO_VALUE if power_w is None else numbers.rate(power_w, "W")
+    if draw is None:
+        return numbers.NO_VALUE
+    power_w = of(draw)
+    return NOT_PUBLISHED if power_w is None else numbers.rate(power_w, "W")
 
 
 def _change(time: Ratio) -> str:

@@ -292,9 +292,11 @@ def _larger(around: Around) -> Iterator[Alternative]:
         return
     mapping, question = around.known.mapping, around.larger
     flags = f"--topology {question.machine.topology.name}"
-    same = "same batch" if mapping.accumulation % 2 == 0 else "nearest batch"
-    for words, count in ((same, mapping.accumulation / 2), ("twice the batch", mapping.accumulation)):
-        split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, max(1, round(count)))
+    half = max(1, round(mapping.accumulation / 2))
+    nearest = 2 * half * mapping.global_batch // mapping.accumulation
+    same = "same batch" if mapping.accumulation % 2 == 0 else f"nearest batch {nearest:,}"
+    for words, count in ((same, half), ("twice the batch", mapping.accumulation)):
+        split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, count)
         alternative = _split(around, f"twice the IPUs, {words}", split, question)
         yield replace(alternative, flags=f"{flags} {split.flags}")
 

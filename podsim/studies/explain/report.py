@@ -163,7 +163,10 @@ def _mapping(p: Prediction, title: str) -> Fact:
     return Fact(title, "", remark=text)
 
 
-def _mechanism_name(mechanism: str) -> tuple[str, str]:
+def _mechanism_name(mechanism: str, added_s: float) -> tuple[str, str]:
+    """What a part is called, and how it is meant; the IPU with most work in all may compute less than the mean."""
+    if mechanism == Mechanism.UNEVEN_STAGES and added_s < 0:
+        return MECHANISMS[Mechanism.UNEVEN_STAGES][0], "the busiest IPU computes less than the mean"
     if mechanism in tuple(Mechanism):
         return MECHANISMS[Mechanism(mechanism)]
     return PARTS[Part(mechanism)], ""
@@ -175,7 +178,7 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
     unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
-    parts = [(*_mechanism_name(rise.mechanism), rise.added_s) for rise in e.waterfall]
+    parts = [(*_mechanism_name(rise.mechanism, rise.added_s), rise.added_s) for rise in e.waterfall]
     if not verbose:
         small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s]
         if len(small) > 1:

@@ -374,7 +374,8 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        return f"{grade}: interval as of training, too narrow for most published inference results{overhead}{left_out}"
+        interval = "interval taken from training, too narrow for most published inference results"
+        return f"{grade}: {interval}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of them lie outside "
     text += "(docs/explanation/accuracy.md); "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"

@@ -48,7 +48,7 @@ MOST_MISSES = 3  # of these where no machine meets every demand: what each misse
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
 LEAST = {
-    Objective.CAPITAL: "the cheapest to buy",
+    Objective.CAPITAL: "cheapest to buy",
     Objective.TIME: "the fastest",
     Objective.COST: "the lowest cost per run",
     Objective.ENERGY: "the lowest energy per run",
@@ -360,7 +360,8 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     several = len({*names}) < len(names)
     chosen = "Machines to choose from" if is_open(plan) else "Recommended machine and alternatives"
     near = chosen if plan.chosen else "Nearest candidates"
-    shown = f", {len(rows)} of {len(plan.candidates)}" if is_open(plan) and not verbose else ""
+    some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
+    shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s, row.ipus_used) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law

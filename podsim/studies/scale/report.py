@@ -27,7 +27,7 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import Handout, Section, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
-from podsim.report.views import caveats_view, events_view
+from podsim.report.views import caveats_view, events_view, next_question_view
 from podsim.report.views.grades_view import grade_of_run
 from podsim.report.views.lengths_view import aim
 from podsim.studies.predict.report import PARTS
@@ -37,7 +37,7 @@ from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
 BATCH = {
-    Scaling.BEST: "best mapping and batch tried per machine",
+    Scaling.BEST: "mapping and batch searched per machine",
     Scaling.STRONG: "global batch as on the first machine",
     Scaling.WEAK: "global batch growing with the machine",
 }
@@ -163,14 +163,12 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
         return
     small, large = doubling
     speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
-    text = (
-        f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; from "
-        if small is not pairs[0][0]
-        else "From "
-    )
-    text += f"{small.ipus:,} to {large.ipus:,} IPUs a run is {speedup}× as fast"
-    text += "" if large.ipus == 2 * small.ipus else " per doubling"
-    text += "" if small is not pairs[0][0] else f", less than {limit}×"
+    sizes = f"{small.ipus:,} to {large.ipus:,} IPUs"
+    each = "" if large.ipus == 2 * small.ipus else " per doubling"
+    if small is pairs[0][0]:
+        text = f"From {sizes} a run is {speedup}× as fast{each}, less than {limit}×"
+    else:
+        text = f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; {sizes}: {speedup}×{each}"
     yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
 
 
@@ -207,19 +205,21 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """What to ask next: of the last machine with its batch, where it would have another by itself."""
     if not verbose:
         last = report.predictions[-1]
-        batch = (
-            "" if report.preset or report.scaling is Scaling.BEST else f" --global-batch {last.mapping.global_batch}"
-        )
+        own = report.preset or report.scaling is Scaling.BEST
+        batch = () if own else ("--global-batch", str(last.mapping.global_batch))
+        command = next_question_view.of_machine("explain", last.workload, last.topology, 0, also=batch)
         yield Note(
-            f"podsim explain {last.workload} --topology {last.topology}{batch} (why); "
-            "-v adds scaling laws, mappings, sources",
+            f"{command} (why); -v adds scaling laws, mappings, sources",
             "Next",
             Tone.QUIET,
         )
 
 
 def _batch(report: ScaleReport) -> str:
-    return f"global batch as published ({report.preset})" if report.preset else BATCH[report.scaling]
+    if report.preset:
+        return f"global batch as published ({report.preset})"
+    of_a_length = report.scaling is Scaling.BEST and not report.predictions[0].samples_to_converge.causes
+    return "mapping searched per machine" if of_a_length else BATCH[report.scaling]
 
 
 def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
