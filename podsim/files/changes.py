@@ -112,7 +112,7 @@ def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     if strangers:
         rows = [(change.path, "unknown path" + did_you_mean(_now(change.path), known)) for change in strangers]
         near, parent = _around(strangers[0].path, known)
-        raise _error(rows, more=[f"what can be set{parent and f' of {parent}'}:", *_columns(near)])
+        raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}:", *_columns(near)])
 
 
 def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:

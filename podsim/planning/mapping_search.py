@@ -476,10 +476,10 @@ class Search:
 
 
 def _count_text(count: int, why: str) -> str:
-    """So many of a reason: "1 does not divide the IPUs"."""
+    """So many of a reason: "1 that does not divide the IPUs"."""
     verb, _, rest = why.partition(" ")
     singular = {"do": "does", "miss": "misses"}.get(verb, verb)
-    return f"{count:,} {singular if count == 1 else verb} {rest}"
+    return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
 def _shortfall(memory: MemoryFit) -> tuple[float, float]:

@@ -25,11 +25,10 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
     stages = ", ".join(str(stage) for stage in full.stages)
+    where = f"IPU {full.ipu} of a replica of {mapping.ipus_per_replica} at micro-batch {mapping.micro_batch}"
+    room = available(planner.topology.chip, mapping, capacity)
     context = [
-        (
-            f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica "
-            f"(stage {stages}); {available(planner.topology.chip, mapping, capacity)}"
-        ),
+        f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB on {where} (stage {stages}); {room}",
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     lowered = refusal_note(mapping, memory)

@@ -137,10 +137,12 @@ def slower(capacity: Estimate, confidence: float, level: float) -> float:
     return 1.0 if confidence == QUANTILE_OF_MEDIAN else intervals.below(capacity, confidence, level) / capacity.value
 
 
-def limited_by(service: Service) -> str:
-    """The three longest parts of unloaded latency with their shares."""
+def limited_by(service: Service, stages: int) -> str:
+    """The three longest parts of unloaded latency with their shares; of several stages also waits for the slower."""
     parts_s = {NAMES[part]: seconds for part, seconds in service.parts_s.items()}
     parts_s["results to the host"] = service.host_out_s
+    if stages > 1:
+        parts_s["slower stages"] = service.latency_s - sum_in_order(parts_s.values())
     shares = sorted(((seconds / service.latency_s, name) for name, seconds in parts_s.items()), reverse=True)
     (most, first), *others = shares
     notes = [f"{name} {100 * share:.0f} %" for share, name in others[:2] if share >= 0.005]

@@ -133,9 +133,8 @@ def test_the_fullest_ipu_and_the_three_largest_parts_of_it_are_named(alone):
     no, memory = alone
     full = memory.fullest
     first, second, *_ = no.context
-    assert first.startswith(
-        f"BERT-Large, MLPerf needs {full.used_bytes / 1e9:.2f} GB on IPU {full.ipu} of a replica (stage 0)"
-    )
+    where = f"IPU {full.ipu} of a replica of 1 at micro-batch 1 (stage 0)"
+    assert first.startswith(f"BERT-Large, MLPerf needs {full.used_bytes / 1e9:.2f} GB on {where}")
     assert first.endswith(f"a gc200 has {memory.capacity_bytes / 1e9:.2f} GB")
     sizes = sorted(full.by_category.values(), reverse=True)[:3]
     assert [float(part.split()[-2]) for part in second.split(", ")] == [round(size / 1e9, 2) for size in sizes]

@@ -10,7 +10,7 @@ from podsim.studies.compare import parts_report
 from podsim.studies.compare.result import ComparisonCase, PartDifference
 
 BY_COMPUTE = "compute +30.0 s, start-up −10.0 s"
-TOTAL = "Total +148.0 s; in an average run"
+TOTAL = "Total +148.0 s; in one run"
 
 
 def in_full(comparison):

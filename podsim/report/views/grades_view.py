@@ -112,7 +112,8 @@ def is_calibrated(p: Prediction) -> bool:
 def in_words(item: Grade, beyond: float = 1.0, of: str = "") -> str:
     """A grade as every screen writes it; `beyond` times `of`, where it is extrapolated so far."""
     if item is Grade.EXTRAPOLATED and beyond > 1:
-        return f"extrapolated ({numbers.short(beyond, 3)}× {of})"
+        times = numbers.short(beyond, 3)
+        return f"extrapolated ({'slightly' if times == '1' else f'{times}×'} {of})"
     return "within calibration" if item is Grade.INTERPOLATED else item.value
 
 

@@ -145,7 +145,7 @@ def _in_short(money: Money) -> Iterator[Fact]:
     if money.energy_j is not None and ownership.draw is not None:
         draw = ownership.draw
         peak = " peak" if draw.predicted is None and draw.typical_w is None else ""
-        power = f"{numbers.rate(draw.least_w, 'W')}{peak or ' in use'}, plus cooling (PUE {numbers.short(terms.pue)})"
+        power = f"with cooling (PUE {numbers.short(terms.pue)}); {numbers.rate(draw.least_w, 'W')}{peak or ' in use'}"
         yield Fact("Energy per run", *energy(money.energy_j.value), power)
 
 

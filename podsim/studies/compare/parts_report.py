@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, DocTable, Fact, Facts, Heading, Note, label
 from podsim.report.views.grades_view import CAUSES
@@ -36,6 +37,7 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
     title = "Largest changes" if timed else "Largest changes, for the same samples"
     means = [case.answer.time_to_train_s.value for case in comparison.sides]
     alone = len(comparison.differences) == 1
+    by_parts = all(isinstance(side.answer, Prediction) for side in comparison.sides)  # logs of others time none apart
     most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
     for difference, mean_s in zip(comparison.differences, means[1:], strict=True):
         rows, whole_s = _main_parts(difference)
@@ -46,10 +48,11 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         apart = abs(mean_s - means[0] - whole_s) > APART * abs(whole_s)
         if timed:  # as in the table; what parts of an average run add up to stands in the verbose screen
             change = _time_change(mean_s - means[0], unit, places)
-            text = f"Total {change}{'; in an average run ' if apart else ': '}"
+            text = f"Total {change}{'; in one run ' if apart else ': '}"
         else:
             text = f"Total for the same samples {_time_change(whole_s, unit, places)}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
+        total = total if by_parts else text.partition(";")[0].removesuffix(": ")
         facts.append(Fact(title if alone else difference.label, "", remark=total))
     yield Facts(tuple(facts))
 

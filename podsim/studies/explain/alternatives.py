@@ -189,7 +189,7 @@ def _time_alternative(around: Around, words: str, flags: str, question: Training
         flags=flags,
         time_to_train_s=around.known.told_s(time_s),
         change=change,
-        why=", ".join(
+        why=". ".join(
             part for part in (_why(around, spent_s, need, steps, time_s), _off_recipe(question, mapping)) if part
         ),
     )
@@ -200,7 +200,7 @@ def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
     recipe = question.workload.benchmark.global_batch
     if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDING_DOUBT:
         return ""
-    return f"for the same samples: a batch other than the published {recipe:,} may need more"
+    return f"Counted for as many samples; a batch other than the published {recipe:,} may need more"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:

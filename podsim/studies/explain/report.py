@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from podsim.model.note_code import NoteCode
 from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
@@ -267,6 +268,9 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
         more = [f"{len(others) - MOST_OTHERS} more"] if len(others) > MOST_OTHERS else []
         yield Fact("Would not help", "", remark=", ".join([*names, *more]))
     strongest = sorted(e.influences, key=lambda item: -abs(item.change))[:MOST_SENSITIVE]
+    offered = [str(note) for note in e.prediction.assumptions if note.code is NoteCode.LARGE_POD_OFFERED]
+    if offered:
+        yield Fact("Other preset", "", remark="; ".join(offered))
     texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
     if texts:
         yield Fact("Sensitivity", "", remark=f"per +1 %: {', '.join(texts)}")

@@ -177,7 +177,7 @@ def _load(report: InferenceReport) -> Fact:
 def service_times(report: InferenceReport) -> str:
     """Which service times latencies are simulated with."""
     if report.slower == 1.0:
-        return "at expected service times"
+        return "if batches take as long as predicted"
     return f"at service times met with {numbers.percent(report.confidence)} confidence"
 
 

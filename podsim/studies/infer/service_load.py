@@ -68,7 +68,7 @@ def report(
         memory=choice.memory,
         decoding=choice.decoding,
         swept=planning.sweep(case, constraints, batches, context.interval, on_progress),
-        limited_by=predicting.limited_by(choice.service),
+        limited_by=predicting.limited_by(choice.service, len(choice.mapping.stages)),
         assumptions=(*_assumption_notes(case, constraints, choice, load), *context.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         interval=context.interval,

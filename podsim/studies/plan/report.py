@@ -145,6 +145,8 @@ def verdict(plan: Plan) -> Iterator[Note]:
     else:
         hint = "--prices FILE states one." if plan.unranked else ""
         yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, hint)
+    if plan.chosen and (idle := search_report.idle_text(candidate)):
+        yield Note(f"{idle}; a pod of {candidate.ipus_used:,} IPUs may do for less: name it with --machines", "Idle")
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
@@ -186,7 +188,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} by the highest published price")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (highest published)")
     if demand.most_power_w is not None:
         notes.append(f"power in use ≤ {watts(demand.most_power_w)} (P95)")
     return ", ".join(notes)
@@ -258,7 +260,7 @@ def _interruption_facts(candidate: Candidate) -> Iterator[Fact]:
     goodput = numbers.percent(candidate.time_to_train_s.value / candidate.finish_s, 1)
     finish = numbers.split_unit(numbers.time(candidate.finish_s))
     remark = f"goodput {goodput}, {numbers.short(count)} failures per run"
-    yield Fact("With failures", *finish, remark, "rates assumed: podsim goodput")
+    yield Fact("With failures", *finish, remark, "rates assumed, see podsim goodput")
 
 
 def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:

@@ -73,7 +73,7 @@ VERBS: Final = {
             ),
             a.share(
                 "knee",
-                "Where the knee is: a doubling gains less than this share of throughput.",
+                "A doubling that gains less than this share of speed no longer pays; of throughput it is the knee.",
                 0.0,
                 1.0,
                 open_low=True,

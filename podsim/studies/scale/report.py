@@ -80,7 +80,7 @@ def _figures(report: ScaleReport) -> Iterator[Fact]:
     if knee is None or not report.has_length:
         return
     fastest = min(report.predictions, key=lambda p: p.time_to_train_s.value)
-    gain = f"each doubling at least {numbers.short(1 + report.knee_gain, 3)}× as fast"
+    gain = f"each doubling gives at least {numbers.short(1 + report.knee_gain, 3)}× the speed"
     yield Fact("Scaling pays up to", f"{knee.ipus:,}", "IPUs", gain)
     for title, p in (("Time to train there", knee), ("Fastest", fastest)):
         time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
@@ -92,9 +92,15 @@ def _figures(report: ScaleReport) -> Iterator[Fact]:
 
 def _knee(report: ScaleReport) -> Prediction | None:
     """The largest machine up to which each doubling gains as much as is asked; None where only one is compared."""
-    pairs = [*pairwise(report.predictions)]
+    pairs = _growing(report)
     slow = next((small for small, large in pairs if _gain(report, small, large) < report.knee_gain), None)
     return (slow or report.predictions[-1]) if pairs else None
+
+
+def _growing(report: ScaleReport) -> list[tuple[Prediction, Prediction]]:
+    """Each machine with the next larger one of the same chip: another chip is no growth."""
+    pairs = pairwise(report.predictions)
+    return [(small, large) for small, large in pairs if small.chip == large.chip and small.ipus < large.ipus]
 
 
 def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
@@ -152,23 +158,24 @@ def _in_full(report: ScaleReport) -> Iterator[Section]:
 
 def _verdict(report: ScaleReport) -> Iterator[Note]:
     """Where scaling stops paying, in minutes and money for the doubling that no longer does."""
-    pairs = [*pairwise(report.predictions)]
+    pairs = _growing(report)
     if not pairs:
         return
     least, last = report.knee_gain, report.predictions[-1]
     doubling = next((pair for pair in pairs if _gain(report, *pair) < least), None)
     if doubling is None:
-        text = f"Up to {last.ipus:,} IPUs, the largest machine compared, each doubling is at least "
-        yield Note(f"{text}{numbers.short(1 + least, 3)}× as fast.", "", Tone.STRONG)
+        text = f"Up to {last.ipus:,} IPUs, the largest machine compared, each doubling gives at least "
+        yield Note(f"{text}{numbers.short(1 + least, 3)}× the speed.", "", Tone.STRONG)
         return
     small, large = doubling
     speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
     sizes = f"{small.ipus:,} to {large.ipus:,} IPUs"
     each = "" if large.ipus == 2 * small.ipus else " per doubling"
     if small is pairs[0][0]:
-        text = f"From {sizes} a run is {speedup}× as fast{each}, less than {limit}×"
+        text = f"From {sizes} a run is {speedup}× as fast{each}, less than the {limit}× of --knee"
     else:
-        text = f"Up to {small.ipus:,} IPUs, each doubling is ≥ {limit}× as fast; {sizes}: {speedup}×{each}"
+        slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}"
+        text = f"Up to {small.ipus:,} IPUs, each doubling gives ≥ {limit}× the speed; {slow}"
     yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
 
 
@@ -208,8 +215,10 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         own = report.preset or report.scaling is Scaling.BEST
         batch = () if own else ("--global-batch", str(last.mapping.global_batch))
         command = next_question_view.of_machine("explain", last.workload, last.topology, 0, also=batch)
+        details = "(why); -v adds scaling laws, mappings, sources"
+        fits = len(command) + len(details) <= next_question_view.ONE_LINE + len("Next")
         yield Note(
-            f"{command} (why); -v adds scaling laws, mappings, sources",
+            f"{command} {details if fits else '(why); -v adds details'}",
             "Next",
             Tone.QUIET,
         )
@@ -218,7 +227,8 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 def _batch(report: ScaleReport) -> str:
     if report.preset:
         return f"global batch as published ({report.preset})"
-    of_a_length = report.scaling is Scaling.BEST and not report.predictions[0].samples_to_converge.causes
+    needed = report.predictions[0].samples_to_converge
+    of_a_length = report.scaling is Scaling.BEST and needed.low == needed.high
     return "mapping searched per machine" if of_a_length else BATCH[report.scaling]
 
 
@@ -236,7 +246,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED_NOTE if verbose else ""),
         Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
         Column("Samples/s", number=True, priority=6),
-        Column("Efficiency", number=True, priority=3, note=EFFICIENCY),
+        Column("Efficiency", number=True, priority=3, note=_efficiency(report)),
         Column("Cost/run", number=True, priority=2),
         Column("Extra cost", number=True, priority=5, note=SAVED_NOTE if verbose else ""),
         Column("Evidence", priority=1),
@@ -264,6 +274,12 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
     )
     rents = cost_report.rent_columns(report)
     return DocTable((*columns, *rents, *(details if verbose else ()), *_lasting_columns(report, unit)), rows)
+
+
+def _efficiency(report: ScaleReport) -> str:
+    """What the column means; of machines of several chips it compares these too."""
+    several = len({prediction.chip for prediction in report.predictions}) > 1
+    return f"{EFFICIENCY.removesuffix('.')}, whatever the chip." if several else EFFICIENCY
 
 
 def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
@@ -412,7 +428,7 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
     others = competitors_report.series(report, unit)
     knee = _knee(report)
     ends = [knee] if knee is not None and knee not in (predictions[0], predictions[-1]) else []
-    label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× as fast"
+    label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× the speed"
     limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
     yield Chart(
         f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
@@ -422,7 +438,7 @@ def _charts(report: ScaleReport) -> Iterator[Chart]:
 def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     """Which part of a step stops scaling."""
     first, last = report.predictions[0], report.predictions[-1]
-    if first.ipus == last.ipus:
+    if first.ipus == last.ipus or first.chip != last.chip:
         return
     whole = 1 + sum(report.grown.values())
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
