@@ -28,7 +28,7 @@ USAGE_CODES = {
 }
 
 SUGGESTION = re.compile(r"(?P<word>\S+)\. Did you mean (?P<name>\S+)\?")  # as cyclopts writes it
-NEGATIVE = re.compile(r"-\d[\d.,_]*[A-Za-z%/]*$")  # a number below zero, which reads as a flag
+NEGATIVE = re.compile(r"-\d[\d.,_]*[kMBT%]?$")  # a number below zero, which reads as a flag
 UNKNOWN_FLAG = re.compile(r'unknown flag "?(?P<word>--[a-z0-9-]+)')
 MIDWAY = ("cannot-write", "cluster-failed")  # codes of what goes wrong after something was run
 

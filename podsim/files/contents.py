@@ -62,10 +62,8 @@ def make_once(key: Hashable, make: Callable[[], Value]) -> Value:
     known = _READ_BEFORE.get()
     if known is None:
         return make()
-    if key not in known.made:
-        known.made[key] = make()
-    made: Value = known.made[key]
-    return made
+    result: Value = known.made[key] if key in known.made else known.made.setdefault(key, make())
+    return result
 
 
 @contextmanager

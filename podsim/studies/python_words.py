@@ -31,6 +31,8 @@ IN_A_ROW: Final = re.compile(r"(\b[a-z_]+=(?:\"[^\"]*\"|\{[^}]*\}|\[[^\]]*\]|[^\
 """An argument before another, which Python puts a comma between."""
 MARKS: Final = re.compile(r"[\d/.:=']|^[A-Z]+$")
 """What a value has and an English word has not."""
+PLACEHOLDERS: Final = ("FILE", "DIR", "USD", "NAME")
+"""Words that stand for a value."""
 QUOTES: Final = "'\""
 NUMBERS: Final = (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE)
 
@@ -97,11 +99,13 @@ def _value(argument: Argument, word: str) -> str | None:
     if argument.kind is ArgumentKind.SWITCH or not (MARKS.search(word) or word in argument.words):
         return None
     if argument.kind is ArgumentKind.CHANGES:
-        path, _, value = word.partition("=")
+        path, _, value = word.strip(QUOTES).partition("=")
         return f'{{"{path}": "{value.strip(QUOTES)}"}}'
+    if argument.kind in NUMBERS and word.endswith("%"):
+        return f"{float(word.removesuffix('%')) / 100:g}"
     if argument.kind in NUMBERS:
         return _without_letters(word.replace(",", ""))
-    if word.isupper():
+    if word in PLACEHOLDERS:
         return word
     text = f'"{word.strip(QUOTES)}"'
     return f"[{text}]" if argument.kind is ArgumentKind.TEXTS else text

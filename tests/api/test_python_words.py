@@ -20,6 +20,9 @@ ADVICE = [
     ("--unheard 3", "--unheard 3"),
     ("--schedule sequential --micro-batch 1 fits", 'schedule="sequential", micro_batch=1 fits'),
     ('--set chip.clock="1.5 GHz" fits', 'changes={"chip.clock": "1.5 GHz"} fits'),
+    ("--interval 90%, or --topology C600", 'interval=0.9, or topology="C600"'),
+    ("--set 'workload.bert.layers=12'", 'changes={"workload.bert.layers": "12"}'),
+    ("--parameters FILE", "parameters=FILE"),
     ("--global-batch 8,192 takes longer", "global_batch=8192 takes longer"),
 ]
 

@@ -26,7 +26,7 @@ def test_every_suffix_holds_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
         rows = list(csv.DictReader(file))
     assert [row["topology"] for row in rows] == [candidate["topology"] for candidate in result["candidates"]]
     page = (tmp_path / "plan.html").read_text(encoding="utf-8")
-    assert "the cheapest that meets every demand" in page
+    assert "the cheapest to buy that meets every demand" in page
     assert "podsim plan resnet50 --within 6min" in page
     assert "<svg" in page
 

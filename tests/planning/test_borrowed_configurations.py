@@ -202,7 +202,7 @@ def refusal(path: str, **flags: Any) -> PodsimError:
 @pytest.mark.slow
 def test_a_model_on_a_pod_too_small_is_told_a_pod_and_a_sequence_that_fit(tmp_path: Path) -> None:
     path = written(tmp_path, LLAMA)
-    assert refusal(path, pod=4).hint.startswith("--pod 16 --sequence 4096 fits")
+    assert refusal(path, pod=4).hint.startswith("pod=16 --sequence 4096 fits")
     assert podsim.predict(path, pod=16, engine="analytic", changes=of_length(4096)).mapping.ipus == 16
     with pytest.raises(Infeasible):
         podsim.predict(path, pod=16, engine="analytic", changes=of_length(8192))

@@ -143,9 +143,9 @@ def test_those_that_can_serve_are_named():
 @pytest.mark.slow
 def test_too_large_a_question_says_what_would_be_smaller():
     for name, flags, hint in (
-        ("ring-with-half-speed-link-128", {}, "--pace lockstep"),
-        ("ring-2048", {"fidelity": "full", "pace": "lockstep"}, "--fidelity folded"),
-        ("ring-2048", {"pace": "lockstep", "fidelity": "full", "what": "all-to-all"}, "--fidelity folded"),
+        ("ring-with-half-speed-link-128", {}, 'pace="lockstep"'),
+        ("ring-2048", {"fidelity": "full", "pace": "lockstep"}, 'fidelity="folded"'),
+        ("ring-2048", {"pace": "lockstep", "fidelity": "full", "what": "all-to-all"}, 'fidelity="folded"'),
     ):
         with pytest.raises(InputError) as caught:
             ask(**{"topology": name, "algorithm": "direct", **flags})

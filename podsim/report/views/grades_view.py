@@ -70,10 +70,11 @@ def share_assumed(p: Prediction, time: Estimate) -> str:
 
 def short_grade(estimate: Estimate, ipus: int | None = None) -> str:
     """The grade for a cell of a table: "extrapolated 4×", to a machine of so few IPUs "extrapolated 4× smaller"."""
-    if estimate.grade is not Grade.EXTRAPOLATED or estimate.beyond <= 1:
+    times = numbers.short(estimate.beyond, 3)
+    if estimate.grade is not Grade.EXTRAPOLATED or times == "1":
         return in_words(estimate.grade)
     smaller = " smaller" if ipus is not None and ipus < SMALLEST else ""
-    return f"extrapolated {numbers.short(estimate.beyond, 3)}×{smaller}"
+    return f"extrapolated {times}×{smaller}"
 
 
 def evidence(p: Prediction) -> str:

@@ -1,11 +1,13 @@
 """The command that takes an answer further, from the question that is recorded."""
 
 import shlex
+from collections.abc import Collection
 from typing import Final
 
 from podsim.files import inputs
 from podsim.files.inputs import Ledger
 from podsim.model import arguments
+from podsim.model.keywords import FLAGS
 
 DETAILS: Final = "--verbose adds breakdown, other mappings and assumptions"
 IN_SHORT: Final = "--verbose adds details"
@@ -48,12 +50,24 @@ def phase(workload: str) -> str:
     return command("predict", ledger, workload=workload)
 
 
-def of_machine(verb: str, workload: str, topology: str, hosts: int, also: tuple[str, ...] = ()) -> str:
-    """The command that asks for the run of a recorded question on one machine, with `hosts` hosts where not 0.
+def of_row(taken: Collection[str], workload: str, topology: str, also: tuple[str, ...] = ()) -> str:
+    """The command that explains one row of a recorded scaling, with the flags that `podsim explain` takes.
 
-    `also` are further words, which take the place of none that is recorded.
+    `also` are further flags with their values, in place of recorded ones.
     """
-    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()), *also)
+    words = ("--topology", topology, *also)
+    ledger = inputs.current()
+    if ledger is None or POSITIONAL not in ledger.flags or ledger.named:
+        return shlex.join(("podsim", "explain", workload, *words))
+    own = {word.removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
+    names = {name: FLAGS.get(name, name) for name in ledger.flags}
+    others = tuple(flag for flag, name in names.items() if name not in taken or flag in (*own, *MONEY))
+    return command("explain", ledger, without=others, also=words)
+
+
+def of_machine(verb: str, workload: str, topology: str, hosts: int) -> str:
+    """The command that asks for the run of a recorded plan on one machine, with `hosts` hosts where not 0."""
+    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()))
     ledger = inputs.current()
     if ledger is None or POSITIONAL not in ledger.flags or ledger.named & RUN_FLAGS:
         return shlex.join(("podsim", verb, workload, *machine))

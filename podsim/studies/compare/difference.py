@@ -67,8 +67,11 @@ class SimulatedScores:
         return intervals.inside_s(self.beat, done) / done.total_s
 
 
-def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> SimulatedScores:
-    """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77)."""
+def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", programs: str = "") -> SimulatedScores:
+    """What may move a prediction, source by source (Eq. 63); phases of a `run` share all but luck (Eq. 77).
+
+    `programs` are the configurations of all phases, "" of a run without any.
+    """
     step_doubt = assemble.step_doubt(question, answer.mapping, answer.timeline)
     beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = assemble.samples(question, answer.mapping.global_batch)
@@ -80,7 +83,7 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "") -> 
         doubts=Doubts(
             pace={
                 **_of_parameters(parameters, uncertainty.sensitivity(question, answer.timeline)),
-                **_of_step(step_doubt, answer, question, called),
+                **_of_step(step_doubt, answer, question, called, programs),
             },
             need={(Cause.CONVERGENCE, "reference"): need.doubt},
             around={outside: question.outside_error},
@@ -107,11 +110,11 @@ def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict
 
 
 def _of_step(
-    result: uncertainty.StepDoubt, answer: Prediction, question: TrainingCase, called: str
+    result: uncertainty.StepDoubt, answer: Prediction, question: TrainingCase, called: str, programs: str
 ) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
     below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
-    program = f"{answer.mapping.configuration.name} {answer.sdk} {answer.chip}"
+    program = f"{programs or answer.mapping.configuration.name} {answer.sdk} {answer.chip}"
     shared = {
         Cause.MODEL: f"{called} on {answer.mapping.ipus} as {program}",  # others leave other residuals (Eq. 63)
         Cause.NOISE: "",

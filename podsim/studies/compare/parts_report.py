@@ -37,9 +37,10 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
     title = "Largest changes" if timed else "Largest changes, for the same samples"
     means = [case.answer.time_to_train_s.value for case in comparison.sides]
     alone = len(comparison.differences) == 1
-    by_parts = all(isinstance(side.answer, Prediction) for side in comparison.sides)  # logs of others time none apart
     most = MOST_CAUSES if alone else MOST_CAUSES - 1  # so that each stays in a line
-    for difference, mean_s in zip(comparison.differences, means[1:], strict=True):
+    first, *others = (isinstance(side.answer, Prediction) for side in comparison.sides)
+    for difference, mean_s, of_ipus in zip(comparison.differences, means[1:], others, strict=True):
+        by_parts = first and of_ipus  # logs of other machines time none apart
         rows, whole_s = _main_parts(difference)
         longest = sorted(rows, key=lambda row: -abs(row[1]))[:most]
         unit = numbers.scale([whole_s, *(seconds for _, seconds in longest)], numbers.TIME)

@@ -83,7 +83,7 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
     """The answer of one side with what it costs, and what may move it."""
     run = workload_sequence.run(scenario.workload)
     run.check(scenario)
-    answers, simulated = [], []
+    answers, questions = [], []
     for workload in run.workloads:
         whole = resolve(replace(scenario, workload=workload), needs_length=False)
         prediction, case = answering.answer(whole)
@@ -91,7 +91,10 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
         question = case.question
         if case.missing:  # times of as many samples are compared
             prediction, question = unknown_length.on_and_on(prediction), unknown_length.endless(question)
-        simulated.append(comparing.of_prediction(prediction, question, run.phases.name if run.phases else ""))
+        questions.append((prediction, question))
+    called = run.phases.name if run.phases else ""
+    programs = " and ".join(prediction.mapping.configuration.name for prediction, _ in questions) if called else ""
+    simulated = [comparing.of_prediction(*pair, called, programs) for pair in questions]
     machine = whole.question.machine.topology  # owned with the parts that are lost
     if case.missing and not any(value is not None for value in money.values()):
         return run.whole(answers), tuple(simulated)

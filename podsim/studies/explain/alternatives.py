@@ -105,7 +105,8 @@ def twice_as_large(topology: Topology, spec: MachineSpec, changes: Sequence[str]
             if spec.topology
             else (family_chip(spec.chip) == chip)
         )
-        return catalog.pod(2 * topology.ipus, chip, changes).value if of_family else None
+        shipped = spec.chip in (None, chip)  # the file of a chip may have the name of a shipped one
+        return catalog.pod(2 * topology.ipus, chip, changes).value if of_family and shipped else None
     except PodsimError:
         return None
 
@@ -295,7 +296,8 @@ def _larger(around: Around) -> Iterator[Alternative]:
     half = max(1, round(mapping.accumulation / 2))
     nearest = 2 * half * mapping.global_batch // mapping.accumulation
     same = "same batch" if mapping.accumulation % 2 == 0 else f"nearest batch {nearest:,}"
-    for words, count in ((same, half), ("twice the batch", mapping.accumulation)):
+    batches = {mapping.accumulation: "twice the batch", half: same} if half < mapping.accumulation else {half: same}
+    for count, words in sorted(batches.items()):
         split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, count)
         alternative = _split(around, f"twice the IPUs, {words}", split, question)
         yield replace(alternative, flags=f"{flags} {split.flags}")

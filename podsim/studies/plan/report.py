@@ -48,7 +48,7 @@ MOST_MISSES = 3  # of these where no machine meets every demand: what each misse
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
 LEAST = {
-    Objective.CAPITAL: "cheapest to buy",
+    Objective.CAPITAL: "the cheapest to buy",
     Objective.TIME: "the fastest",
     Objective.COST: "the lowest cost per run",
     Objective.ENERGY: "the lowest energy per run",
@@ -145,8 +145,8 @@ def verdict(plan: Plan) -> Iterator[Note]:
     else:
         hint = "--prices FILE states one." if plan.unranked else ""
         yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, hint)
-    if plan.chosen and (idle := search_report.idle_text(candidate)):
-        yield Note(f"{idle}; a pod of {candidate.ipus_used:,} IPUs may do for less: name it with --machines", "Idle")
+    if plan.chosen and (idle := search_report.idle_advice(plan, plan.chosen)):
+        yield Note(idle, "Idle")
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
@@ -166,7 +166,8 @@ def hosts_text(hosts: int) -> str:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
-    return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
+    rank = rank_text(plan).replace("the cheapest", "cheapest")  # of one machine that is named before
+    return f"{rank}{f' with {demands}' if demands else ''}"
 
 
 def rank_text(plan: Plan) -> str:

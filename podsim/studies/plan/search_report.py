@@ -26,6 +26,15 @@ def search_blocks(plan: Plan) -> Iterator[Block]:
         yield Note(f"{best} also timed by event simulation: {text}", "Check")
 
 
+def idle_advice(plan: Plan, chosen: Candidate) -> str:
+    """That a smaller pod may do in place of a machine that leaves IPUs idle; "" where none does, or it was weighed."""
+    used, idle = chosen.ipus_used, idle_text(chosen)
+    there = any(other.chips == used and other.chip == chosen.chip for other in plan.candidates)
+    if not idle or used is None or used & (used - 1) or there or chosen.reuse is not None:
+        return ""
+    return f"{idle}; a pod of {used:,} IPUs may do for less: name it with --machines"
+
+
 def idle_text(candidate: Candidate) -> str:
     """Why some IPUs of a machine idle, for a cell of a table; "" where none does."""
     if candidate.mapping is None or candidate.mapping.ipus >= candidate.chips:

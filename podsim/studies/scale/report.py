@@ -30,6 +30,7 @@ from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
 from podsim.report.views.grades_view import grade_of_run
 from podsim.report.views.lengths_view import aim
+from podsim.studies import arguments
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
 from podsim.studies.scale import competitors_report, cost_report, law_report
@@ -94,13 +95,14 @@ def _knee(report: ScaleReport) -> Prediction | None:
     """The largest machine up to which each doubling gains as much as is asked; None where only one is compared."""
     pairs = _growing(report)
     slow = next((small for small, large in pairs if _gain(report, small, large) < report.knee_gain), None)
-    return (slow or report.predictions[-1]) if pairs else None
+    return (slow or pairs[-1][1]) if pairs else None
 
 
 def _growing(report: ScaleReport) -> list[tuple[Prediction, Prediction]]:
-    """Each machine with the next larger one of the same chip: another chip is no growth."""
-    pairs = pairwise(report.predictions)
-    return [(small, large) for small, large in pairs if small.chip == large.chip and small.ipus < large.ipus]
+    """Each machine with the next larger one, of the chip of the first: another chip is no growth."""
+    chip = report.predictions[0].chip
+    pairs = pairwise(prediction for prediction in report.predictions if prediction.chip == chip)
+    return [(small, large) for small, large in pairs if small.ipus < large.ipus]
 
 
 def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
@@ -161,10 +163,13 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
     pairs = _growing(report)
     if not pairs:
         return
-    least, last = report.knee_gain, report.predictions[-1]
+    least, last = report.knee_gain, pairs[-1][1]
+    chips = {prediction.chip for prediction in report.predictions}
+    of_chip = f" of {last.chip}" if len(chips) > 1 else ""
     doubling = next((pair for pair in pairs if _gain(report, *pair) < least), None)
     if doubling is None:
-        text = f"Up to {last.ipus:,} IPUs, the largest machine compared, each doubling gives at least "
+        whole = "of them" if of_chip else "machine"
+        text = f"Up to {last.ipus:,} IPUs{of_chip}, the largest {whole} compared, each doubling gives at least "
         yield Note(f"{text}{numbers.short(1 + least, 3)}× the speed.", "", Tone.STRONG)
         return
     small, large = doubling
@@ -172,10 +177,10 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
     sizes = f"{small.ipus:,} to {large.ipus:,} IPUs"
     each = "" if large.ipus == 2 * small.ipus else " per doubling"
     if small is pairs[0][0]:
-        text = f"From {sizes} a run is {speedup}× as fast{each}, less than the {limit}× of --knee"
+        text = f"From {sizes}{of_chip} a run is {speedup}× as fast{each}, less than the {limit}× of --knee"
     else:
         slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}"
-        text = f"Up to {small.ipus:,} IPUs, each doubling gives ≥ {limit}× the speed; {slow}"
+        text = f"Up to {small.ipus:,} IPUs{of_chip}, each doubling gives ≥ {limit}× the speed; {slow}"
     yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
 
 
@@ -204,8 +209,7 @@ def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
         if report.has_length
         else large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
     )
-    doublings = math.log2(large.ipus / small.ipus) if large.ipus > small.ipus else 1.0
-    return float(ratio ** (1 / doublings)) - 1
+    return float(ratio ** (1 / math.log2(large.ipus / small.ipus))) - 1
 
 
 def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
@@ -214,7 +218,7 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         last = report.predictions[-1]
         own = report.preset or report.scaling is Scaling.BEST
         batch = () if own else ("--global-batch", str(last.mapping.global_batch))
-        command = next_question_view.of_machine("explain", last.workload, last.topology, 0, also=batch)
+        command = next_question_view.of_row(arguments("explain"), last.workload, last.topology, also=batch)
         details = "(why); -v adds scaling laws, mappings, sources"
         fits = len(command) + len(details) <= next_question_view.ONE_LINE + len("Next")
         yield Note(
