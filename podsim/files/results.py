@@ -107,8 +107,14 @@ class Results:
         """Append one point; InputError where that cannot be, with all that was stored before left as it was."""
         if self._old is not None:  # not before: a scheduler that does not answer is no reason to lose what was there
             self._empty(self._old)
-        result = Result(number=self._lines + 1, of=self.header.of, point=point, outcome=outcome)
-        self._append(result.line())
+        line = Result(number=self._lines + 1, of=self.header.of, point=point, outcome=outcome).line()
+        end = self._size + len(line)
+        try:
+            self._append(line)
+        except KeyboardInterrupt:  # a signal may come once the line is there, while it is synced
+            if os.lseek(self._descriptor, 0, os.SEEK_CUR) >= end:
+                self.stored[outcome.key] = outcome
+            raise
         self.stored[outcome.key] = outcome
 
     def _empty(self, old: Contents) -> None:

@@ -73,6 +73,24 @@ def test_what_was_stored_is_read_back(path):
     assert path.read_bytes() == before
 
 
+def test_a_point_whose_line_is_there_is_stored_where_a_signal_comes_while_it_is_synced(tmp_path, monkeypatch):
+    monkeypatch.setattr("podsim.files.results.SYNC_EVERY_S", 0.0)
+
+    def interrupted(_descriptor):
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.results.jsonl"
+    with Results(path, HEADER) as results:
+        results.store(OUTCOMES[0], {"pod": "16"})
+        monkeypatch.setattr(os, "fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            results.store(OUTCOMES[1], {"pod": "16"})
+        assert list(results.stored) == [outcome.key for outcome in OUTCOMES[:2]]
+        monkeypatch.undo()
+    with Results(path, HEADER) as results:
+        assert list(results.stored) == [outcome.key for outcome in OUTCOMES[:2]]
+
+
 def test_a_file_cut_anywhere_loses_only_its_last_line(path):
     whole = path.read_bytes()
     ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
