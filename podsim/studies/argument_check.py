@@ -15,8 +15,7 @@ from podsim.model.displayable import keep, ledger
 from podsim.model.keywords import unknown_keywords, values
 from podsim.scenario import PART_OF, Scenario
 from podsim.studies import arguments
-from podsim.studies.call_record import asking
-from podsim.studies.python_words import errors_in_python, help_text
+from podsim.studies.call_record import asking, errors_in_python, help_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

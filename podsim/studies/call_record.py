@@ -1,12 +1,18 @@
-"""What a call in Python asks and reads, kept as the command line keeps it, so that both write the same document."""
+"""A call in Python: what it asks and reads, kept as the command line keeps it, and its errors, in words of Python.
+
+Both ways to ask write the same document; an error names keywords here, and flags there.
+"""
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from podsim.errors import PodsimError
 from podsim.files import find, inputs
 from podsim.model.argument import Argument, ArgumentKind
+from podsim.model.keywords import FLAGS as KEYWORDS
 from podsim.studies import arguments
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "calibrate_own": "calibrate",
 }
 """Commands of another name than their verb."""
-FLAGS: Final[Mapping[str, str]] = {"changes": "set", "faults": "fault"}
+FLAGS: Final[Mapping[str, str]] = {keyword: flag for flag, keyword in KEYWORDS.items()}
 """Flags of another name than their keyword."""
 ARGUMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "mappings": {"workload": "name"},
@@ -66,3 +72,97 @@ def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> 
             yield name, [f"{path}={text}" for path, text in value.items()]
         else:
             yield name, list(value) if isinstance(value, tuple) else value
+
+
+FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
+"""A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
+POWERS: Final = {"k": 3, "M": 6, "B": 9, "T": 12}
+COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
+"""A count as flags take it, and the power of ten of its letter."""
+ADVICE: Final = re.compile(
+    r"podsim [^;,]*|(?<![\w-])--(?P<flag>[a-z][a-z0-9-]*)"
+    r"(?: (?P<value>[\w.-]+=(?:'[^']*'|\"[^\"]*\")|'[^']*'|\"[^\"]*\"|(?:[^\s,;()]|,(?=\d))*[^\s,;():.]))?"
+)
+"""A command, which stays, or a flag of an error with the word behind it, which is not always its value."""
+IN_A_ROW: Final = re.compile(r"(\b[a-z_]+=(?:\"[^\"]*\"|\{[^}]*\}|\[[^\]]*\]|[^\s,;]+)) (?=[a-z_]+=)")
+"""An argument before another, which Python puts a comma between."""
+MARKS: Final = re.compile(r"[\d/.:=']|^[A-Z]+$")
+"""What a value has and an English word has not."""
+PLACEHOLDERS: Final = ("FILE", "DIR", "USD", "NAME")
+"""Words that stand for a value."""
+QUOTES: Final = "'\""
+NUMBERS: Final = (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE)
+
+
+def help_text(argument: Argument, names: frozenset[str]) -> str:
+    """The help of an argument in Python: `--steps` is `steps`, `--chips 256` `chips=256`, 3M 3e6; commands stay."""
+
+    def keyword(match: re.Match[str]) -> str:
+        name = match["flag"].replace("-", "_")
+        if name not in names:
+            return match[0]
+        if match["value"] is None:
+            return f"`{name}`"
+        value = match["value"] if match["value"].isdigit() else repr(match["value"])
+        listed = name == argument.name and argument.kind is ArgumentKind.TEXTS
+        return f"`{name}=[{value}]`" if listed else f"`{name}={value}`"
+
+    if "podsim " in argument.help:
+        return argument.help
+    text = FLAG.sub(keyword, argument.help).replace("repeatable", "one or more")
+    if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
+        text = _without_letters(text)
+    return text
+
+
+def _without_letters(text: str) -> str:
+    """Counts such as 3M as Python writes them: 3e6."""
+    return COUNT.sub(lambda match: f"{match[1]}e{POWERS[match[2]]}", text)
+
+
+@contextmanager
+def errors_in_python(verb: str) -> Iterator[None]:
+    """Errors of a verb that Python calls name its keywords; those that a command line ends with keep the flags."""
+    called = inputs.current() is None
+    try:
+        yield
+    except PodsimError as error:
+        if called:
+            declared = arguments(verb)
+            error.message = advice(error.message, declared)
+            error.context = tuple(advice(line, declared) for line in error.context)
+            error.hint = advice(error.hint, declared)
+        raise
+
+
+def advice(text: str, declared: Mapping[str, Argument]) -> str:
+    """A text of an error with the keywords of a function in place of flags; commands and other flags stay."""
+
+    def keyword(match: re.Match[str]) -> str:
+        flag = match["flag"]
+        argument = flag and declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
+        if not argument:
+            return match[0]
+        if match["value"] is None:
+            return argument.name
+        value = _value(argument, match["value"])
+        return f"{argument.name} {match['value']}" if value is None else f"{argument.name}={value}"
+
+    return IN_A_ROW.sub(r"\1, ", ADVICE.sub(keyword, text))
+
+
+def _value(argument: Argument, word: str) -> str | None:
+    """The word behind a flag as a value of Python; None where it goes on with the sentence."""
+    if argument.kind is ArgumentKind.SWITCH or not (MARKS.search(word) or word in argument.words):
+        return None
+    if argument.kind is ArgumentKind.CHANGES:
+        path, _, value = word.strip(QUOTES).partition("=")
+        return f'{{"{path}": "{value.strip(QUOTES)}"}}'
+    if argument.kind in NUMBERS and word.endswith("%"):
+        return f"{float(word.removesuffix('%')) / 100:g}"
+    if argument.kind in NUMBERS:
+        return _without_letters(word.replace(",", ""))
+    if word in PLACEHOLDERS:
+        return word
+    text = f'"{word.strip(QUOTES)}"'
+    return f"[{text}]" if argument.kind is ArgumentKind.TEXTS else text

@@ -6,7 +6,7 @@ import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError, PodsimError
 from podsim.studies import arguments
-from podsim.studies.python_words import advice
+from podsim.studies.call_record import advice
 
 ADVICE = [
     ("for example --pod 64", "for example pod=64"),
