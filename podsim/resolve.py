@@ -12,6 +12,7 @@ from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import catalog, find, frameworks_file
 from podsim.files.changes import apply_to_parameters, parse
+from podsim.files.read import Document
 from podsim.files.releases import releases
 from podsim.model.machine import Machine
 from podsim.model.note import AnswerNote
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from podsim.scenario import MachineSpec, Scenario
     from podsim.tiles.supersteps import TileEngine
 
+HOSTS_PATH: Final = "hosts.servers"
+SEQUENCE_PATH: Final = "workload.transformer.sequence"
+PACKING_PATHS: Final = frozenset(("workload.packing", "workload.samples_per_row"))
 OF_COMMANDS: Final = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}
 """How paths begin that one command alone looks at."""
 
@@ -75,7 +79,8 @@ class Case:
         machine = self.question.machine
         calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
         evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated)
-        return (*_of_machine(machine), *evidence, *assumption_notes(self.scenario, machine))
+        packing = packing_notes(self.scenario, self.question.workload)
+        return (*_of_machine(machine), *evidence, *packing, *assumption_notes(self.scenario, machine))
 
     @property
     def alone(self) -> Case:
@@ -133,7 +138,10 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     before = release_estimate.apply_maturity(parameters, grown)
     after = apply_to_parameters(before, changes)
     fitted = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
-    hosts = _hosts(spec.hosts, document.value) or presets.usual_hosts(model, document.value, preset, unstated)
+    hosts = presets.usual_hosts(model, document.value, preset, unstated)
+    stated = _stated_hosts(spec, document.value, changes)
+    if stated is not None and (spec.hosts or stated != hosts.servers):
+        hosts = _given_hosts(stated, document.value)
     machine = Machine(
         topology=document.value,
         parameters=after,
@@ -197,6 +205,15 @@ def _own(workload: str) -> bool:
     return find.is_path(workload) and bool(find.own_name(Path(workload)))
 
 
+def packing_notes(scenario: Scenario, workload: Workload) -> tuple[AnswerNote, ...]:
+    """That a what-if changes the length of rows, and not how many samples are packed into one."""
+    samples, tokens = workload.samples_per_row * workload.packing, workload.row_tokens
+    changed = {change.path for change in parse(scenario.what_if.changes)}
+    if samples == 1 or tokens is None or SEQUENCE_PATH not in changed or changed & PACKING_PATHS:
+        return ()
+    return (AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=tokens, samples=samples),)
+
+
 def assumption_notes(scenario: Scenario, machine: Machine) -> list[AnswerNote]:
     """What of the machine and its software no flag states and was assumed."""
     notes, chip, chips = [], machine.chip.name, tuple(machine.parameters.chips)
@@ -246,13 +263,20 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     return release_estimate.maturity(sdk, workload, parameters, releases().value)
 
 
-def _hosts(stated: int | None, machine: Topology) -> presets.UsualHosts | None:
+def _stated_hosts(spec: MachineSpec, machine: Topology, changes: Sequence[str]) -> int | None:
+    """The servers that --hosts states or a what-if sets; None where published runs are to say how many."""
+    if spec.hosts is None and any(change.path == HOSTS_PATH for change in parse(changes)):
+        return machine.hosts.servers
+    return spec.hosts
+
+
+def _given_hosts(stated: int, machine: Topology) -> presets.UsualHosts:
     most = machine.hosts.most_servers
-    if stated is not None and stated > most:
+    if stated > most:
         several = "" if most == 1 else "s"
         raise InputError(
             f"{machine.name} takes at most {most} host{several}, not {stated}",
             code="bad-mapping",
             hint=f"--hosts {most}, or --set hosts.most_servers={stated}",
         )
-    return presets.UsualHosts(stated, AnswerNote.of(NoteCode.GIVEN)) if stated else None
+    return presets.UsualHosts(stated, AnswerNote.of(NoteCode.GIVEN))

@@ -22,6 +22,7 @@ from podsim.model.quantity import Provenance, SourceKind
 T = TypeVar("T")
 Changes = Mapping[str, str] | Sequence[str]
 MOST_LISTED: Final = 120
+HOST_LINK: Final = ("gateway.host_bandwidth", "hosts.server_bandwidth")
 """Paths that an error lists one by one."""
 
 
@@ -106,11 +107,19 @@ def _now(path: str) -> str:
     return ".".join(NEW_NAMES.get(part, part) for part in path.split("."))
 
 
+def _near(path: str, known: Sequence[str]) -> str:
+    """What to set in place of an unknown path, "" where nothing is near."""
+    of_link = [name for name in HOST_LINK if name in known]
+    if path.startswith("host-link.") and of_link:  # by spelling alone, the link between racks would be nearest
+        return f"; the bandwidth of host links is {' and '.join(of_link)}"
+    return did_you_mean(path, known)
+
+
 def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     """Raise where there are changes of paths that do not exist, with what does."""
     known = list(known)
     if strangers:
-        rows = [(change.path, "unknown path" + did_you_mean(_now(change.path), known)) for change in strangers]
+        rows = [(change.path, f"unknown path{_near(_now(change.path), known)}") for change in strangers]
         near, parent = _around(strangers[0].path, known)
         raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}:", *_columns(near)])
 

@@ -10,6 +10,8 @@ from podsim.files.file_faults import printable, value_text
 
 PREFIX: Final = "import."
 OPTIONS: Final = ("import.sequence", "import.shape.INPUT")
+OPTION_FLAGS: Final = {"sequence": "--sequence", "shape": "--shape"}
+"""The flag of each of them."""
 MOST_SIZE: Final = 2**31
 MOST_DIMENSIONS: Final = 8
 

@@ -38,7 +38,7 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
     if ipus % (least := configuration.tensor_shards):
         raise InputError(
-            f"configuration {configuration.name} needs a multiple of {least} IPUs per replica; {ipus} was tried",
+            f"configuration {configuration.name} takes a multiple of {least} IPUs per replica, not {ipus}",
             code="mapping-does-not-divide",
             hint=f"--ipus-per-replica {least} or more, on --pod {least} or more",
         )

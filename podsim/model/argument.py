@@ -298,13 +298,17 @@ def _number(argument: Argument, value: object) -> float:
 
 
 def _advice(argument: Argument, value: object) -> str:
-    """The number to write in place of a text that means one, "" where it means none."""
+    """The number to write in place of a text that means one, "" where it means none.
+
+    Raises ValueError: the text means a number that is outside the range.
+    """
     if not isinstance(value, str):
         return ""
     try:
-        return f": write {_number_of(argument, value):g}"
+        number = _number_of(argument, value)
     except ValueError:
         return ""
+    return f": write {argument.inside(number, value):g}"
 
 
 def _quantity(argument: Argument, value: object) -> str | float:

@@ -15,7 +15,7 @@ MOST_SEED: Final = LARGEST  # the largest that files of podsim hold
 MOST_LENGTH: Final = 1e18  # samples or tokens: ten thousand times the largest corpus that was trained on
 MOST_WORK_S: Final = 100 * 365.25 * 86400.0
 NAME_OR_FILE: Final = "NAME|FILE"
-FEW_SCORES: Final = "400 simulated scores do not resolve higher levels"
+FEW_SCORES: Final = "400 simulated runs are too few for a higher level"
 
 
 def count(name: str, help_: str = "", **more: Any) -> Argument:  # noqa: ANN401  (fields of an argument)
@@ -235,8 +235,8 @@ WITHIN = quantity("within", "s", "Longest time to train, such as 5min.", "5 min"
 DEADLINE = choice(
     "deadline",
     "training wall-clock",
-    "What ends within that time: training as MLPerf times it, or the whole job with compile, loading of weights and "
-    "failures (wall-clock) [default: training].",
+    "What ends within that time: training as MLPerf times it, or the whole job with compile and loading of weights "
+    "(wall-clock); both with failures where a run is long enough to see any [default: training].",
 )
 BUDGET = quantity(
     "budget",

@@ -193,7 +193,7 @@ class Hosts:
 
     def __post_init__(self) -> None:
         if not 1 <= self.servers <= self.most_servers:
-            raise ValueError("servers: must be at least 1 and at most most_servers")
+            raise ValueError(f"servers: must be from 1 to {self.most_servers}, the most_servers of this machine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

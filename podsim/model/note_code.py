@@ -134,6 +134,8 @@ class NoteCode(StrEnum):
     WEIGHTS_READ_FIRST = auto()
     CACHE_READ = auto()
 
+    PACKING_KEPT = auto()
+
     # Price and power.
     PRICE_UNCHANGED = auto()
     PRICE_WHOLE = auto()

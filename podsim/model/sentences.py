@@ -104,11 +104,14 @@ def _shortest_time(
     faster_size: int,
     past_global_batch: int | None,
     micro_batches: tuple[int, ...],
+    most_ipus: int | None,
     compares: bool,
     by_rate: bool,
 ) -> str:
     least = "highest throughput" if by_rate else "shortest expected time to train"
     of = f" with a micro-batch of a published run ({_either(micro_batches)})" if micro_batches else ""
+    if most_ipus is not None:
+        of += f"{' and' if of else ' with'} replicas of at most {most_ipus:,} IPUs, twice the largest published"
     text = f"{least} of {legal} legal mappings tried{of}" if legal != 1 else f"the only legal mapping{of}"
     if faster is not None:
         text = (
@@ -260,7 +263,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.HOSTS_AS_SMALLER: _hosts_as_smaller,
     NoteCode.HOSTS_NOT_STATED: _hosts_not_stated,
     NoteCode.HOSTS_AS_PUBLISHED: _hosts_as_published,
-    NoteCode.PART_OF_MACHINE: "part of {machine}: {ipus} of its {of} IPUs",
+    NoteCode.PART_OF_MACHINE: "{ipus} of the {of} IPUs of {machine}; price and power are of the whole machine",
     NoteCode.PART_OF_RACK: _part_of_rack,
     NoteCode.RACKS_JOINED: _racks_joined,
     NoteCode.STATED_FABRIC: (
@@ -414,6 +417,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.WEIGHTS_READ_FIRST: "weights are read from DDR before compute, not overlapped",
     NoteCode.CACHE_READ: (
         "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
+    ),
+    NoteCode.PACKING_KEPT: (
+        "rows of {tokens:,} tokens are counted as {samples:.3g} samples each, as rows of the published length hold: "
+        "set workload.packing too"
     ),
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from podsim.model.note import AnswerNote
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.training import Preset
     from podsim.model.workload import Workload
 
+FINEST: Final = 0.05  # share of an accumulation by which others around it differ
 GLOBAL_BATCHES_TRIED: Final = 3  # batches near that of the recipe to try where it does not divide
 
 
@@ -52,6 +53,15 @@ def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
     """Micro-batches per step nearest to a batch, and whether they come near enough to it to keep its recipe."""
     nearest = max(1, round(batch / rows_samples))
     return nearest, abs(nearest * rows_samples / batch - 1) <= ROUNDING_DOUBT
+
+
+def between(counts: Sequence[int], at: int) -> list[int]:
+    """Accumulations between `at` and the counts on either side of it, ascending; steps are `FINEST` of it or more."""
+    ordered = sorted(counts)
+    place = ordered.index(at)
+    first, last = ordered[max(place - 1, 0)], ordered[min(place + 1, len(ordered) - 1)]
+    step = max(1, round(FINEST * at))
+    return [count for count in range(at % step or step, last, step) if first < count != at]
 
 
 def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:

@@ -3,11 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from podsim.convergence.samples import Samples
-from podsim.errors import InputError, MissingParameter, PodsimError
+from podsim.errors import InputError, MissingParameter
 from podsim.lowering.layout import most_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
@@ -19,7 +19,7 @@ from podsim.model.training import Schedule
 from podsim.planning import batches
 from podsim.planning.available_memory import fastest
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
-from podsim.planning.no_fit import does_not_fit, larger_pod
+from podsim.planning.no_fit import refusal
 from podsim.predicting import assemble
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
@@ -27,9 +27,10 @@ from podsim.scenario import Constraints
 MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
-
-
+WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
+NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
 Range = tuple[list[int], tuple[int, ...]]  # IPUs of a replica, and micro-batches
+Candidates = list[tuple[float, Mapping, MemoryFit]]  # mappings that fit with their times [s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +94,16 @@ class Search:
 
     def run(self) -> Best:
         """The best mapping and why; Infeasible where none fits."""
-        result = list[tuple[float, Mapping, MemoryFit]]()
+        result: Candidates = []
         lines = self.lines()
         if not lines:
-            raise self.no()
+            raise refusal(self)
         for done, line in enumerate(lines, start=1):
             result += self.times(line, assemble.step(self.quick, line.full))
             if self.on_progress:
                 self.on_progress(done, len(lines))
-        result.sort(key=lambda item: self._handicap(item[1]) * item[0])
+        result += self._between(lines, result)
+        result.sort(key=self._cost)
         shown = sorted(
             (self.settle(mapping, memory) for _, mapping, memory in result[:MOST_SETTLED]),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
@@ -115,6 +117,31 @@ class Search:
             reason=self._reason(shown, result),
         )
         return Best(self, mapping, choice, assemble.answer_s(self.quick, mapping))
+
+    def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
+        """Accumulations between those weighed, around the best of each line that comes near the best of all.
+
+        Nothing where none is quicker by what makes it worth to leave the batches of reference points.
+        """
+        if self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
+            return []
+        more: Candidates = []
+        of_line: dict[tuple[int, int, int], Candidates] = {}
+        for item in result:
+            of_line.setdefault(_split(item[1]), []).append(item)
+        least = min(map(self._cost, result))
+        for line in lines:
+            best = min(of_line[_split(line.mapping)], key=self._cost)
+            if self._cost(best) > (1 + NEAR_BEST) * least:
+                continue
+            finer = replace(line, accumulations=batches.between(line.accumulations, best[1].accumulation))
+            more += self.times(finer, self.full[_split(line.mapping)])
+            self.legal += len(finer.accumulations)
+        return more if more and min(map(self._cost, more)) < (1 - WORTH_LEAVING) * least else []
+
+    def _cost(self, item: tuple[float, Mapping, MemoryFit]) -> float:
+        """The time of a mapping [s] as it is judged: longer where no submission used such replicas."""
+        return self._handicap(item[1]) * item[0]
 
     def lines(self) -> list[SearchLine]:
         """Every split and micro-batch that fits, at the first published batch that divides or a smaller one."""
@@ -170,11 +197,11 @@ class Search:
             for time_s, mapping, _ in self.times(line, assemble.step(self.quick, line.full))
         )
 
-    def every(self) -> list[tuple[float, Mapping, MemoryFit]]:
+    def every(self) -> Candidates:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
-        result = list[tuple[float, Mapping, MemoryFit]]()
+        result = Candidates()
         for line in self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))]):
             result += self.times(line, assemble.step(self.quick, line.full))
         return result
@@ -382,7 +409,7 @@ class Search:
     def _with_batches(
         self,
         best: ConsideredMapping,
-        result: list[tuple[float, Mapping, MemoryFit]],
+        result: Candidates,
         shown: tuple[ConsideredMapping, ...],
     ) -> tuple[ConsideredMapping, ...]:
         """The settled ones, and the chosen split at other batches: half and twice show what convergence takes."""
@@ -405,6 +432,7 @@ class Search:
         larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
         past = self.question.samples is None and larger and mapping.replicas > 1
+        near, far = self._sizes()
         return AnswerNote.of(
             NoteCode.SHORTEST_TIME,
             legal=self.legal,
@@ -413,6 +441,7 @@ class Search:
             faster_size=quickest.mapping.ipus_per_replica,
             past_global_batch=mapping.global_batch if past else None,
             micro_batches=self._published_tried([m.micro_batch for _, m, _ in result]),
+            most_ipus=max(near) if far else None,
             compares=not (self.question.workload.points and self.question.workload.presets),
             by_rate=False,
         )
@@ -434,52 +463,6 @@ class Search:
         if self.constraints.global_batch or self.constraints.accumulation or not (self.recipes and self.global_batches):
             return ()
         return batches.nearest(self.global_batches, self.recipes[-1])
-
-    def no(self) -> PodsimError:
-        """Why no mapping was found."""
-        if self.nearest is not None:
-            return does_not_fit(self.nearest_by or self.planner, *self.nearest)
-        number = self.constraints.global_batch or 0
-        near = [
-            max((b for b in self.global_batches if b <= number), default=0),
-            min((b for b in self.global_batches if b > number), default=0),
-        ]
-        causes = ", ".join(_count_text(count, why) for why, count in sorted(self.rejected.items()))
-        counts = [f"mappings rejected: {causes}"]
-        if self.indivisible is not None:  # another batch would not help
-            return self._too_few_ipus(self.indivisible, counts)
-        return InputError(
-            f"no mapping gives a global batch of {number:,.0f}"
-            if any(near)
-            else "no mapping divides the IPUs of the machine",
-            code="mapping-does-not-divide",
-            context=counts,
-            hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
-            or "leave out --ipus-per-replica and --replicas: both are searched",
-        )
-
-    def _too_few_ipus(self, indivisible: InputError, counts: Sequence[str]) -> InputError:
-        """The error of the first split, with the machine that holds the workload where replicas are free."""
-        constraints, workload = self.constraints, self.question.workload
-        pod = ""
-        if not (constraints.ipus_per_replica or constraints.replicas):
-            samples = constraints.global_batch or next(iter(self.recipes), workload.samples_per_row)
-            stated = constraints.global_batch is not None
-            pod = larger_pod(self.planner, samples / workload.samples_per_row, stated=stated)
-        context = [*indivisible.context, *counts]
-        return InputError(
-            f"no mapping of {workload.title} divides the {self.ipus:,} IPUs" if pod else indivisible.message,
-            code="mapping-does-not-divide",
-            context=[indivisible.message, *context] if pod else context,
-            hint=pod or indivisible.hint,
-        )
-
-
-def _count_text(count: int, why: str) -> str:
-    """So many of a reason: "1 that does not divide the IPUs"."""
-    verb, _, rest = why.partition(" ")
-    singular = {"do": "does", "miss": "misses"}.get(verb, verb)
-    return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
 def _shortfall(memory: MemoryFit) -> tuple[float, float]:

@@ -1,11 +1,14 @@
-"""The answer no for a mapping that does not fit, with the nearest that would."""
+"""The answer no where no mapping was found or one does not fit, with the nearest that would."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from podsim.errors import Infeasible, InputError
+from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
 from podsim.model.chip import Chip
 from podsim.model.mapping import Mapping
@@ -16,8 +19,59 @@ from podsim.planning.available_memory import refusal_note
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
 from podsim.tiles.amp import OUTPUT_BYTES
 
+if TYPE_CHECKING:
+    from podsim.planning.mapping_search import Search
+
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a replica needs more IPUs than there are
+
+
+def refusal(search: Search) -> PodsimError:
+    """Why a search has found no mapping."""
+    if search.nearest is not None:
+        return does_not_fit(search.nearest_by or search.planner, *search.nearest)
+    number = search.constraints.global_batch or 0
+    near = [
+        max((b for b in search.global_batches if b <= number), default=0),
+        min((b for b in search.global_batches if b > number), default=0),
+    ]
+    causes = ", ".join(_count_text(count, why) for why, count in sorted(search.rejected.items()))
+    counts = [f"mappings rejected: {causes}"]
+    if search.indivisible is not None:  # another batch would not help
+        return _too_few_ipus(search, search.indivisible, counts)
+    return InputError(
+        f"no mapping gives a global batch of {number:,.0f}"
+        if any(near)
+        else "no mapping divides the IPUs of the machine",
+        code="mapping-does-not-divide",
+        context=counts,
+        hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
+        or "leave out --ipus-per-replica and --replicas: both are searched",
+    )
+
+
+def _too_few_ipus(search: Search, indivisible: InputError, counts: Sequence[str]) -> InputError:
+    """The error of the first split, with the machine that holds the workload where replicas are free."""
+    constraints, workload = search.constraints, search.question.workload
+    pod = ""
+    if not (constraints.ipus_per_replica or constraints.replicas):
+        samples = constraints.global_batch or next(iter(search.recipes), workload.samples_per_row)
+        stated = constraints.global_batch is not None
+        pod = larger_pod(search.planner, samples / workload.samples_per_row, stated=stated)
+    few = f"{search.ipus:,} IPU{' is' if search.ipus == 1 else 's are'} too few for {workload.title}"
+    return InputError(
+        few if pod else indivisible.message,
+        code="mapping-does-not-divide",
+        context=[indivisible.message, *indivisible.context] if pod else [*indivisible.context, *counts],
+        hint=pod or indivisible.hint,
+    )
+
+
+def _count_text(count: int, why: str) -> str:
+    """So many of a reason: "1 that does not divide the IPUs"."""
+    verb, _, rest = why.partition(" ")
+    singular = {"do": "does", "miss": "misses"}.get(verb, verb)
+    return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
 def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -> Infeasible:

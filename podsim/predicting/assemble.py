@@ -452,12 +452,12 @@ PER_UPDATE: Final = frozenset(
 
 
 def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, choice: Choice) -> str:
-    """Whether a larger global batch is faster, where a step is not limited by compute; "" where none was searched.
+    """Whether a larger global batch is faster, or what of a step it would amortize; "" where none was searched.
 
     Tried are batches of twice as many micro-batches each, with the same split, as long as each is faster.
     """
     largest = max(timeline.breakdown_s, key=lambda part: timeline.breakdown_s[part])
-    if choice.given != "search" or question.samples is not None or mapping.replicas == 1 or largest is Part.COMPUTE:
+    if choice.given != "search" or question.samples is not None or mapping.replicas == 1:
         return ""
     first_s = best_s = _expected_s(question, mapping)
     best, larger = mapping, mapping.at(2 * mapping.accumulation)

@@ -18,6 +18,8 @@ from podsim.report.handout import Handout, with_title
 BIT_RATE: Final = re.compile(r"(?<=[\d ])[kMGT]?i?bit/s")
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
+MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
+"""Flags of the mapping, which a screen of several machines shows for none of them alone."""
 OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
 """Flags that override the published configuration."""
 
@@ -100,16 +102,20 @@ def _changes() -> Iterator[Note]:
     texts = [_change(ledger, text) for text in _texts(ledger.flags.get("set", ()))]
     if texts:
         yield Note(_of_case(ledger, texts), "What-if", Tone.WARNING)
-    if faults := _texts(ledger.flags.get("fault", ())):
-        yield Note(_of_case(ledger, faults), "Faults", Tone.WARNING)
+    faults = _texts(ledger.flags.get("fault", ()))
+    if faults and ledger.verb != ONE_CASE:  # which names them beside the machine that has them
+        yield Note("; ".join(faults), "Faults", Tone.WARNING)
     overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
+    shared = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
+    if shared and ledger.verb == ONE_CASE:
+        yield Note(" ".join(shared), "On every side")
     if overrides:
         yield Note(" ".join(overrides), "Override", Tone.WARNING)
 
 
 def _of_case(ledger: inputs.Ledger, texts: Sequence[str]) -> str:
-    """What differs, and that it does so in one alternative where several are compared."""
-    return f"{'; '.join(texts)}, in one alternative" if ledger.verb == ONE_CASE else "; ".join(texts)
+    """What is changed, and that it is so on one side where several are compared."""
+    return f"{'; '.join(texts)}, not on the first machine" if ledger.verb == ONE_CASE else "; ".join(texts)
 
 
 def _texts(value: object) -> list[str]:

@@ -76,6 +76,7 @@ def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> 
 
 FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
 """A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
+COMMAND: Final = re.compile(r"(podsim [^;,.()]*)")
 POWERS: Final = {"k": 3, "M": 6, "B": 9, "T": 12}
 COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
 """A count as flags take it, and the power of ten of its letter."""
@@ -107,9 +108,9 @@ def help_text(argument: Argument, names: frozenset[str]) -> str:
         listed = name == argument.name and argument.kind is ArgumentKind.TEXTS
         return f"`{name}=[{value}]`" if listed else f"`{name}={value}`"
 
-    if "podsim " in argument.help:
-        return argument.help
-    text = FLAG.sub(keyword, argument.help).replace("repeatable", "one or more")
+    parts = COMMAND.split(argument.help)  # commands stay as they are typed
+    text = "".join(part if at % 2 else FLAG.sub(keyword, part) for at, part in enumerate(parts))
+    text = text.replace("repeatable", "one or more").replace("Exit code 1 if", "`is_refused` is True if")
     if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
         text = _without_letters(text)
     return text
@@ -132,6 +133,7 @@ def errors_in_python(verb: str) -> Iterator[None]:
             error.message = advice(error.message, declared)
             error.context = tuple(advice(line, declared) for line in error.context)
             error.hint = advice(error.hint, declared)
+            error.args = (error.message,)
         raise
 
 

@@ -1,5 +1,6 @@
 """From what a workload file says to the operators of the model."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -13,6 +14,7 @@ from podsim.model.workload import Gather, LayerUnit, Workload
 
 INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send token ids
 INPUT_BYTES: Final = 2  # of any other input
+TOKENS: Final = re.compile(r"[\d,]+ tokens")
 
 
 def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralConfiguration | None = None) -> Workload:
@@ -24,7 +26,7 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralC
         name=file.name,
         title=file.title or file.name,
         sample=file.sample,
-        row=file.row,
+        row=_row_text(file),
         samples_per_row=file.samples_per_row,
         packing=file.packing,
         units=units_of_file,
@@ -41,6 +43,13 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralC
         decodes=file.transformer is not None and file.transformer.head == "lm",
         notes=(*(replace(note, caveat=True) for note in file.notes), *_assumption_notes(file)),
     )
+
+
+def _row_text(file: WorkloadFile) -> str:
+    """What a row is, "packed row of 512 tokens", with the tokens that it has after a what-if."""
+    if file.transformer is None or len(TOKENS.findall(file.row)) != 1:
+        return file.row
+    return TOKENS.sub(f"{file.transformer.sequence:,} tokens", file.row)
 
 
 def chain(file: WorkloadFile) -> tuple[LayerUnit, ...]:

@@ -101,6 +101,15 @@ def decoding(workload: Workload, context: int) -> Workload:
     return over if len(each) == len(workload.units) else replace(over, row_bytes=float(INDEX_BYTES))
 
 
+def generates(workload: Workload) -> bool:
+    """Whether every operator does the same for each token, so that tokens can follow one after the other."""
+    try:
+        decoding(workload, tokens(workload))
+    except InputError:
+        return False
+    return True
+
+
 def _over(workload: Workload, count: int, queries: int, context: int) -> Workload:
     """So many tokens of each row instead of `count`, which attend to `context` tokens."""
     units = tuple(

@@ -52,3 +52,24 @@ def test_a_verb_that_another_calls_leaves_its_flags_to_it():
     with pytest.raises(InputError) as raised:
         podsim.compare(["pod64:3"], workload="bert")
     assert "--" not in str(raised.value)
+
+
+def test_what_a_command_ends_with_is_told_in_python_by_its_answer():
+    """A function neither exits nor raises where a requirement is missed."""
+    text = " ".join((podsim.infer.__doc__ or "").split())
+    assert "Exit code" not in text
+    assert "`is_refused` is True if one does not hold." in text
+    missed = podsim.infer("resnet50", pod=4, require=["p99<0.1ms"], requests=100, engine="analytic")
+    assert missed.is_refused
+
+
+def test_the_help_of_a_flag_that_names_a_command_has_keywords_beside_it():
+    text = " ".join((podsim.compare.__doc__ or "").split())
+    assert "Two or more machines (podsim topology list), instead of `pod` or `topology`." in text
+
+
+def test_the_repr_of_an_error_names_keywords_too():
+    with pytest.raises(podsim.InputError) as caught:
+        podsim.scale("bert")
+    assert repr(caught.value) == "InputError('no machines: neither pods nor topologies is given')"
+    assert 'topologies="pod64,pod256-switched"' in str(caught.value)

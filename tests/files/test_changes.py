@@ -2,10 +2,13 @@ from dataclasses import replace
 
 import pytest
 
+import podsim
 from podsim.errors import InputError
 from podsim.files import catalog, changes
 from podsim.model.calibration import FittedParameter, ParameterSet
 from podsim.model.fabric import Shape
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import SourceKind
 
 
@@ -205,3 +208,37 @@ def test_a_fitted_parameter_with_a_unit_is_set_as_explain_writes_it():
     for text in ("600 W", "-600 us", "x"):
         error = refused(changes.apply_to_parameters, parameters, [f"rack.step={text}"])
         assert "or with its unit" in error.context[0]
+
+
+def test_servers_that_a_what_if_sets_feed_the_machine_in_place_of_the_published_number():
+    """Published runs of ResNet-50 on 256 IPUs have 16 hosts; the file of the machine says 4."""
+    published = podsim.predict("resnet50", pod=256, engine="analytic")
+    fewer = podsim.predict("resnet50", pod=256, changes=["hosts.servers=4"], engine="analytic")
+    by_flag = podsim.predict("resnet50", pod=256, hosts=4, engine="analytic")
+    assert (published.hosts, fewer.hosts) == (16, 4)
+    assert fewer.time_to_train_s.value == pytest.approx(by_flag.time_to_train_s.value)
+
+
+def test_an_unknown_host_link_is_not_taken_for_the_link_between_racks():
+    with pytest.raises(InputError) as caught:
+        podsim.predict("bert", pod=64, changes=["host-link.bandwidth=0.5x"])
+    text = str(caught.value)
+    assert "gateway.host_bandwidth and hosts.server_bandwidth" in text
+    assert "did you mean" not in text
+
+
+def test_a_row_of_another_length_is_named_by_it_and_its_packing_is_a_caveat():
+    change = "workload.transformer.sequence=128"
+    report = podsim.infer("bert", pod=4, changes=[change], requests=100, engine="analytic")
+    assert report.row == "packed row of 128 tokens"
+    note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=128, samples=2 * 1.0184)
+    assert note in report.assumptions
+    repacked = podsim.infer("bert", pod=4, changes=[change, "workload.packing=1"], requests=100, engine="analytic")
+    assert not [item for item in repacked.assumptions if item.code is NoteCode.PACKING_KEPT]
+
+
+def test_a_part_of_a_machine_is_priced_as_the_whole():
+    answer = podsim.predict("resnet50", pod=1, engine="analytic")
+    (caveat,) = (note for note in answer.assumptions if note.code is NoteCode.PART_OF_MACHINE)
+    assert caveat.caveat
+    assert str(caveat).startswith("1 of the 4 IPUs of m2000")

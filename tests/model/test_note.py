@@ -18,6 +18,7 @@ SHORTEST = {
     "faster_size": 1,
     "past_global_batch": None,
     "micro_batches": (),
+    "most_ipus": None,
     "compares": False,
     "by_rate": False,
 }
@@ -99,6 +100,14 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             (
                 "shortest expected time to train of 90 legal mappings tried with a micro-batch of a published run "
                 "(18, 20 or 22)"
+            ),
+        ),
+        (
+            NoteCode.SHORTEST_TIME,
+            {**SHORTEST, "legal": 9, "micro_batches": (2, 3), "most_ipus": 16},
+            (
+                "shortest expected time to train of 9 legal mappings tried with a micro-batch of a published run "
+                "(2 or 3) and replicas of at most 16 IPUs, twice the largest published"
             ),
         ),
         (

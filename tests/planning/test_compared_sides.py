@@ -57,9 +57,9 @@ def test_one_side_is_no_comparison_and_a_machine_is_named_once():
 def test_alike_sides_are_counted():
     sides = [Variant(POD), Variant(POD), Variant(POD), Variant(POD, "chip bow"), Variant(POD, "chip bow")]
     titles = ("IPU-POD64", "IPU-POD64", "DGX", "IPU-POD64", "Bow Pod64")
-    assert labels(titles, sides) == ("IPU-POD64", "IPU-POD64 (2)", "DGX", "chip bow", "Bow Pod64")
+    assert labels(titles, sides) == ("IPU-POD64", "IPU-POD64, side 2", "DGX", "chip bow", "Bow Pod64")
     assert labels(("A", "A"), [Variant(POD), Variant(POD, "chip bow")]) == ("A", "A with chip bow")
-    assert labels(("A", "A", "A"), [Variant(POD)] * 3) == ("A", "A (2)", "A (3)")
+    assert labels(("A", "A", "A"), [Variant(POD)] * 3) == ("A", "A, side 2", "A, side 3")
 
 
 def test_a_side_without_ipus_takes_neither_changes_nor_a_law():
@@ -130,7 +130,7 @@ def test_performance_per_watt_compares_peaks_before_typical_draws():
 def test_faults_are_a_side_of_their_own():
     first, other = variants(Scenario.of("bert", pod=64, faults=("ipu:17=0.5",)))
     assert (first.scenario.faults, other.scenario.faults) == ((), ("ipu:17=0.5",))
-    assert other.name == "with ipu:17=0.5"
+    assert other.name == "with IPU 17 at 50 % of its speed"
     healthy, changed, faulty = variants(Scenario.of("bert", pod=64, faults=("ipu:17=0.5",), changes=("chip.clock=2x",)))
     assert (healthy.scenario.what_if.changes, faulty.scenario.what_if.changes) == ((), ())
     assert changed.scenario.faults == ()

@@ -242,8 +242,10 @@ def test_a_published_c600_answers_as_many_images():
         ({"requests": 0}, "bad-value"),
         ({"generate": -1}, "bad-value"),
         ({"generate": 5}, "no-decoder"),
-        ({"cache": "resident"}, "conflicting-flags"),
-        ({"prompt": 64}, "conflicting-flags"),
+        ({"cache": "resident"}, "no-decoder"),
+        ({"prompt": 64}, "no-decoder"),
+        ({"workload": "gpt2-small", "prompt": 64}, "missing-argument"),
+        ({"workload": "gpt2-small", "cache": "resident"}, "missing-argument"),
         ({"prompt": 0, "generate": 1}, "bad-value"),
         ({"generate": 10**9}, "bad-value"),
         ({"replicas": 5}, "bad-mapping"),
@@ -253,7 +255,7 @@ def test_a_published_c600_answers_as_many_images():
 )
 def test_refused(flags, code):
     with pytest.raises(InputError) as raised:
-        podsim.infer("resnet50", pod=4, **flags)
+        podsim.infer(**{"workload": "resnet50", "pod": 4, **flags})
     assert raised.value.code == code
 
 

@@ -9,7 +9,8 @@ import podsim
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.quantity import Grade
-from podsim.planning.mapping_search import UNPROVEN
+from podsim.planning import batches
+from podsim.planning.mapping_search import UNPROVEN, WORTH_LEAVING
 
 MACHINES = ["pod4", "pod16", "pod64", "pod128", "pod256", "pod512", "pod1024", "bow-pod64"]
 ASKED = [
@@ -46,6 +47,28 @@ def test_the_chosen_mapping_is_legal(workload, name):
     placed = [unit.name for stage in mapping.stages for unit in stage.units]
     assert placed == [unit.name for unit in catalog.workload(workload).value.units]
     assert {stage.ipu for stage in mapping.stages} == set(range(mapping.ipus_per_replica))
+
+
+@pytest.mark.parametrize(
+    ("counts", "at", "between"),
+    [
+        ([1, 2, 4, 8], 4, [3, 5, 6, 7]),
+        ([1, 2], 1, []),
+        ([50, 100, 200], 100, [*range(55, 100, 5), *range(105, 200, 5)]),
+        ([100, 200], 200, list(range(110, 200, 10))),
+    ],
+)
+def test_accumulations_between_those_weighed_are_a_twentieth_apart(counts, at, between):
+    assert batches.between(counts, at) == between
+
+
+def test_a_batch_between_those_of_reference_points_is_found_where_it_is_quicker():
+    """An accumulation of 4 with micro-batches of 22 comes near no batch of a reference point."""
+    searched = podsim.predict("resnet50", pod=32, engine="analytic")
+    by_hand = podsim.predict("resnet50", pod=32, global_batch=2816, engine="analytic")
+    at_a_point = podsim.predict("resnet50", pod=32, global_batch=3200, engine="analytic")
+    assert searched.time_to_train_s.value <= by_hand.time_to_train_s.value
+    assert searched.time_to_train_s.value < (1 - WORTH_LEAVING) * at_a_point.time_to_train_s.value
 
 
 @pytest.mark.parametrize(("workload", "name"), ASKED)

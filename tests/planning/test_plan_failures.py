@@ -12,7 +12,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.report.terminal import Look, render
 from podsim.studies.documents import answer_document
-from podsim.studies.plan import deadline, report
+from podsim.studies.plan import deadline, report, time_report
 
 RUN = {"tokens": 1e12, "global_batch": 2048}
 
@@ -73,6 +73,18 @@ def test_screen_and_json_say_it(long):
     chosen = answer_document(long).tree()["chosen"]
     assert chosen["finish_s"] == pytest.approx(long.chosen.finish_s, rel=1e-4)
     assert chosen["failures"][0]["goodput"]["mean"] < 1
+
+
+def test_the_quantile_has_failures_whatever_the_limit(long):
+    """One definition in every row: before, a machine whose run misses the limit anyway was judged without failures."""
+    short = podsim.plan("gpt2-xl", within="1d", machines="pod64,pod128", **RUN)
+    times = {(item.topology, item.hosts): item.sure_s for item in long.candidates}
+    assert short.chosen is None
+    assert all(item.failures for item in short.candidates)
+    for item in short.candidates:
+        assert item.sure_s == pytest.approx(times[item.topology, item.hosts], rel=1e-9)
+    (fact,) = (fact for fact in time_report.facts(short.demand, short.closest) if fact.label == "P90")
+    assert fact.remark.startswith("with failures; chance of ≤ 24.0 h: ")
 
 
 def test_a_machine_that_failures_stop_is_left_out(monkeypatch):

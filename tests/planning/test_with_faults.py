@@ -209,7 +209,7 @@ def test_a_machine_that_lost_parts_costs_what_it_cost():
     comparison = podsim.compare("bert", pod=64, engine="analytic", faults=["machine:5=lost"])
     whole, left = (side.answer.money.owned for side in comparison.sides)
     assert left.capital == whole.capital
-    assert [side.label for side in comparison.sides] == ["IPU-POD64", "with machine:5=lost"]
+    assert [side.label for side in comparison.sides] == ["IPU-POD64", "with IPU-Machine 5 lost"]
     assert comparison.differences[0].per_dollar.value < 1
     assert any("the whole machine" in line for line in map(str, comparison.sides[1].answer.assumptions))
     assert not any("the whole machine" in line for line in map(str, comparison.sides[0].answer.assumptions))

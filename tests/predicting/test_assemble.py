@@ -85,9 +85,8 @@ def test_a_batch_that_is_too_small_is_not_called_worth_it():
     text, _, rest = small.limited_by.partition("; a larger global batch is faster: ")
     assert "need more samples" not in text
     batch, less = (int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", rest))
-    larger = podsim.predict(
-        "bert", pod=64, global_batch=batch, replicas=4, ipus_per_replica=16, micro_batch=1, engine="analytic"
-    )
+    split = {name: getattr(small.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
+    larger = podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **split)
     assert 1 - larger.time_to_train_s.value / small.time_to_train_s.value == pytest.approx(less / 100, abs=0.02)
     assert usual.limited_by.endswith("a global batch above 13,056 would amortize it but need more samples to converge")
 

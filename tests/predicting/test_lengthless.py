@@ -28,6 +28,7 @@ SHORTEST = AnswerNote.of(
     faster_size=1,
     past_global_batch=None,
     micro_batches=(),
+    most_ipus=None,
     compares=False,
     by_rate=False,
 )

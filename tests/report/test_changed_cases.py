@@ -7,29 +7,43 @@ from podsim.files import inputs
 from podsim.report import evidence
 from podsim.report.doc import Doc, Heading, Note
 from podsim.report.terminal import Look, render
+from podsim.studies.compare import report as comparison_view
 from podsim.studies.predict import report as view
 
 FLAGS = {"workload": "bert", "fault": ["ipu:3=0.5"], "set": ["chip.clock=2 GHz"]}
 
 
 @pytest.mark.parametrize(
-    ("verb", "faults", "changes"),
+    ("verb", "expected"),
     [
-        ("predict", "ipu:3=0.5", "chip.clock 2 GHz"),
-        (
-            "compare",
-            "ipu:3=0.5, in one alternative",
-            "chip.clock 2 GHz, in one alternative",
-        ),
+        ("predict", {"Faults": "ipu:3=0.5", "What-if": "chip.clock 2 GHz"}),
+        ("compare", {"What-if": "chip.clock 2 GHz, not on the first machine"}),
     ],
 )
-def test_a_comparison_says_that_one_case_differs(verb: str, faults: str, changes: str) -> None:
+def test_a_comparison_says_that_one_case_differs(verb: str, expected: dict[str, str]) -> None:
     """A15: the title of a comparison named faults, and most of its columns had none."""
     with inputs.recording() as ledger:
         ledger.verb, ledger.flags = verb, FLAGS
         ((_, *lines),) = evidence.with_changes(Doc(((Heading("title"),),))).groups
     texts = {line.label: line.text for line in lines if isinstance(line, Note)}
-    assert texts == {"Faults": faults, "What-if": changes}
+    assert texts == expected
+
+
+def test_a_comparison_names_its_faults_what_is_left_and_the_evidence() -> None:
+    """The screen a customer sees said nothing of why 64 of 128 IPUs train, nor that faults are modelled alone."""
+    answer = podsim.compare("bert", pod=128, faults=["ipu:5=lost"], engine="analytic")
+    text = " ".join(render(comparison_view.document(answer), Look(width=100)).split())
+    assert "with IPU 5 lost vs IPU-POD128" in text
+    assert "Faults IPU 5 lost: 1 of 128 IPUs lost" in text
+    assert "runs take a power of two of whole IPU-Machines, here 64 IPUs" in text
+    assert "with IPU 5 lost: within calibration (faults modelled, not measured)" in text
+
+
+def test_a_comparison_says_which_mapping_all_its_sides_have() -> None:
+    with inputs.recording() as ledger:
+        ledger.verb, ledger.flags = "compare", {"workload": "bert", "micro_batch": 2, "replicas": 8}
+        ((_, line),) = evidence.with_changes(Doc(((Heading("title"),),))).groups
+    assert (line.label, line.text) == ("On every side", "--replicas 8 --micro-batch 2")
 
 
 def test_a_machine_with_a_cut_link_fits_the_short_screen() -> None:

@@ -111,8 +111,8 @@ def test_a_run_of_no_stated_length_is_explained_by_its_step():
     assert (rows["Step time"].number, rows["Step time"].unit) == ("100", "ms")
     assert "Throughput" in rows
     assert "Time to train" in facts(view.document(TOLD))
-    assert any("time of the same number of samples" in text for text in notes(view.document(ENDLESS)))
-    assert rows["Time to train"].remark == "run length not specified; give --tokens"
+    assert any("timed for the same number of samples" in text for text in notes(view.document(ENDLESS)))
+    assert rows["Time to train"].remark == "run length not specified; add it, such as --tokens"
 
 
 def test_the_mapping_and_idle_ipus_are_named():

@@ -91,7 +91,7 @@ def test_the_question_and_the_aim():
     assert notes(doc, "Demands") == [
         (
             "time limits at 90 % confidence; partitions in use at most 70 % of the hours; "
-            "purchase price ≤ $1.00M (highest published)"
+            "purchase price ≤ $1.00M (at the highest published price)"
         )
     ]
     free = replace(PLAN, demand=Demand(objective=Objective.COST), jobs=PLAN.jobs[:1], chosen=ALONE)

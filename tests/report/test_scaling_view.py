@@ -19,6 +19,9 @@ from podsim.report.terminal import Look, render
 from podsim.studies.documents import answer_document
 from podsim.studies.scale import law_report
 from podsim.studies.scale import report as view
+from podsim.studies.scale.charts import of_series
+from podsim.studies.scale.doublings import gain
+from podsim.studies.scale.doublings import knee as knee_of
 from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling, ScalingCurve
 
 LARGE = prediction(beyond=1.0)
@@ -116,10 +119,10 @@ def test_columns_are_explained_where_they_stay(width, words):
 
 def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
     idle = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=replace(LARGE, ipus=1024)),))
-    assert any("512 of pod512 are used" in text for text in notes(view.document(idle)))
+    assert any(text.endswith("since using all would be slower: 512 of pod512.") for text in notes(view.document(idle)))
     stated = replace(LARGE, ipus=1024, choice=replace(LARGE.choice, given="flags"))
     by_flags = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=stated),))
-    assert not any("stay idle" in text for text in notes(view.document(by_flags)))
+    assert not any("using all would be slower" in text for text in notes(view.document(by_flags)))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,7 @@ def verdict(**change):
 
 
 def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
-    first = "From 64 to 512 IPUs a run is 1.59× as fast per doubling, less than the 1.9× of --knee (−7.53 min)."
+    first = "From 64 to 512 IPUs the speed grows 1.59× per doubling (−7.53 min); a doubling pays from 1.9× (--knee)."
     assert verdict(knee_gain=0.9) == first
     assert verdict(knee_gain=0.05).startswith(
         "Up to 512 IPUs, the largest machine compared, each doubling gives at least 1.05×"
@@ -189,14 +192,14 @@ def test_the_first_doubling_below_the_gain():
 
 def test_what_grows_and_what_shrinks():
     (text,) = notes(view.document(REPORT, verbose=True), "IPU-seconds per sample")
-    assert text == ("+30 % from 64 to 512 IPUs; largest: pipeline bubble +40 %; compute −10 %")
+    assert text == "+30 % from 64 to 512 IPUs; pipeline bubble +40 points, compute −10 points"
     assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU-seconds per sample") == []
 
 
 def test_parts_that_hardly_grow_are_left_out():
     grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
     (text,) = notes(view.document(grown, verbose=True), "IPU-seconds per sample")
-    assert text.endswith("pipeline bubble +40 %")
+    assert text.endswith("; pipeline bubble +40 points")
 
 
 def test_times_are_drawn_with_their_intervals_and_published_runs():
@@ -208,6 +211,21 @@ def test_times_are_drawn_with_their_intervals_and_published_runs():
     assert published.label == "published, v1.1"
     assert chart.x.ticks == (64.0, 512.0)
     assert charts(view.document(replace(REPORT, rows=REPORT.rows[:2]))) == []
+
+
+def test_machines_with_the_same_figure_are_not_drawn():
+    """The last digits of five times that read alike would fill the height of a chart."""
+    small, large = REPORT.rows[1:]
+    same = replace(large.prediction, time_to_train_s=replace(SMALL.time_to_train_s, value=600.4))
+    rows = (replace(small, published=()), replace(large, prediction=same))
+    assert list(of_series(replace(REPORT, rows=rows))) == []
+    assert len(list(of_series(REPORT))) == 1
+
+
+def test_a_doubling_pays_up_to_the_last_machine_that_gains_enough():
+    assert knee_of(replace(REPORT, knee_gain=0.05)) is LARGE
+    assert knee_of(replace(REPORT, knee_gain=0.9)) is SMALL
+    assert gain(REPORT, SMALL, LARGE) == pytest.approx((600.0 / LARGE.time_to_train_s.value) ** (1 / 3) - 1)
 
 
 def test_verbose_has_mappings_limits_and_what_was_assumed_of_whom():
@@ -223,7 +241,7 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     )
     report = replace(REPORT, rows=endless)
     assert view.answer(report).startswith("7,050 samples/s on 64 IPUs")
-    assert "run length not specified; give --tokens" in notes(view.document(report), "Time to train")
+    assert "run length not specified; add it, such as --tokens" in notes(view.document(report), "Time to train")
     assert not notes(view.document(REPORT), "Time to train")
     assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
     body = answer_document(report).tree()["machines"][0]

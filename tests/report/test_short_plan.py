@@ -11,14 +11,14 @@ def test_machines_that_lack_an_answer_for_one_reason_share_a_line():
     notes = list(
         exclusion_notes(
             [
-                ExcludedMachine(topology="pod4", reason="no mapping divides the 4 IPUs"),
+                ExcludedMachine(topology="pod4", reason="4 IPUs are too few for GPT-3 175B"),
                 ExcludedMachine(topology="pod16", reason="the mapping does not fit in memory"),
-                ExcludedMachine(topology="bow-pod4", reason="no mapping divides the 4 IPUs"),
+                ExcludedMachine(topology="bow-pod4", reason="4 IPUs are too few for GPT-3 175B"),
             ]
         )
     )
     assert [(note.label, note.text) for note in notes] == [
-        ("Not pod4, bow-pod4", "no mapping divides the 4 IPUs"),
+        ("Not pod4, bow-pod4", "4 IPUs are too few for GPT-3 175B"),
         ("Not pod16", "the mapping does not fit in memory"),
     ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.changes import Change
-from podsim.files.import_options import OPTIONS, Options, options_of
+from podsim.files.import_options import OPTION_FLAGS, Options, options_of
 from podsim.files.load import LoadedFile, load, tables_of
 
 SUFFIXES = (".json", ".onnx")
@@ -22,9 +22,9 @@ def load_workload(path: Path, changes: Sequence[Change] = ()) -> tuple[LoadedFil
         if options != Options():
             stated = [change.path for change in changes if change not in rest]
             raise InputError(
-                f"{stated[0]} changes nothing here: {path.name} is no file of another tool",
+                f"{OPTION_FLAGS[stated[0].split('.')[1]]} does not apply to {path.name}, which states its sizes itself",
                 code="bad-change",
-                hint=f"it goes with {' and '.join(OPTIONS)} of a config.json or an ONNX file",
+                hint="leave it out: it is for config.json and ONNX files; other lengths: podsim workload list",
             )
         return load(path, "workload"), rest
     text = workload_text(path, options)

@@ -9,6 +9,7 @@ from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone, label
 from podsim.topology.fault_text import parse
 
 FAULTS = "Faults"
+EVIDENCE = "faults modelled, not measured"
 HARDLY = 5e-4  # what shows as 0.0 %
 
 

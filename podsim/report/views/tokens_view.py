@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Fact
@@ -27,4 +28,6 @@ def batch(p: Prediction) -> Iterator[Fact]:
         return
     text = numbers.scale(p.global_batch_tokens, numbers.COUNT)
     rows = f"{p.mapping.rows_per_step:,.0f} rows × {p.row_tokens:,} tokens"
+    if any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in p.assumptions):
+        rows += ", as in the model's paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)

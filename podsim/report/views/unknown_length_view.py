@@ -21,13 +21,13 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
 
 def length(p: Prediction) -> Fact:
     """The flags that would give a time to train."""
-    return Fact("Time to train", "", remark=f"run length not specified; give {' or '.join(p.length_flags)}")
+    return Fact("Time to train", "", remark=f"run length not specified; add it, such as {' or '.join(p.length_flags)}")
 
 
 def notes(p: Prediction) -> Iterator[Note]:
     """The flags that would give a time to train."""
     if not p.has_length:
-        yield Note(f"run length not specified; give {' or '.join(p.length_flags)}", "Time to train")
+        yield Note(f"run length not specified; add it, such as {' or '.join(p.length_flags)}", "Time to train")
 
 
 def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: int) -> DocTable:

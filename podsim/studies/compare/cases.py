@@ -11,6 +11,7 @@ from podsim.model.run_cost import per_dollar as of
 from podsim.planning.comparator_runs import has_law
 from podsim.studies.compare.result import PerWatt, PowerBasis
 from podsim.studies.compare.result import Ratio as Quotient
+from podsim.topology.fault_text import parse
 
 if TYPE_CHECKING:
     from podsim.model.run_cost import Money
@@ -64,7 +65,8 @@ def variants(
     if changes:
         sides.append(Variant(replace(first, what_if=scenario.what_if), ", ".join(changes)))
     if scenario.faults:
-        sides.append(Variant(replace(first, faults=scenario.faults), f"with {', '.join(scenario.faults)}"))
+        damage = ", ".join(fault.in_words for fault in parse(scenario.faults))
+        sides.append(Variant(replace(first, faults=scenario.faults), f"with {damage}"))
     if len(sides) < 2:
         raise InputError("only one machine is named: nothing to compare it with", code="missing-argument", hint=HINT)
     return tuple(sides)
@@ -103,14 +105,14 @@ def check_chips(sides: Sequence[Variant]) -> None:
 def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
     """What to call each side: its machine, or what alone tells it from the first; alike ones are counted."""
     texts: list[str] = []
-    for title, side in zip(titles, sides, strict=True):
+    for at, (title, side) in enumerate(zip(titles, sides, strict=True), start=1):
         same = title == titles[0] or bool(side.scenario.faults)  # what is left of a machine has another title
         name = _title_with_chips(title, side)
         if same and side.remark:
             changed = side.scenario.what_if.changes or side.scenario.faults
             name = side.remark if changed or len(sides) > 2 else f"{title} with {side.remark}"
-        again = sum(text == name or text.startswith(f"{name} (") for text in texts)
-        texts.append(f"{name} ({again + 1})" if again else name)
+        again = sum(text == name or text.startswith(f"{name}, side ") for text in texts)
+        texts.append(f"{name}, side {at}" if again else name)
     return tuple(texts)
 
 

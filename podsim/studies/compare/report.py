@@ -23,7 +23,7 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import MOST_FIGURES, Handout, arrange, sentence
 from podsim.report.origins import Groups, MachineNames, of_page
-from podsim.report.views import caveats_view, run_cost_view, unknown_length_view
+from podsim.report.views import caveats_view, faults_view, run_cost_view, unknown_length_view
 from podsim.report.views.grades_view import share_assumed, short_grade
 from podsim.report.views.lengths_view import aim
 from podsim.studies.compare import parts_report
@@ -126,7 +126,7 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
     first = comparison.sides[0].label
     versus = _versus(first, comparison) if comparison.differences else first
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{comparison.workload_title}, {_aim(comparison)}: {versus}"),),
+        (Heading(f"{comparison.workload_title}, {_aim(comparison)}: {versus}"), *_faults(comparison)),
         (Heading(_relative(comparison)), _differences(comparison, verbose=verbose)) if comparison.differences else (),
         *((table,) for table in _sides(comparison, verbose=verbose)),
         tuple(_flags(comparison)),
@@ -146,6 +146,13 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
     caveats = caveats_view.of_several(assumed, verbose=verbose)
     groups.append((*caveats, *_closing(comparison, verbose=verbose), *_footer(comparison)))
     return Doc(tuple(group for group in groups if group))
+
+
+def _faults(comparison: Comparison) -> Iterator[Note]:
+    """The faults of a side, and what is left of a machine that has lost parts."""
+    for case in comparison.sides:
+        if isinstance(case.answer, Prediction) and case.answer.faults:
+            yield faults_view.fault_note(case.answer.faults)
 
 
 def _relative(comparison: Comparison) -> str:
@@ -335,16 +342,16 @@ def _of_energy(comparison: Comparison) -> str:
     for name, draw in draws.items():
         bases.setdefault(_basis_of_energy(draw), []).append(name)
     first, *others = sorted(bases.items(), key=lambda item: -len(item[1])) or [("", [])]
-    named = [first] if len(first[1]) == 1 else []
-    whole = [] if named else [f"at {first[0]}"]
-    texts = whole + [f"{', '.join(names)} at {basis}" for basis, names in (*named, *others)]
-    return "; ".join(texts) if others else ""
+    if not others:
+        return ""
+    usual = first[0] if len(first[1]) > 1 else f"{first[0]} of {first[1][0]}"
+    return "; ".join((f"costs use {usual}", *(f"that of {', '.join(names)} is {basis}" for basis, names in others)))
 
 
 def _basis_of_energy(draw: Draw) -> str:
     if draw.predicted:
         return "power in training"
-    return "typical power" if draw.typical_w else "peak (upper limit; typical not published)"
+    return "typical power" if draw.typical_w else "peak (typical not published)"
 
 
 def _times(ratio: float | None) -> str:
@@ -379,6 +386,8 @@ def _evidence(comparison: Comparison) -> Fact:
         p = case.answer
         estimate = p.time_to_train_s if timed else p.step_s
         words = share_assumed(p, estimate) if isinstance(p, Prediction) else _of_law(estimate)
+        if isinstance(p, Prediction) and p.faults:
+            words = f"{words} ({faults_view.EVIDENCE})"
         cases.setdefault(words, []).append(case.label)
     each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
     return Fact("Evidence", "", remark="; ".join(each))
@@ -410,7 +419,7 @@ def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
     if paid:
         facts.append(Fact("Terms", "", remark=run_cost_view.terms(paid[0].terms, paid[0].currency)))
     if energy := _of_energy(comparison):
-        facts.append(Fact("Energy", "", remark=energy))
+        facts.append(Fact("Power", "", remark=energy))
     if not verbose:
         details = "breakdown, uncertainty, assumptions and price sources"
         facts.append(Fact("Next", "", remark=f"--verbose adds {details}"))

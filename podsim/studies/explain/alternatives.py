@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from podsim.scenario import MachineSpec
     from podsim.studies.explain.what_if import AnsweredQuestion
 
+UNPUBLISHED_SIZE: Final = "No published run has {ipus} IPUs per replica"
 LEAST_SHOWN: Final = 0.005
 """Share of the time to train from which the part that grows or shrinks most is named."""
 LEAST_NEXT: Final = 0.01
@@ -127,6 +128,8 @@ def alternatives(around: Around) -> tuple[Alternative, ...]:
 def _splits(around: Around) -> Iterator[Alternative]:
     mapping = around.known.mapping
     split = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
+    configurations = around.known.question.workload.configurations
+    published = {size for each in configurations for size in each.ipus_per_replica} or range(1, MOST_IPUS + 1)
     for size, words in ((2, "twice the IPUs per replica"), (0.5, "half the IPUs per replica")):
         ipus, replicas = int(split.ipus_per_replica * size), int(split.replicas / size)
         if ipus < 1 or replicas < 1:
@@ -140,13 +143,9 @@ def _splits(around: Around) -> Iterator[Alternative]:
                 why=f"the model has too few layers for {ipus} IPUs per replica",
             )
             continue
-        yield _split(
-            around,
-            words,
-            replace(
-                split, ipus_per_replica=ipus, replicas=replicas, accumulation=max(1, round(split.accumulation * size))
-            ),
-        )
+        count = max(1, round(split.accumulation * size))
+        other = _split(around, words, replace(split, ipus_per_replica=ipus, replicas=replicas, accumulation=count))
+        yield other if ipus in published else replace(other, why=f"{other.why}. {UNPUBLISHED_SIZE.format(ipus=ipus)}")
     for rows in (2 * split.micro_batch, split.micro_batch // 2):
         if rows >= 1:
             words = f"micro-batch {rows} instead of {split.micro_batch}"
@@ -191,17 +190,19 @@ def _time_alternative(around: Around, words: str, flags: str, question: Training
         time_to_train_s=around.known.told_s(time_s),
         change=change,
         why=". ".join(
-            part for part in (_why(around, spent_s, need, steps, time_s), _off_recipe(question, mapping)) if part
+            part for part in (_why(around, spent_s, need, steps, time_s), _off_recipe(around, mapping)) if part
         ),
     )
 
 
-def _off_recipe(question: TrainingCase, mapping: Mapping) -> str:
-    """That another batch than the recipe's is no run of the length that was stated for it."""
-    recipe = question.workload.benchmark.global_batch
-    if question.workload.points or not recipe or abs(mapping.global_batch / recipe - 1) <= ROUNDING_DOUBT:
+def _off_recipe(around: Around, mapping: Mapping) -> str:
+    """That another batch than that of the run explained is no run of the length that was stated for it."""
+    workload, own = around.known.question.workload, around.known.mapping.global_batch
+    recipe = workload.benchmark.global_batch
+    if workload.points or not recipe or abs(mapping.global_batch / own - 1) <= ROUNDING_DOUBT:
         return ""
-    return f"Counted for as many samples; a batch other than the published {recipe:,} may need more"
+    published = ", the published one," if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
+    return f"Timed for the same number of samples; a batch other than {own:,}{published} may need more"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:

@@ -37,13 +37,15 @@ MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal compute", "at peak FLOP/s"),
     Mechanism.BELOW_PEAK: ("compute inefficiency", "operators below peak"),
     Mechanism.RECOMPUTATION: ("recomputation", "of activations"),
-    Mechanism.PROGRAMS: ("program overhead", "compiler"),
+    Mechanism.PROGRAMS: ("program overhead", "compiled program vs planned operators"),
     Mechanism.UNEVEN_STAGES: ("uneven stages", "busiest vs mean IPU"),
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
     Mechanism.SEEDS: ("MLPerf score vs one run", "fastest and slowest dropped"),
 }
+PATHS: Final = {"chip.exchange.shared_receive": "exchange bandwidth of a pair of tiles"}
+"""Parameters whose path does not say what they are."""
 MOST_SENSITIVE: Final = 4
 MOST_HELPFUL: Final = 4
 MOST_OTHERS: Final = 6
@@ -137,7 +139,7 @@ def _time(e: Explanation) -> Facts:
     level = numbers.level(p.interval)
     whole = _whole(e)
     grade = share_assumed(p, whole) if whole.grade is Grade.ASSUMED else grade_of_time(p, whole)
-    interval = f"{level}: {time.interval}; {grade}"
+    interval = f"{level}: {time.interval}; {grade}{f'; {faults_view.EVIDENCE}' if p.faults else ''}"
     return Facts(
         (
             Fact(label(_title(e)), time.number, time.unit, interval, strong=True),
@@ -281,7 +283,7 @@ def _in_words(parameter: str) -> str:
     """A parameter without the dots of its path, "chip clock"; those of the fit by what they stand for."""
     if parameter in BY_NAME:
         return BY_NAME[parameter].words
-    return parameter.replace(".", " ").replace("_", " ")
+    return PATHS.get(parameter) or parameter.replace(".", " ").replace("_", " ")
 
 
 def _brief(item: Alternative) -> str:
@@ -306,7 +308,7 @@ def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) 
         Column("Alternative"),
         Column(f"Time, {unit.unit}", number=True),
         Column("Change", number=True),
-        Column("Cause, % of the time to train", wraps=True),
+        Column(f"Cause, % of the {_title(e)}", wraps=True),
     ]
     rows = [(item.name, *took(item), item.why) for item in alternatives]
     if verbose:
@@ -324,7 +326,7 @@ def _footer(e: Explanation, *, verbose: bool) -> Iterator[Note]:
             Tone.WARNING,
         )
     if not e.prediction.has_length:
-        yield Note("another batch: time of the same number of samples", "", Tone.QUIET)
+        yield Note("alternatives with another batch are timed for the same number of samples", "", Tone.QUIET)
     if verbose:
         yield Note(
             "what-ifs keep mapping, uncertainty and seed of the prediction and use the analytic engine; counts "

@@ -65,7 +65,8 @@ VERBS: Final = {
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
             a.count(
                 "prompt",
-                "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer].",
+                "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer, "
+                "less the tokens generated].",
                 high=a.MOST_TOKENS,
                 group=TOKENS,
             ),

@@ -187,7 +187,7 @@ def _bars(report: InferenceReport) -> Bars:
     whole = report.service.latency_s
     other = whole - sum(report.service.parts_s.values())
     if clean(other, whole) > 0:
-        first = "slower stages" if len(report.mapping.stages) > 1 else "transfer start-up"
+        first = "waits for slower stages" if len(report.mapping.stages) > 1 else "transfer start-up"
         named.append(("Other", other, f"{first}, results to the host"))
     shares = numbers.shares([seconds / whole for _, seconds, _ in named], 1)
     return Bars(
@@ -204,7 +204,9 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
         return
     batch = report.service.batch
     rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
-    prompt = f"prompt of {numbers.count_of(decoding.prompt, 'token')}, prefill {rate} tokens/s per replica"
+    prompt = f"prompt of {numbers.count_of(decoding.prompt, 'token')}; prompts alone: {rate} tokens/s per replica"
+    if decoding.under_way > 1:
+        prompt += f", {decoding.under_way:,} in flight"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
     in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
     place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
@@ -370,13 +372,14 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     if not verbose:
         excluded = [
             *([] if framework else ["framework time on the host"]),
-            *(["copies that rearrange attention operands"] if _attends(report) else []),
+            *(["copies inside attention, which may be large"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        interval = "interval taken from training, too narrow for most published inference results"
+        interval = "interval as in training, which published results confirm for ResNet-50 alone"
         return f"{grade}: {interval}{overhead}{left_out}"
-    text = "intervals from training calibration, no published inference result was used: most of them lie outside "
+    text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
+    text += "lie inside, most of those of other networks, which do not state sizes and batch in full, outside "
     text += "(docs/explanation/accuracy.md); "
     text += f"{framework} overhead as in training" if framework else "framework time on the host is not included"
     if _attends(report):

@@ -16,18 +16,20 @@ from podsim.planning.serving_mapping import ServingConstraints
 from podsim.planning.serving_rate import QueuedService
 from podsim.predicting import convolutions
 from podsim.predicting.serving import simulate_requests
-from podsim.resolve import assumption_notes, target
+from podsim.resolve import assumption_notes, packing_notes, target
 from podsim.studies import arguments
 from podsim.studies.argument_check import takes_scenario
 from podsim.studies.infer import service_load as inference
 from podsim.studies.predict import gate
 from podsim.studies.predict.economics import machine_ownership
+from podsim.workloads.forward_only import generates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from podsim.model.inference import InferenceReport
     from podsim.model.requirement import Requirement, RequirementCheck
+    from podsim.model.workload import Workload
     from podsim.scenario import Scenario
 
 
@@ -59,16 +61,18 @@ def infer(
     engine, terms, requirements = scenario.engine.engine, ownership_terms(**money), _requirements(require, generate)
     load = replace(_load(rate, clients, wait, requests, scenario.seed), variation=variation)
     constraints = replace(
-        _constraints(scenario, load, (generate, prompt), cache, batch, weights),
+        _constraints(scenario, load, generate, cache, batch, weights),
         confidence=QUANTILE_OF_MEDIAN if confidence is None else confidence,
     )
     result = target(scenario)
+    _refuse_without_tokens(result.workload, generate, {"--prompt": prompt, "--cache": cache})
     case, prompts = with_prompt(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
     evidence = convolutions.unmeasured_notes(result.workload, result.machine.chip)
     notes = [note for note in result.workload.notes if note.caveat]
     assumptions = (
         *prompts,
         *notes,
+        *packing_notes(scenario, result.workload),
         *result.machine.topology.notes,
         *evidence,
         *assumption_notes(scenario, result.machine),
@@ -117,18 +121,26 @@ def _first_token_s(answer: InferenceReport) -> float:
     return first_s
 
 
+def _refuse_without_tokens(workload: Workload, generate: int, flags: Mapping[str, object]) -> None:
+    """Raise InputError where a flag is given that goes with generated tokens, and none are."""
+    stated = next((flag for flag, value in flags.items() if value is not None), None)
+    if stated is None or generate:
+        return
+    if not generates(workload):
+        raise InputError(
+            f"{stated} does not apply to {workload.name}, which generates no tokens",
+            code="no-decoder",
+            hint=f"leave out {stated}; the models and their lengths: podsim workload list",
+        )
+    raise InputError(
+        f"{stated} needs the number of tokens to generate", code="missing-argument", hint="add --generate 128"
+    )
+
+
 def _constraints(
-    scenario: Scenario, load: Load, tokens: tuple[int, int | None], cache: str | None, batch: int, weights: str
+    scenario: Scenario, load: Load, generate: int, cache: str | None, batch: int, weights: str
 ) -> ServingConstraints:
-    (generate, prompt), framework = tokens, scenario.software.framework
-    if prompt is not None and not generate:
-        raise InputError(
-            "--prompt is about tokens that are generated after it", code="conflicting-flags", hint="add --generate 128"
-        )
-    if cache is not None and not generate:
-        raise InputError(
-            "--cache is about tokens that are generated", code="conflicting-flags", hint="add --generate 128"
-        )
+    framework = scenario.software.framework
     return ServingConstraints(
         batch=batch,
         ipus_per_replica=scenario.mapping.ipus_per_replica,

@@ -19,6 +19,7 @@ from podsim.planning.configuration import (
     what_if,
 )
 from podsim.planning.mapping_search import Search
+from podsim.planning.no_fit import refusal
 from podsim.predicting import assemble, intervals
 from podsim.studies.mappings.framework_settings import settings
 from podsim.studies.mappings.result import AdvisedMapping, Mappings, NotQuite, Rank
@@ -55,7 +56,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     choose.check(case.scenario.mapping, usual)
     searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
     if not best:
-        no = min(searches, key=_missed_by).no()
+        no = refusal(min(searches, key=_missed_by))
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
     settled = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))

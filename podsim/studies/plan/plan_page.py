@@ -10,7 +10,7 @@ from podsim.report.handout import Handout, Section, assumptions, paragraph, sect
 from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import grade
-from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report, search_report
+from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report, search_report, time_report
 from podsim.studies.plan import report as view
 from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
@@ -78,7 +78,7 @@ def _sentence(plan: Plan, candidate: Candidate) -> str:
     chance = (
         ""
         if candidate.chance is None or within is None
-        else f", {view.chance(candidate.chance)} likely within {numbers.time(within)}"
+        else f", {time_report.chance(candidate.chance)} likely within {numbers.time(within)}"
     )
     if view.is_open(plan):
         return f"Nothing is demanded; of the Pareto-optimal machines {name} {trains}, {cost}: least price × time."
@@ -94,7 +94,7 @@ def _figures(plan: Plan, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         return tuple(rows)
     limit = f"of training within {numbers.time(plan.demand.within_s)}"
     quantile = f"{plan.demand.quantile}: {numbers.time(best.sure_s)}"
-    sure = Fact("Chance", view.chance(best.chance), "", limit, quantile)
+    sure = Fact("Chance", time_report.chance(best.chance), "", limit, quantile)
     return tuple(sure if row.label == "Cost per run" else row for row in rows)
 
 

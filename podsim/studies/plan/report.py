@@ -6,9 +6,8 @@ from dataclasses import replace
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.note_code import NoteCode
 from podsim.model.prices import Terms
-from podsim.model.quantity import NINETY_PERCENT, Grade
+from podsim.model.quantity import Grade
 from podsim.model.run_cost import J_PER_KWH, MachineOwnership
-from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -28,15 +27,15 @@ from podsim.report.views import (
     next_question_view,
     run_cost_view,
     tokens_view,
-    wall_clock_view,
 )
-from podsim.report.views.grades_view import grade, short_grade
+from podsim.report.views.grades_view import short_grade
 from podsim.studies.plan import (
     competitor_sizes_report,
     inventory_report,
     misses_report,
     neighbours_report,
     search_report,
+    time_report,
 )
 from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
@@ -189,7 +188,7 @@ def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
         notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
     if demand.budget_usd is not None:
-        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (highest published)")
+        notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (at the highest published price)")
     if demand.most_power_w is not None:
         notes.append(f"power in use ≤ {watts(demand.most_power_w)} (P95)")
     return ", ".join(notes)
@@ -209,21 +208,7 @@ def _best(plan: Plan) -> Iterator[Block]:
 
 def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     """Figures of a candidate: time, mapping, price, power and costs."""
-    unit = numbers.scale(candidate.time_to_train_s.value, numbers.TIME)
-    number, interval = _time(candidate, unit)
-    yield Fact(
-        "Time to train",
-        number,
-        unit.unit,
-        f"90 %: {interval}",
-        grade(candidate.time_to_train_s, candidate.ipus_used),
-        strong=True,
-    )
-    within = numbers.time(_within(plan))
-    likely = "" if candidate.chance is None else f"chance of ≤ {within}: {chance(candidate.chance)}"
-    yield from _interruption_facts(candidate)
-    yield from _wall_clock(plan.demand, candidate)
-    yield Fact(plan.demand.judged_time, unit.number(candidate.sure_s), unit.unit, likely)
+    yield from time_report.facts(plan.demand, candidate)
     if candidate.mapping and plan.chosen is not None:
         each = candidate.mapping.ipus_per_replica
         split = f"{numbers.count_of(candidate.mapping.replicas, 'replica')} × {each} IPU{'' if each == 1 else 's'}"
@@ -251,32 +236,6 @@ def _per_run(plan: Plan, candidate: Candidate) -> str:
     tokens = candidate.million_tokens_usd
     each = "" if tokens is None else f"{numbers.money(tokens, plan.currency)} per M tokens; "
     return f"{each}{run_cost_view.terms(plan.terms, plan.currency)}"
-
-
-def _interruption_facts(candidate: Candidate) -> Iterator[Fact]:
-    """The mean time to the end of a long run, with what failures make of it."""
-    if candidate.finish_s is None:
-        return
-    count = sum_in_order(report.failures.mean for report in candidate.failures)
-    goodput = numbers.percent(candidate.time_to_train_s.value / candidate.finish_s, 1)
-    finish = numbers.split_unit(numbers.time(candidate.finish_s))
-    remark = f"goodput {goodput}, {numbers.short(count)} failures per run"
-    yield Fact("With failures", *finish, remark, "rates assumed, see podsim goodput")
-
-
-def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
-    """The wall clock, and where it is beyond a time that training meets the flag that judges by it."""
-    clock = candidate.wall_clock
-    if clock is None or clock.total_s is None:
-        return
-    late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
-    yield from wall_clock_view.fact(
-        clock, candidate.time_to_train_s, NINETY_PERCENT, "to limit it: --deadline wall-clock" if late else ""
-    )
-
-
-def _late(candidate: Candidate) -> bool:
-    return any(miss.demand == "time" for miss in candidate.misses)
 
 
 def power(ownership: MachineOwnership | None) -> Fact:
@@ -324,19 +283,8 @@ def price_sources(plan: Plan) -> Iterator[Block]:
     yield from run_cost_view.priced_by(other.owned for other in plan.candidates if other.owned)
 
 
-def _within(plan: Plan) -> float:
-    return plan.demand.within_s or 0.0
-
-
-def chance(share: float) -> str:
-    """A chance, no surer than a model can be."""
-    if share > 0.99:
-        return "> 99 %"
-    return "< 1 %" if share < 0.01 else numbers.percent(share)
-
-
 def _chance(candidate: Candidate) -> str:
-    return numbers.NO_VALUE if candidate.chance is None else chance(candidate.chance)
+    return numbers.NO_VALUE if candidate.chance is None else time_report.chance(candidate.chance)
 
 
 def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
@@ -369,6 +317,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
     same = f", all {grades.pop()}" if alike and not verbose else ""
+    same = f"{f', {plan.demand.quantile} with failures' if any(row.failures for row in rows) else ''}{same}"
     yield Heading(f"{'Candidates' if verbose else near}{shown}, times in {unit.unit}{same}")
     yield DocTable(
         _columns(plan, graded=verbose, several=several),
@@ -402,15 +351,6 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
         Column("kWh per run", number=True, priority=0 if objective is Objective.ENERGY else 6),
         Column("Remark", wraps=True),
     )
-
-
-def _time(candidate: Candidate, unit: numbers.Scale) -> tuple[str, str]:
-    """Time to train and its interval, with the same digits wherever a plan shows them."""
-    time = candidate.time_to_train_s
-    if numbers.is_coarse(time):
-        coarse = numbers.spread(time.value, time.low, time.high, unit, coarse=True)
-        return coarse.number, coarse.interval
-    return unit.number(time.value), f"{unit.number(time.low)} – {unit.number(time.high)}"
 
 
 def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool) -> str:
@@ -448,7 +388,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         candidate.topology,
         f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
-        *_time(candidate, unit),
+        *time_report.with_interval(candidate, unit),
         *((short_grade(candidate.time_to_train_s, candidate.ipus_used),) if graded else ()),
         numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,

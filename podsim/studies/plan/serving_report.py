@@ -277,7 +277,7 @@ def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
     yield Fact("Purchase price", _usd(plan, candidate), "", hosts)
     draw = candidate.owned.draw
     if draw and draw.predicted:
-        text = f"up to {watts(candidate.most_power_w)} with every batch full"
+        text = f"up to {watts(candidate.most_power_w)} (P95) with all IPUs at work"
     else:
         text = "typical, peak power not published" if draw and draw.peak_w is None else "typical"
     yield Fact("Power", *numbers.split_unit(watts(candidate.power_w)), text if draw else "not published")

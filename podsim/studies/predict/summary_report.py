@@ -8,6 +8,7 @@ from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import Fact, Facts, label
 from podsim.report.views import (
+    faults_view,
     grades_view,
     lengths_view,
     next_question_view,
@@ -83,7 +84,7 @@ def evidence(p: Prediction) -> Fact:
         return Fact("Evidence", "", remark=text)
     parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
-        parts.append("faults modelled, not measured")
+        parts.append(faults_view.EVIDENCE)
     elif grades_view.is_calibrated(p) and not coarse(p):
         parts.append(p.calibration)
     return Fact("Evidence", "", remark="; ".join(parts))
@@ -105,12 +106,13 @@ def mfu(p: Prediction) -> str:
 
 def _mapping(p: Prediction) -> Iterator[Fact]:
     mapping = p.mapping
-    what = "phase" if mapping.schedule is Schedule.PHASED else "stage"
-    stages = f"{len(mapping.stages):,} {what}{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
+    stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
     ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
     replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
     shards = mapping.configuration.tensor_shards
-    stages += f", {shards:,} tensor shards" if shards > 1 else ""
+    if shards > 1:
+        rows = mapping.ipus_per_replica // shards  # of the grid over which products are cut
+        stages += f", {shards:,}{f' × {rows:,}' if rows > 1 else ''} tensor shards"
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
     if p.choice.all_ipus is not None:
         idle = dict(p.choice.reason.values)
@@ -186,8 +188,8 @@ def _steps(p: Prediction) -> Fact:
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     of = ""
     if packing(p) != 1.0:
-        samples = f"{numbers.short(p.mapping.global_batch * packing(p), 3)} samples"
-        of = f" of {samples}, {numbers.short(p.mapping.samples_per_row * packing(p), 3)} per row"
+        samples, of_row = p.mapping.global_batch * packing(p), p.mapping.samples_per_row * packing(p)
+        of = f" of {numbers.short(samples, 3)} (mean packing {numbers.short(of_row, 3)})"
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 

@@ -67,7 +67,7 @@ VERBS: Final = {
             a.choice(
                 "scaling",
                 "best strong weak",
-                "Global batch: the best for each machine, that of the first, or one that grows with IPUs.",
+                "Global batch: searched for each machine, that of the first, or one that grows with IPUs.",
                 default="best",
                 group=SIZES,
             ),

@@ -75,7 +75,7 @@ def machines(
         raise InputError(
             "no machines: neither --pods nor --topologies is given",
             code="no-machine",
-            hint="--pods 16..1024, or --topologies pod64,pod256-switched",
+            hint='--pods 16..1024, or --topologies "pod64,pod256-switched"',
         )
     if pods is not None:
         family = family_chip(spec.chip)

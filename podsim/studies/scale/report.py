@@ -1,9 +1,7 @@
 """How a run scales, as a document."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from podsim.model.prediction import Prediction
@@ -13,16 +11,12 @@ from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
     Block,
-    Chart,
-    ChartAxis,
     Column,
     Doc,
-    DocSeries,
     DocTable,
     Fact,
     Heading,
     Note,
-    ReferenceLine,
     Tone,
 )
 from podsim.report.handout import Handout, Section, arrange
@@ -33,7 +27,7 @@ from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
-from podsim.studies.scale import competitors_report, cost_report, law_report
+from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
@@ -48,9 +42,8 @@ LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
 SAVED_NOTE = "Saved and extra cost: against the machine before."
-SHARES = "Bubble, all-reduce and rack steps: share of a step."
+SHARES = "Bubble, all-reduce and cross-rack overhead: share of a step."
 OVERHEAD = "Overhead: share of the run before, between and after steps."
-FEWEST = 2  # machines that make a curve
 
 
 def answer(report: ScaleReport) -> str:
@@ -77,7 +70,7 @@ def page(report: ScaleReport, question: Mapping[str, Any] | None) -> Handout:
 
 def _figures(report: ScaleReport) -> Iterator[Fact]:
     """How far scaling pays, the time and the cost there, and the fastest machine, for large type."""
-    knee = _knee(report)
+    knee = doublings.knee(report)
     if knee is None or not report.has_length:
         return
     fastest = min(report.predictions, key=lambda p: p.time_to_train_s.value)
@@ -89,20 +82,6 @@ def _figures(report: ScaleReport) -> Iterator[Fact]:
         yield Fact(title, time.number, time.unit, interval, f"on {p.ipus:,} IPUs")
     if cost_report.cell(knee):
         yield Fact("Cost per run there", cost_report.cell(knee), "", f"{cost_report.cell(fastest)} on the fastest")
-
-
-def _knee(report: ScaleReport) -> Prediction | None:
-    """The largest machine up to which each doubling gains as much as is asked; None where only one is compared."""
-    pairs = _growing(report)
-    slow = next((small for small, large in pairs if _gain(report, small, large) < report.knee_gain), None)
-    return (slow or pairs[-1][1]) if pairs else None
-
-
-def _growing(report: ScaleReport) -> list[tuple[Prediction, Prediction]]:
-    """Each machine with the next larger one, of the chip of the first: another chip is no growth."""
-    chip = report.predictions[0].chip
-    pairs = pairwise(prediction for prediction in report.predictions if prediction.chip == chip)
-    return [(small, large) for small, large in pairs if small.ipus < large.ipus]
 
 
 def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
@@ -128,7 +107,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
             *_verdict(report),
         ),
         (_machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
-        tuple(_charts(report)),
+        tuple(charts.of_series(report)),
         (
             *(_growth_blocks(report, verbose=verbose) if verbose or not report.against else ()),
             *caveats_view.of_several(
@@ -160,28 +139,30 @@ def _in_full(report: ScaleReport) -> Iterator[Section]:
 
 def _verdict(report: ScaleReport) -> Iterator[Note]:
     """Where scaling stops paying, in minutes and money for the doubling that no longer does."""
-    pairs = _growing(report)
+    pairs = doublings.growing(report)
     if not pairs:
         return
     least, last = report.knee_gain, pairs[-1][1]
     chips = {prediction.chip for prediction in report.predictions}
     of_chip = f" of {last.chip}" if len(chips) > 1 else ""
-    doubling = next((pair for pair in pairs if _gain(report, *pair) < least), None)
+    doubling = next((pair for pair in pairs if doublings.gain(report, *pair) < least), None)
     if doubling is None:
         whole = "of them" if of_chip else "machine"
         text = f"Up to {last.ipus:,} IPUs{of_chip}, the largest {whole} compared, each doubling gives at least "
         yield Note(f"{text}{numbers.short(1 + least, 3)}× the speed.", "", Tone.STRONG)
         return
     small, large = doubling
-    speedup, limit = _apart(1 + _gain(report, small, large), 1 + least)
+    speedup, limit = _apart(1 + doublings.gain(report, small, large), 1 + least)
     sizes = f"{small.ipus:,} to {large.ipus:,} IPUs"
     each = "" if large.ipus == 2 * small.ipus else " per doubling"
+    change = _differences(report, small, large)
     if small is pairs[0][0]:
-        text = f"From {sizes}{of_chip} a run is {speedup}× as fast{each}, less than the {limit}× of --knee"
+        grows = "nothing is gained" if speedup == "1" else f"the speed grows {speedup}×{each}"
+        text = f"From {sizes}{of_chip} {grows}{change}; a doubling pays from {limit}× (--knee)"
     else:
-        slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}"
+        slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}{change}"
         text = f"Up to {small.ipus:,} IPUs{of_chip}, each doubling gives ≥ {limit}× the speed; {slow}"
-    yield Note(f"{text}{_differences(report, small, large)}.", "", Tone.STRONG)
+    yield Note(f"{text}.", "", Tone.STRONG)
 
 
 def _apart(value: float, limit: float) -> tuple[str, str]:
@@ -200,16 +181,6 @@ def _differences(report: ScaleReport, small: Prediction, large: Prediction) -> s
     if extra is not None:
         text += f", {cost_report.with_sign(extra, cost_report.currency(report))}/run"
     return f" ({text})"
-
-
-def _gain(report: ScaleReport, small: Prediction, large: Prediction) -> float:
-    """What a larger machine gains for each doubling of IPUs: in time to train, or in throughput without a length."""
-    ratio = (
-        small.time_to_train_s.value / large.time_to_train_s.value
-        if report.has_length
-        else large.throughput_samples_per_s.value / small.throughput_samples_per_s.value
-    )
-    return float(ratio ** (1 / math.log2(large.ipus / small.ipus))) - 1
 
 
 def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
@@ -260,7 +231,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         Column("Throughput efficiency", number=True, priority=7, note=OF_THROUGHPUT),
         Column("Bubble", number=True, priority=7, note=SHARES),
         Column("All-reduce", number=True, priority=6, note=SHARES),
-        Column("Rack steps", number=True, priority=6, note=SHARES),
+        Column("Cross-rack overhead", number=True, priority=6, note=SHARES),
         Column("Overhead", number=True, priority=8, note=OVERHEAD),
         Column("Global batch", number=True, priority=8),
     )
@@ -379,9 +350,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
     ]
     if used:
-        yield Note(
-            f"Some IPUs stay idle, since using all would be slower: {', '.join(used)} are used.", "·", Tone.WARNING
-        )
+        yield Note(f"Only some IPUs are used, since using all would be slower: {', '.join(used)}.", "·", Tone.WARNING)
     for row in report.rows:
         if row.refused:
             yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
@@ -407,38 +376,6 @@ def _other_batches(report: ScaleReport) -> list[str]:
     ]
 
 
-def _charts(report: ScaleReport) -> Iterator[Chart]:
-    """Time to train against IPUs, with published runs; throughput and its law."""
-    predictions = report.predictions
-    if len(predictions) < FEWEST:
-        return
-    if not report.has_length:
-        yield untimed_scaling.chart(report)
-        return
-    unit = numbers.scale([prediction.time_to_train_s.value for prediction in predictions], numbers.TIME)
-    predicted = DocSeries(
-        "predicted",
-        tuple((float(prediction.ipus), prediction.time_to_train_s.value / unit.factor) for prediction in predictions),
-        band=tuple(
-            (prediction.time_to_train_s.low / unit.factor, prediction.time_to_train_s.high / unit.factor)
-            for prediction in predictions
-        ),
-        names=tuple(prediction.topology for prediction in predictions),
-    )
-    runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
-    sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
-    runs += competitors_report.published_points(report, unit)
-    published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
-    others = competitors_report.series(report, unit)
-    knee = _knee(report)
-    ends = [knee] if knee is not None and knee not in (predictions[0], predictions[-1]) else []
-    label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× the speed"
-    limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
-    yield Chart(
-        f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
-    )
-
-
 def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     """Which part of a step stops scaling."""
     first, last = report.predictions[0], report.predictions[-1]
@@ -448,13 +385,17 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
     text = f"{numbers.signed_percent(whole - 1, 0)} from {first.ipus:,} to {last.ipus:,} IPUs"
-    named = [f"{PARTS[part]} {numbers.signed_percent(share, 0)}" for part, share in more[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}; largest: {', '.join(named)}") > MOST_TEXT:
+    named = [_contribution(*each) for each in more[:SHOWN_PARTS]]
+    while not verbose and len(named) > 1 and len(f"{text}; {', '.join(named)}") > MOST_TEXT:
         named.pop()
-    text += f"; largest: {', '.join(named)}" if named else ""
-    if less and verbose:
-        text += f"; {PARTS[less[-1][0]]} {numbers.signed_percent(less[-1][1], 0)}"
+    named += [_contribution(*less[-1])] if less and verbose else []
+    text += f"; {', '.join(named)}" if named else ""
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
+
+
+def _contribution(part: Part, share: float) -> str:
+    """What a part adds to a growth in percent, in its points: "compute +530 points"."""
+    return f"{PARTS[part]} {numbers.signed_percent(share, 0).removesuffix(' %')} points"
 
 
 def _mappings(report: ScaleReport) -> DocTable:

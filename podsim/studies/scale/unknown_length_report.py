@@ -2,7 +2,7 @@
 
 from podsim.model.program import Part
 from podsim.report import numbers
-from podsim.report.doc import Chart, ChartAxis, Column, DocSeries, DocTable, Note, Tone
+from podsim.report.doc import Column, DocTable, Note, Tone
 from podsim.report.views.grades_view import short_grade
 from podsim.studies.scale.result import ScaleReport, ScaleRow
 
@@ -33,7 +33,7 @@ def machines(report: ScaleReport) -> DocTable:
         Column("Efficiency", number=True, priority=1),
         Column("Bubble", number=True, priority=7),
         Column("All-reduce", number=True, priority=5),
-        Column("Rack steps", number=True, priority=6),
+        Column("Cross-rack overhead", number=True, priority=6),
         Column(f"Step {step.unit}", number=True, priority=3),
         Column("Global batch", number=True, priority=8),
         Column("SRAM", number=True, priority=6),
@@ -71,22 +71,10 @@ def legend(report: ScaleReport) -> tuple[Note, ...]:
     """What the columns mean, and which flags would give a time to train."""
     flags = " or ".join(report.predictions[0].length_flags)
     return (
-        Note(f"run length not specified; give {flags}", "Time to train"),
+        Note(f"run length not specified; add it, such as {flags}", "Time to train"),
         Note(
-            f"{EFFICIENCY} Bubble, all-reduce and rack steps: share of a step.",
+            f"{EFFICIENCY} Bubble, all-reduce and cross-rack overhead: share of a step.",
             "",
             Tone.QUIET,
         ),
     )
-
-
-def chart(report: ScaleReport) -> Chart:
-    """Throughput against IPUs."""
-    result = [(float(prediction.ipus), prediction.throughput_samples_per_s) for prediction in report.predictions]
-    predicted = DocSeries(
-        "predicted",
-        tuple((ipus, rate.value) for ipus, rate in result),
-        band=tuple((rate.low, rate.high) for _, rate in result),
-    )
-    sizes = ChartAxis("IPUs", log=True, ticks=tuple(ipus for ipus, _ in result))
-    return Chart("Throughput, samples/s", sizes, ChartAxis("samples/s", log=True), (predicted,))
