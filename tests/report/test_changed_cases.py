@@ -36,7 +36,7 @@ def test_a_comparison_names_its_faults_what_is_left_and_the_evidence() -> None:
     assert "with IPU 5 lost vs IPU-POD128" in text
     assert "Faults IPU 5 lost: 1 of 128 IPUs lost" in text
     assert "runs take a power of two of whole IPU-Machines, here 64 IPUs" in text
-    assert "with IPU 5 lost: within calibration (faults modelled, not measured)" in text
+    assert "Evidence within calibration; faults modelled, not measured" in text
 
 
 def test_a_comparison_says_which_mapping_all_its_sides_have() -> None:

@@ -386,10 +386,10 @@ def _evidence(comparison: Comparison) -> Fact:
         p = case.answer
         estimate = p.time_to_train_s if timed else p.step_s
         words = share_assumed(p, estimate) if isinstance(p, Prediction) else _of_law(estimate)
-        if isinstance(p, Prediction) and p.faults:
-            words = f"{words} ({faults_view.EVIDENCE})"
         cases.setdefault(words, []).append(case.label)
     each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
+    if any(isinstance(case.answer, Prediction) and case.answer.faults for case in comparison.sides):
+        each.append(faults_view.EVIDENCE)
     return Fact("Evidence", "", remark="; ".join(each))
 
 
