@@ -131,6 +131,7 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
         file = catalog.workload(scenario.workload, changes)
         model, changed, unstated = file.value, changed | file.changed, file.assumed_paths
     model, preset = presets.with_preset(model, scenario.mapping.preset, document.value)
+    model = replace(model, notes=_still_true(model.notes, changes))
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     release = scenario.software.sdk or (preset.sdk if preset else release_estimate.newest(parameters))
@@ -261,6 +262,12 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     if sdk in parameters.sdks:
         return None
     return release_estimate.maturity(sdk, workload, parameters, releases().value)
+
+
+def _still_true(notes: tuple[AnswerNote, ...], changes: Sequence[str]) -> tuple[AnswerNote, ...]:
+    """The notes of a workload file without those whose advice is followed: "… --set workload.yolo.image=896"."""
+    paths = {change.path for change in parse(changes)}
+    return tuple(note for note in notes if not any(f"--set {path}=" in str(note) for path in paths))
 
 
 def _stated_hosts(spec: MachineSpec, machine: Topology, changes: Sequence[str]) -> int | None:

@@ -19,14 +19,20 @@ def stages(workload: Workload, configuration: SoftwareConfiguration, ipus: int) 
         return _stages_of_file(workload, configuration)
     if ipus == 1:
         return (Stage(index=0, ipu=0, units=workload.units),)
-    most = most_ipus(workload)
-    if ipus > most:
-        raise InputError(
-            f"{workload.name} has {len(workload.units)} units to place, too few for {ipus} IPUs per replica",
-            code="mapping-does-not-divide",
-            hint=f"at most --ipus-per-replica {2 ** (most.bit_length() - 1)}",
-        )
+    if ipus > most_ipus(workload):
+        raise too_many_ipus(workload, ipus)
     return _even_folded(workload, ipus) if _has_tied_ends(workload) else _even(workload, ipus)
+
+
+def too_many_ipus(workload: Workload, ipus: int) -> InputError:
+    """The error of a replica with more IPUs than the model has parts to place."""
+    most = 2 ** (most_ipus(workload).bit_length() - 1)
+    return InputError(
+        f"{workload.title} has too few layers for {ipus:,} IPUs per replica",
+        code="mapping-does-not-divide",
+        context=[f"it has {len(workload.units):,} parts to place, each on one IPU"],
+        hint=f"--ipus-per-replica {most} or fewer",
+    )
 
 
 def most_ipus(workload: Workload) -> int:
@@ -38,8 +44,9 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
     """Units up to each that is kept where the rest is recomputed: a layer or half of it, the embedding, the heads."""
     if ipus % (least := configuration.tensor_shards):
         raise InputError(
-            f"configuration {configuration.name} takes a multiple of {least} IPUs per replica, not {ipus}",
+            f"a replica takes a multiple of {least} IPUs, since its operators are split over {least}",
             code="mapping-does-not-divide",
+            context=[f"configuration {configuration.name}"],
             hint=f"--ipus-per-replica {least} or more, on --pod {least} or more",
         )
     cut = shards.ShardGrid(configuration.tensor_shards, ipus // configuration.tensor_shards)

@@ -79,7 +79,9 @@ POD = count("pod", "IPUs of an IPU-POD, a power of two (with --chip bow: of a Bo
 TOPOLOGY = word("topology", "A machine by name or file, instead of --pod.", NAME_OR_FILE)
 CHIP = word("chip", "Put this chip into the machine.", NAME_OR_FILE)
 CHIPS = count("chips", "Chips of a machine that has no IPUs: --topology tpu-v4 --chips 256.", high=1_000_000)
-HOSTS = count("hosts", "Servers that feed the machine.")
+HOSTS = count(
+    "hosts", "Servers that feed the machine [default: as in published runs of the workload, in proportion to IPUs]."
+)
 CHANGES = Argument(
     name="changes",
     kind=ArgumentKind.CHANGES,

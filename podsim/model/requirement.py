@@ -11,6 +11,7 @@ from podsim.units import count, dollars, duration, parse, share
 DEFAULT_CHANCE: Final = 0.9
 LEAST_CHANCE, MOST_CHANCE = 0.5, 0.99
 EXAMPLE: Final = "time_to_train<5min@0.9"
+SERVING_EXAMPLE: Final = "p99<5ms"
 _FORM: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\s*(<=|>=|<|>)\s*([^<>=@]+?)\s*(?:@\s*([^<>=@]+?)\s*)?")
 _WATT_HOURS: Final = re.compile(r"(.*[0-9\s][kMG]?W)h", re.DOTALL)
 _A_SECOND: Final = re.compile(r"(.+?)\s*(?:samples|tokens|requests)?\s*/\s*s", re.DOTALL)
@@ -95,7 +96,7 @@ def requirement(text: str, known: Mapping[str, Callable[[str], float]] = READERS
     parts = _FORM.fullmatch(text)
     if parts is None:
         raise ValueError(
-            f'"{text}" is not QUANTITY<LIMIT@CHANCE or QUANTITY>LIMIT@CHANCE; write for example "{EXAMPLE}"'
+            f'"{text}" is not QUANTITY<LIMIT@CHANCE or QUANTITY>LIMIT@CHANCE; write for example "{_example(known)}"'
         )
     name, comparison, limit, stated = parts[1].lower().replace("-", "_"), parts[2], parts[3], parts[4]
     if name not in known:
@@ -111,6 +112,11 @@ def requirement(text: str, known: Mapping[str, Callable[[str], float]] = READERS
         limit=value,
         chance=chance,
     )
+
+
+def _example(known: Mapping[str, Callable[[str], float]]) -> str:
+    """A requirement on quantities of that kind of answer."""
+    return SERVING_EXAMPLE if known is SERVING_QUANTITIES else EXAMPLE
 
 
 def at(chance: float | None) -> str:
@@ -139,7 +145,8 @@ def read(require: Sequence[str], known: Mapping[str, Callable[[str], float]] = R
         except ValueError as error:
             faults.append(str(error))
     if faults:
-        raise InputError("--require cannot be read", code="bad-value", context=faults, hint=f'--require "{EXAMPLE}"')
+        hint = f'--require "{_example(known)}"'
+        raise InputError("--require cannot be read", code="bad-value", context=faults, hint=hint)
     return tuple(requirements)
 
 

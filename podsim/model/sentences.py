@@ -29,6 +29,8 @@ class _Template(Formatter):
         """One value in words."""
         if isinstance(value, tuple):
             return ", ".join(format(item, format_spec) for item in value)
+        if isinstance(value, int | float) and format_spec == ".2g%":
+            return _percent(value)
         if isinstance(value, int | float) and format_spec.endswith("%"):
             return f"{format(100 * value, format_spec[:-1])} %"
         return format(value, format_spec)
@@ -125,6 +127,16 @@ def _shortest_time(
             "samples to converge rise"
         )
     return f"{text}; podsim workload map compares other micro-batches and storage" if compares else text
+
+
+def _all_spend_more(*, longer: float, part: str, more: float) -> str:
+    text = f"a run on all of them would take {_percent(longer)} longer, since {part} would add {_percent(more)}"
+    return text if more <= longer else f"{text} and all else would save {_percent(more - longer)}"
+
+
+def _percent(share: float) -> str:
+    """A share in per cent with two digits, all of a whole number: "9.4 %", "140 %"."""
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * float(f'{share:.2g}'):,.0f} %"
 
 
 def _either(numbers: tuple[int, ...]) -> str:
@@ -301,7 +313,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.ALL_TOO_MANY: "the batch is too small for more replicas",
     NoteCode.ALL_NEED_SAMPLES: ALL_SLOWER
     + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
-    NoteCode.ALL_SPEND_MORE: ALL_SLOWER + "{part} would add {more:.2g%} to the time",
+    NoteCode.ALL_SPEND_MORE: _all_spend_more,
     NoteCode.ALL_GAIN_LITTLE: ALL_SLOWER + "steps are hardly shorter and further from any measurement",
     NoteCode.OF_RUN_TO_TARGET: "batch and mapping as for a run to {target}, since it is not known how the batch "
     "changes the given length: {reason}",

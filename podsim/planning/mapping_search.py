@@ -8,7 +8,7 @@ from functools import cached_property
 
 from podsim.convergence.samples import Samples
 from podsim.errors import InputError, MissingParameter
-from podsim.lowering.layout import most_ipus
+from podsim.lowering.layout import most_ipus, too_many_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
@@ -244,6 +244,8 @@ class Search:
         if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
             return replicas
         self.rejected["do not divide the IPUs"] += 1
+        if self.constraints.ipus_per_replica and size > most_ipus(self.question.workload):
+            self.indivisible = self.indivisible or too_many_ipus(self.question.workload, size)
         return 0
 
     def _micro_batches(self, widest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -281,8 +283,8 @@ class Search:
                 return [SearchLine(mapping, memory, accumulations)]
             fewer = self._fewer(accumulations, mapping, memory)
             if not fewer:
-                self.rejected[f"do not fit in {'SRAM' if memory.fraction > 1 else 'streaming memory'}"] += len(
-                    accumulations
+                self.rejected[f"do not fit in {'streaming memory' if memory.streaming_fraction > 1 else 'SRAM'}"] += (
+                    len(accumulations)
                 )
                 if self.nearest is None or _shortfall(memory) < _shortfall(self.nearest[0]):
                     self.nearest, self.nearest_by = (memory, mapping), self.planner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ def refusal(search: Search) -> PodsimError:
     causes = ", ".join(_count_text(count, why) for why, count in sorted(search.rejected.items()))
     counts = [f"mappings rejected: {causes}"]
     if search.indivisible is not None:  # another batch would not help
-        return _too_few_ipus(search, search.indivisible, counts)
+        return _too_few_ipus(search, search.indivisible)
     return InputError(
         f"no mapping gives a global batch of {number:,.0f}"
         if any(near)
@@ -50,7 +50,7 @@ def refusal(search: Search) -> PodsimError:
     )
 
 
-def _too_few_ipus(search: Search, indivisible: InputError, counts: Sequence[str]) -> InputError:
+def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:
     """The error of the first split, with the machine that holds the workload where replicas are free."""
     constraints, workload = search.constraints, search.question.workload
     pod = ""
@@ -62,7 +62,7 @@ def _too_few_ipus(search: Search, indivisible: InputError, counts: Sequence[str]
     return InputError(
         few if pod else indivisible.message,
         code="mapping-does-not-divide",
-        context=[indivisible.message, *indivisible.context] if pod else [*indivisible.context, *counts],
+        context=[indivisible.message, *indivisible.context] if pod else indivisible.context,
         hint=pod or indivisible.hint,
     )
 

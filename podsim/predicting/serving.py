@@ -142,7 +142,7 @@ def limited_by(service: Service, stages: int) -> str:
     parts_s = {NAMES[part]: seconds for part, seconds in service.parts_s.items()}
     parts_s["results to the host"] = service.host_out_s
     if stages > 1:
-        parts_s["waits for slower stages"] = service.latency_s - sum_in_order(parts_s.values())
+        parts_s["waits for the busiest stage"] = service.latency_s - sum_in_order(parts_s.values())
     shares = sorted(((seconds / service.latency_s, name) for name, seconds in parts_s.items()), reverse=True)
     (most, first), *others = shares
     notes = [f"{name} {100 * share:.0f} %" for share, name in others[:2] if share >= 0.005]

@@ -11,6 +11,7 @@ ROWS = 8
 WIDEST = 72
 NARROWEST = 24
 MARKS = "●○◆◇▲△■□"
+SEVERAL, PLAIN_SEVERAL = "◉", "&"  # points of several series in one cell
 PLAIN_MARKS = "*o+x#@%&"
 LIMIT_MARKS = "╌┆"  # of a value of the y axis, and of the x axis
 PLAIN_LIMIT_MARKS = "-:"
@@ -33,10 +34,16 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     grid = _curves(chart.series, seen, (columns, frame_x, frame_y), unicode=unicode)
     limits = _limits(grid, chart, (frame_x, frame_y), unicode=unicode)
     marks = MARKS if unicode else PLAIN_MARKS
+    of_cell: dict[tuple[int, int], set[int]] = {}
     for index, points in enumerate(seen):
         for x, y in points:
-            grid[_row(y, frame_y)][_column(x, frame_x, columns)] = marks[index % len(marks)]
-    legend = "   ".join(f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series))
+            of_cell.setdefault((_row(y, frame_y), _column(x, frame_x, columns)), set()).add(index)
+    shared = SEVERAL if unicode else PLAIN_SEVERAL
+    for (row, column), indices in of_cell.items():
+        grid[row][column] = marks[min(indices) % len(marks)] if len(indices) == 1 else shared
+    meanings = [f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series)]
+    meanings += [f"{shared} both"] if any(len(indices) > 1 for indices in of_cell.values()) else []
+    legend = "   ".join(meanings)
     return [
         *_title_lines(chart.title, legend, limits, width),
         *_draw_frame(grid, y_ticks, frame_y, margin),

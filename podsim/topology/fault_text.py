@@ -49,9 +49,9 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
     if state == (DOWN if part is FaultyPart.LINK else LOST_WORD):
         return 0.0
     if state in (DOWN, LOST_WORD):
-        _refuse(
-            text, f"a link is {DOWN}, an IPU, machine or rack is {LOST_WORD}", None if part is FaultyPart.LINK else part
-        )
+        right = f"a link is {DOWN}, not {LOST_WORD}" if part is FaultyPart.LINK else f"only a link is {DOWN}"
+        instead = f"{text.partition('=')[0].strip()}={DOWN if part is FaultyPart.LINK else LOST_WORD}"
+        _refuse(text, f"{right}; write {instead}", part)
     if part in (FaultyPart.MACHINE, FaultyPart.RACK):
         _refuse(text, f"a {part} is {LOST_WORD}; what is slow is an IPU or a link of it", part)
     if ratio := _RATIO.fullmatch(state):

@@ -14,6 +14,7 @@ from podsim.model.workload import Gather, LayerUnit, Workload
 
 INDEX_BYTES: Final = 4  # of an index into a table, as the submissions send token ids
 INPUT_BYTES: Final = 2  # of any other input
+IMAGE: Final = re.compile(r"[\d,]+ x [\d,]+")
 TOKENS: Final = re.compile(r"[\d,]+ tokens")
 
 
@@ -46,10 +47,12 @@ def build(file: WorkloadFile, convergence: Convergence | None, general: GeneralC
 
 
 def _row_text(file: WorkloadFile) -> str:
-    """What a row is, "packed row of 512 tokens", with the tokens that it has after a what-if."""
-    if file.transformer is None or len(TOKENS.findall(file.row)) != 1:
-        return file.row
-    return TOKENS.sub(f"{file.transformer.sequence:,} tokens", file.row)
+    """What a row is, "packed row of 512 tokens" or "image of 224 x 224", with the size that it has after a what-if."""
+    if file.transformer is not None and len(TOKENS.findall(file.row)) == 1:
+        return TOKENS.sub(f"{file.transformer.sequence:,} tokens", file.row)
+    sizes = (getattr(getattr(file, name), "image", None) for name in FAMILIES)
+    image = next((size for size in sizes if isinstance(size, int)), None)
+    return file.row if image is None else IMAGE.sub(f"{image:,} x {image:,}", file.row)
 
 
 def chain(file: WorkloadFile) -> tuple[LayerUnit, ...]:

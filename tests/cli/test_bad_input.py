@@ -62,7 +62,11 @@ QUESTIONS = [
     (
         "predict gpt3-175b --pod 4",
         "mapping-does-not-divide",
-        ["4 IPUs are too few for GPT-3 175B", "takes a multiple of 8 IPUs per replica", "--pod 128 holds it"],
+        [
+            "4 IPUs are too few for GPT-3 175B",
+            "a replica takes a multiple of 8 IPUs",
+            "--pod 128 holds it",
+        ],
     ),
     ("predict bert --pod 65536 --fidelity full", "too-large-in-full", ["replicas", "--fidelity folded"]),
     ("predict bert --pod 16 --schedule gpipe", "bad-value", ["--schedule", '"1f1b"']),

@@ -237,6 +237,18 @@ def test_a_row_of_another_length_is_named_by_it_and_its_packing_is_a_caveat():
     assert not [item for item in repacked.assumptions if item.code is NoteCode.PACKING_KEPT]
 
 
+def test_advice_of_a_workload_file_that_a_what_if_follows_is_not_repeated():
+    """A note of yolov4-p5 proposes another size of image, and stood there with that size."""
+    assert "--set workload.yolo.image=896" in " ".join(map(str, served("yolov4-p5").assumptions))
+    larger = served("yolov4-p5", "workload.yolo.image=896")
+    assert larger.row == "image of 896 x 896"
+    assert "416" not in " ".join(map(str, larger.assumptions))
+
+
+def served(workload, *changes):
+    return podsim.infer(workload, pod=16, changes=list(changes), requests=100, engine="analytic")
+
+
 def test_a_part_of_a_machine_is_priced_as_the_whole():
     answer = podsim.predict("resnet50", pod=1, engine="analytic")
     (caveat,) = (note for note in answer.assumptions if note.code is NoteCode.PART_OF_MACHINE)

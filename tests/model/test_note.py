@@ -103,6 +103,19 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             ),
         ),
         (
+            NoteCode.ALL_SPEND_MORE,
+            {"longer": 1.0, "part": "gradient all-reduce", "more": 1.38},
+            (
+                "a run on all of them would take 100 % longer, since gradient all-reduce would add 140 % and all else "
+                "would save 38 %"
+            ),
+        ),
+        (
+            NoteCode.ALL_SPEND_MORE,
+            {"longer": 0.035, "part": "sync", "more": 0.021},
+            "a run on all of them would take 3.5 % longer, since sync would add 2.1 %",
+        ),
+        (
             NoteCode.SHORTEST_TIME,
             {**SHORTEST, "legal": 9, "micro_batches": (2, 3), "most_ipus": 16},
             (

@@ -71,6 +71,21 @@ def test_a_batch_between_those_of_reference_points_is_found_where_it_is_quicker(
     assert searched.time_to_train_s.value < (1 - WORTH_LEAVING) * at_a_point.time_to_train_s.value
 
 
+def test_a_machine_that_a_hint_proposes_holds_the_model():
+    """Llama 7B exceeds both memories of 8 IPUs at its batch, and was said to need 64; smaller batches fit."""
+    with pytest.raises(InputError) as few:
+        podsim.predict("llama", pod=4, engine="analytic")
+    assert few.value.hint == "pod=8 holds it"
+    assert podsim.predict("llama", pod=8, engine="analytic").memory.fits
+
+
+def test_a_replica_of_more_ipus_than_layers_says_so():
+    with pytest.raises(InputError) as many:
+        podsim.predict("bert", pod=64, ipus_per_replica=64, engine="analytic")
+    assert many.value.message == "BERT-Large, MLPerf has too few layers for 64 IPUs per replica"
+    assert podsim.predict("bert", pod=64, ipus_per_replica=32, engine="analytic").mapping.replicas == 2
+
+
 @pytest.mark.parametrize(("workload", "name"), ASKED)
 def test_no_mapping_that_was_weighed_beats_the_chosen_one(workload, name):
     """Where a replica size was never published it has to be 5 % better, and the reason names it."""

@@ -33,9 +33,9 @@ def test_a_comparison_names_its_faults_what_is_left_and_the_evidence() -> None:
     """The screen a customer sees said nothing of why 64 of 128 IPUs train, nor that faults are modelled alone."""
     answer = podsim.compare("bert", pod=128, faults=["ipu:5=lost"], engine="analytic")
     text = " ".join(render(comparison_view.document(answer), Look(width=100)).split())
-    assert "with IPU 5 lost vs IPU-POD128" in text
+    assert "IPU-POD128 with IPU 5 lost vs IPU-POD128" in text
     assert "Faults IPU 5 lost: 1 of 128 IPUs lost" in text
-    assert "runs take a power of two of whole IPU-Machines, here 64 IPUs" in text
+    assert "a run uses 1, 2, 4, 8, … whole IPU-Machines, here 16 with 64 IPUs" in text
     assert "Evidence within calibration; faults modelled, not measured" in text
 
 

@@ -10,7 +10,7 @@ from podsim.studies.compare import parts_report
 from podsim.studies.compare.result import ComparisonCase, PartDifference
 
 BY_COMPUTE = "compute +30.0 s, start-up −10.0 s"
-TOTAL = "Total +148.0 s; in one run"
+TOTAL = "Time to train +148.0 s; in one run"
 
 
 def in_full(comparison):
@@ -44,13 +44,13 @@ def test_a_run_that_takes_as_long_as_its_parts_has_one_total():
     base, other = COMPARISON.sides
     time = replace(base.answer.time_to_train_s, value=base.answer.time_to_train_s.value + 20.01)
     as_long = replace(COMPARISON, sides=(base, replace(other, answer=replace(other.answer, time_to_train_s=time))))
-    assert in_short(as_long)["Largest changes"].remark == f"Total +20.0 s: {BY_COMPUTE}"
+    assert in_short(as_long)["Largest changes"].remark == f"Time to train +20.0 s: {BY_COMPUTE}"
 
 
 def test_without_a_run_length_the_total_is_of_the_same_samples():
     ((title, fact),) = in_short(COMPARISON, timed=False).items()
     assert title == "Largest changes, for the same samples"
-    assert fact.remark == f"Total for the same samples +20.0 s: {BY_COMPUTE}"
+    assert fact.remark == f"Time for the same samples +20.0 s: {BY_COMPUTE}"
 
 
 def test_several_machines_have_their_largest_changes_in_a_line_each():

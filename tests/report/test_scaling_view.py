@@ -170,7 +170,10 @@ def verdict(**change):
 
 
 def test_the_verdict_says_from_where_on_doublings_gain_too_little_in_minutes():
-    first = "From 64 to 512 IPUs the speed grows 1.59× per doubling (−7.53 min); a doubling pays from 1.9× (--knee)."
+    first = (
+        "From 64 to 512 IPUs the speed grows 1.59× per doubling (−7.53 min); a doubling pays where it gives 1.9× the "
+        "speed (--knee)."
+    )
     assert verdict(knee_gain=0.9) == first
     assert verdict(knee_gain=0.05).startswith(
         "Up to 512 IPUs, the largest machine compared, each doubling gives at least 1.05×"
@@ -192,14 +195,14 @@ def test_the_first_doubling_below_the_gain():
 
 def test_what_grows_and_what_shrinks():
     (text,) = notes(view.document(REPORT, verbose=True), "IPU-seconds per sample")
-    assert text == "+30 % from 64 to 512 IPUs; pipeline bubble +40 points, compute −10 points"
+    assert text == "+30 % from 64 to 512 IPUs, of which pipeline bubble +40 %, compute −10 %"
     assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU-seconds per sample") == []
 
 
 def test_parts_that_hardly_grow_are_left_out():
     grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
     (text,) = notes(view.document(grown, verbose=True), "IPU-seconds per sample")
-    assert text.endswith("; pipeline bubble +40 points")
+    assert text.endswith(", of which pipeline bubble +40 %")
 
 
 def test_times_are_drawn_with_their_intervals_and_published_runs():
@@ -327,3 +330,12 @@ def test_what_a_run_costs_where_somebody_says_it():
     assert [cells[at] for cells in rows] == ["$1.23k", "–"]
     assert any(text.startswith("Cost per run: ") for text in notes(view.document(priced, verbose=True)))
     assert not any(text.startswith("Cost per run: ") for text in notes(view.document(priced)))
+
+
+def test_growth_that_idle_ipus_make_is_no_part_of_a_step():
+    """DLRM uses 2 IPUs of every pod: IPU-seconds grow by those that idle, and compute stood there with +530 %."""
+    small = replace(SMALL, mapping=replace(SMALL.mapping, replicas=8))
+    rows = (replace(REPORT.rows[1], prediction=small), replace(REPORT.rows[2], prediction=replace(LARGE, ipus=4096)))
+    idle = replace(REPORT, rows=rows, grown={Part.COMPUTE: 7.0})
+    (text,) = notes(view.document(idle), "IPU-seconds per sample")
+    assert text == "+700 % from 64 to 4,096 IPUs; 0 % counting only the IPUs in use"

@@ -67,7 +67,7 @@ def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     cause = ""
     if report.grew is not None and not report.left:
         cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)}"
-    grown.append(f"step {step}, {slower}{cause}")
+    grown.append(f"step of the healthy machine {step}, with faults {slower}{cause}")
     if count := len(report.detours):
         grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
     if report.left and report.time_to_train_s < run_s:

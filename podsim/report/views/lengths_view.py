@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.report import numbers
 from podsim.report.doc import Note
 
+OF_LAWS = (NoteCode.SAMPLES_BY_LAW, NoteCode.SAMPLES_BY_LAW_AT_GLOBAL_BATCH)
 WORTH_SAYING = 0.05  # of a run
 COUNT = re.compile(r"[\d,.]+( [PTBM])? samples")
 
@@ -21,6 +24,12 @@ def aim(p: Prediction) -> str:
 def is_length(p: Prediction) -> bool:
     """Whether the run is as long as it is stated to be, and reaches no target."""
     return p.division is None or is_count(p.target)
+
+
+def is_by_law(p: Prediction) -> bool:
+    """Whether a scaling law says how long the run is."""
+    bases = [dict(note.values)["basis"] for note in p.assumptions if note.code is NoteCode.SAMPLES]
+    return any(isinstance(basis, AnswerNote) and basis.code in OF_LAWS for basis in bases)
 
 
 def is_count(target: str) -> bool:

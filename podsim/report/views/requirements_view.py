@@ -22,14 +22,14 @@ def _verdict(check: RequirementCheck) -> str:
 
 
 def line(check: RequirementCheck) -> str:
-    """A requirement in a line: "FAIL time_to_train<3min@0.9: chance 8 %; would pass: time_to_train<3.91min@0.9"."""
+    """A requirement in a line: "FAIL time_to_train<3min@0.9: chance 8 %; time_to_train<3.91min@0.9 would pass"."""
     return f"{_verdict(check)} {_remark(check)}"
 
 
 def _remark(check: RequirementCheck) -> str:
     parts = [f"chance {_chance(check.chance)}"] if check.chance is not None else []
     if check.nearest and check.nearest != check.requirement:
-        parts.append(f"{'also passes' if check.is_met else 'would pass'}: {check.nearest}")
+        parts.append(f"{check.nearest} would pass{' too' if check.is_met else ''}")
     if check.reason:
         parts.append(check.reason)
     return f"{check.requirement}: {'; '.join(parts)}"

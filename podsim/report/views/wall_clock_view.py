@@ -1,6 +1,7 @@
 """The wall clock of a job, as a fact and as a table."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from podsim.model.goodput import GoodputReport
 from podsim.model.prediction import Prediction
@@ -12,6 +13,7 @@ from podsim.report.views import caveats_view, grades_view
 
 MATTERS = 0.05
 """Share of the time to train from which on what lies around it is shown on the short screen."""
+FAILURES: Final = "failures"
 
 
 def facts(p: Prediction) -> Iterator[Fact]:
@@ -33,12 +35,12 @@ def fact(clock: WallClock, time_to_train_s: Estimate, level: float, hint: str = 
     around = {
         _of_program(clock).lower(): clock.compile_s.value,
         "weights to IPUs": clock.weights_s.value,
-        "failures": clock.failures_s,
+        FAILURES: clock.failures_s,
     }
     largest = sorted(around.items(), key=lambda item: -item[1])
     least_s = MATTERS * time_to_train_s.value
     parts = ", ".join(
-        f"{name} {numbers.time(seconds, 2)}"
+        f"{name} {numbers.time(seconds, 2)}{' (not in costs)' if name is FAILURES else ''}"
         for at, (name, seconds) in enumerate(largest)
         if at == 0 or seconds >= least_s
     )

@@ -49,9 +49,9 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         apart = abs(mean_s - means[0] - whole_s) > APART * abs(whole_s)
         if timed:  # as in the table; what parts of an average run add up to stands in the verbose screen
             change = _time_change(mean_s - means[0], unit, places)
-            text = f"Total {change}{'; in one run ' if apart else ': '}"
+            text = f"Time to train {change}{'; in one run ' if apart else ': '}"
         else:
-            text = f"Total for the same samples {_time_change(whole_s, unit, places)}: "
+            text = f"Time for the same samples {_time_change(whole_s, unit, places)}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"
         total = total if by_parts else text.partition(";")[0].removesuffix(": ")
         facts.append(Fact(title if alone else difference.label, "", remark=total))

@@ -156,7 +156,8 @@ def _faults(comparison: Comparison) -> Iterator[Note]:
 
 
 def _relative(comparison: Comparison) -> str:
-    whose = f"{comparison.differences[0].label} relative" if len(comparison.differences) == 1 else "Relative"
+    first, *others = (case.label for case in comparison.sides)
+    whose = f"{_in_full(first, others[0])} relative" if len(comparison.differences) == 1 else "Relative"
     return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals"
 
 
@@ -169,9 +170,14 @@ def _refusal(side: InfeasibleSide) -> Iterator[Block]:
         yield Note(side.hint, "Hint")
 
 
+def _in_full(first: str, label: str) -> str:
+    """A label for a title, where "with IPU 5 lost" is of the first machine."""
+    return f"{first} {label}" if label.startswith("with ") else label
+
+
 def _versus(first: str, comparison: Comparison) -> str:
     names = [case.label for case in comparison.sides[1:]]
-    return f"{names[0]} vs {first}" if len(names) == 1 else f"{first} and {len(names)} alternatives"
+    return f"{_in_full(first, names[0])} vs {first}" if len(names) == 1 else f"{first} and {len(names)} alternatives"
 
 
 def _flags(comparison: Comparison) -> Iterator[Note]:

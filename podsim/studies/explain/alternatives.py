@@ -199,7 +199,12 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
     """That another batch than that of the run explained is no run of the length that was stated for it."""
     workload, own = around.known.question.workload, around.known.mapping.global_batch
     recipe = workload.benchmark.global_batch
-    if workload.points or not recipe or abs(mapping.global_batch / own - 1) <= ROUNDING_DOUBT:
+    if (
+        workload.points
+        or around.known.question.by_law
+        or not recipe
+        or abs(mapping.global_batch / own - 1) <= ROUNDING_DOUBT
+    ):
         return ""
     published = ", the published one," if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
     return f"Timed for the same number of samples; a batch other than {own:,}{published} may need more"
@@ -231,7 +236,8 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
     shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
     notes += [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
     if abs(outside) >= LEAST_SHOWN:
-        notes.append(f"evaluations and start-up {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
+        name = "mean over uncertain lengths" if known.question.by_law else "evaluations and start-up"
+        notes.append(f"{name} {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
     return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
 
 
@@ -298,9 +304,10 @@ def _larger(around: Around) -> Iterator[Alternative]:
     nearest = 2 * half * mapping.global_batch // mapping.accumulation
     same = "same batch" if mapping.accumulation % 2 == 0 else f"nearest batch {nearest:,}"
     batches = {mapping.accumulation: "twice the batch", half: same} if half < mapping.accumulation else {half: same}
+    of = "" if mapping.ipus == around.known.question.machine.topology.ipus else " in use"
     for count, words in sorted(batches.items()):
         split = _Split(2 * mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, count)
-        alternative = _split(around, f"twice the IPUs, {words}", split, question)
+        alternative = _split(around, f"twice the IPUs{of}, {words}", split, question)
         yield replace(alternative, flags=f"{flags} {split.flags}")
 
 

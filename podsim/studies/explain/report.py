@@ -28,10 +28,11 @@ from podsim.report.doc import (
 )
 from podsim.report.handout import Handout, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
-from podsim.report.views import caveats_view, faults_view, unknown_length_view
+from podsim.report.views import caveats_view, faults_view, lengths_view, unknown_length_view
 from podsim.report.views.grades_view import grade_of_time, in_words, share_assumed
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.studies.predict.report import PARTS, machine
+from podsim.studies.predict.summary_report import idle_ipus
 
 MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal compute", "at peak FLOP/s"),
@@ -44,7 +45,12 @@ MECHANISMS: Final = {
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
     Mechanism.SEEDS: ("MLPerf score vs one run", "fastest and slowest dropped"),
 }
-PATHS: Final = {"chip.exchange.shared_receive": "exchange bandwidth of a pair of tiles"}
+OF_LENGTHS: Final = ("mean over uncertain lengths", "vs a run of the samples shown")
+"""What seeds are where no score is defined: of a run whose length a law estimates."""
+PATHS: Final = {
+    "chip.exchange.shared_receive": "exchange bandwidth of a pair of tiles",
+    "hosts.server_bandwidth": "bandwidth of a host",
+}
 """Parameters whose path does not say what they are."""
 MOST_SENSITIVE: Final = 4
 MOST_HELPFUL: Final = 4
@@ -146,6 +152,7 @@ def _time(e: Explanation) -> Facts:
             *(() if p.has_length else (_throughput(p), unknown_length_view.length(p))),
             Fact("Bottleneck", "", remark=label(p.limited_by)),
             *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
+            *idle_ipus(p),
         )
     )
 
@@ -166,10 +173,12 @@ def _mapping(p: Prediction, title: str) -> Fact:
     return Fact(title, "", remark=text)
 
 
-def _mechanism_name(mechanism: str, added_s: float) -> tuple[str, str]:
+def _mechanism_name(p: Prediction, mechanism: str, added_s: float) -> tuple[str, str]:
     """What a part is called, and how it is meant; the IPU with most work in all may compute less than the mean."""
     if mechanism == Mechanism.UNEVEN_STAGES and added_s < 0:
         return MECHANISMS[Mechanism.UNEVEN_STAGES][0], "the busiest IPU computes less than the mean"
+    if mechanism == Mechanism.SEEDS and lengths_view.is_by_law(p):
+        return OF_LENGTHS
     if mechanism in tuple(Mechanism):
         return MECHANISMS[Mechanism(mechanism)]
     return PARTS[Part(mechanism)], ""
@@ -181,7 +190,7 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
     unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
-    parts = [(*_mechanism_name(rise.mechanism, rise.added_s), rise.added_s) for rise in e.waterfall]
+    parts = [(*_mechanism_name(e.prediction, rise.mechanism, rise.added_s), rise.added_s) for rise in e.waterfall]
     if not verbose:
         small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s]
         if len(small) > 1:
@@ -275,7 +284,7 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
         yield Fact("Other preset", "", remark="; ".join(offered))
     texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
     if texts:
-        yield Fact("Sensitivity", "", remark=f"per +1 %: {', '.join(texts)}")
+        yield Fact("Sensitivity", "", remark=f"per +1 %: {'; '.join(texts)}")
     yield Fact("Next", "", remark="--verbose adds what-ifs, all sensitivities and assumptions")
 
 
@@ -304,9 +313,10 @@ def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) 
             return "–", ""
         return unit.number(whole_s * (1 + item.change), figures), _change(item.change)
 
+    of_batch = "" if e.prediction.has_length else f" per {e.prediction.mapping.global_batch:,} samples"
     columns = [
         Column("Alternative"),
-        Column(f"Time, {unit.unit}", number=True),
+        Column(f"Time, {unit.unit}{of_batch}", number=True),
         Column("Change", number=True),
         Column(f"Cause, % of the {_title(e)}", wraps=True),
     ]

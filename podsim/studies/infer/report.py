@@ -102,7 +102,9 @@ def _confidence(report: InferenceReport) -> Iterator[Note]:
         return
     others = "max throughput" if report.decoding is None else "max throughput, token rate"
     longer = numbers.percent(report.slower - 1, 1)
-    yield Note(f"{others} above: at expected times; all else: service times +{longer}", "Confidence")
+    at = numbers.percent(report.confidence)
+    text = f"{others} at expected service times; all other figures at service times {longer} longer ({at} confidence)"
+    yield Note(text, "Confidence")
 
 
 def _lowering(report: InferenceReport) -> Iterator[Note]:
@@ -187,7 +189,7 @@ def _bars(report: InferenceReport) -> Bars:
     whole = report.service.latency_s
     other = whole - sum(report.service.parts_s.values())
     if clean(other, whole) > 0:
-        first = "waits for slower stages" if len(report.mapping.stages) > 1 else "transfer start-up"
+        first = "waits for the busiest stage" if len(report.mapping.stages) > 1 else "transfer start-up"
         named.append(("Other", other, f"{first}, results to the host"))
     shares = numbers.shares([seconds / whole for _, seconds, _ in named], 1)
     return Bars(

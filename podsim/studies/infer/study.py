@@ -103,7 +103,8 @@ def _check(each: Requirement, answer: InferenceReport) -> RequirementCheck:
         return gate.of_estimate(each, answer.capacity_per_s, answer.interval)
     delays = answer.delays
     sure = "expected service times" if answer.slower == 1.0 else f"service times at {answer.confidence:.0%} confidence"
-    load = f"at {delays.requests_per_s:,.0f} requests/s, simulated at {sure}"
+    rate = delays.requests_per_s if answer.load.rate_per_s is None else answer.load.rate_per_s
+    load = f"at {float(f'{rate:.3g}'):,.0f} requests/s, simulated at {sure}"
     if each.quantity == "tpot":
         assert answer.decoding is not None, "tokens are generated"
         return gate.of_number(each, answer.decoding.token.latency_s, "each token after the first")

@@ -213,6 +213,8 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
         each = candidate.mapping.ipus_per_replica
         split = f"{numbers.count_of(candidate.mapping.replicas, 'replica')} × {each} IPU{'' if each == 1 else 's'}"
         inner = f"micro-batch {candidate.mapping.micro_batch} × accumulation {candidate.mapping.accumulation:,}"
+        if candidate.mapping.samples_per_row != 1:
+            inner += f" × packing {numbers.short(candidate.mapping.samples_per_row, 3)}"
         yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner)
     hosts = hosts_text(candidate.hosts) if candidate.hosts else ""
     currency = plan.currency

@@ -106,7 +106,11 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
     `verbose` lists every machine, what would have to change on those that miss a demand, sources and assumptions.
     """
     groups: list[tuple[Block, ...]] = [
-        (Heading(f"{plan.workload_title}, {_question(plan.demand)}"), *_verdict(plan), *_ownership_notes(plan)),
+        (
+            Heading(f"{plan.workload_title}, {_question(plan.demand)}; a request is one {plan.row}"),
+            *_verdict(plan),
+            *_ownership_notes(plan),
+        ),
         tuple(_best(plan, verbose=verbose)),
         tuple(serving_chart.charts(plan)) if charts else (),
         tuple(_candidates(plan, verbose=verbose)),
@@ -248,7 +252,11 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
         yield Fact("First token P99", *numbers.split_unit(numbers.time(candidate.ttft_s)), at)
     if candidate.batch.token_s is not None:
         yield Fact("Time per token", *numbers.split_unit(numbers.time(candidate.batch.token_s)), "each after the first")
-    wait = f", wait of at most {numbers.time(candidate.batch.wait_s)}" if candidate.batch.wait_s else ", no wait"
+    wait = (
+        f", wait of at most {numbers.time(candidate.batch.wait_s)}"
+        if candidate.batch.wait_s
+        else ", no wait to fill a batch"
+    )
     yield Fact("Batch", f"{service.batch:,}", "", f"unloaded latency {numbers.time(service.latency_s)}{wait}")
     ipus = candidate.ipus_per_replica
     each = f"{candidate.replicas:,} on each machine" if candidate.machines > 1 else "on one machine"

@@ -114,14 +114,19 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
         rows = mapping.ipus_per_replica // shards  # of the grid over which products are cut
         stages += f", {shards:,}{f' × {rows:,}' if rows > 1 else ''} tensor shards"
     yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
-    if p.choice.all_ipus is not None:
-        idle = dict(p.choice.reason.values)
-        yield Fact("IPUs idle", f"{idle['idle']:,}", f"of {idle['ipus']:,}", str(p.choice.all_ipus))
+    yield from idle_ipus(p)
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
     if mapping.samples_per_row != 1:
         factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
     yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
     yield from tokens_view.batch(p)
+
+
+def idle_ipus(p: Prediction) -> Iterator[Fact]:
+    """How many IPUs the search leaves idle, and why a run on all of them would be slower."""
+    if p.choice.all_ipus is not None:
+        idle = dict(p.choice.reason.values)
+        yield Fact("IPUs idle", f"{idle['idle']:,}", f"of {idle['ipus']:,}", str(p.choice.all_ipus))
 
 
 def _shared_stages(p: Prediction) -> str:
@@ -164,7 +169,7 @@ def _length(p: Prediction) -> Fact:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
     elif p.global_batch_tokens is not None:
-        interval += f"; {_tokens(p)} tokens on average"
+        interval += f"; {_tokens(p)} tokens {'at this global batch' if lengths_view.is_by_law(p) else 'on average'}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
 
@@ -203,7 +208,8 @@ def overhead(p: Prediction) -> Fact:
     parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
     if run.evaluations:
         evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
-        parts.append(f"{evaluations} {numbers.time(run.evaluation_s, figures)}")
+        switch = "" if run.interval_samples else " and the switch of programs"  # after so many epochs
+        parts.append(f"{evaluations}{switch} {numbers.time(run.evaluation_s, figures)}")
     if run.checkpoint_s:
         parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")
     share = numbers.percent(outside_s / run.total_s if run.total_s else None)

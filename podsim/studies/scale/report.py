@@ -158,7 +158,7 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
     change = _differences(report, small, large)
     if small is pairs[0][0]:
         grows = "nothing is gained" if speedup == "1" else f"the speed grows {speedup}×{each}"
-        text = f"From {sizes}{of_chip} {grows}{change}; a doubling pays from {limit}× (--knee)"
+        text = f"From {sizes}{of_chip} {grows}{change}; a doubling pays where it gives {limit}× the speed (--knee)"
     else:
         slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}{change}"
         text = f"Up to {small.ipus:,} IPUs{of_chip}, each doubling gives ≥ {limit}× the speed; {slow}"
@@ -385,17 +385,22 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
     text = f"{numbers.signed_percent(whole - 1, 0)} from {first.ipus:,} to {last.ipus:,} IPUs"
+    used = [prediction.mapping.ipus / prediction.ipus for prediction in (first, last)]
+    if used[1] < min(used[0], 1.0):
+        in_use = numbers.signed_percent(whole * used[1] / used[0] - 1, 0)
+        yield Note(f"{text}; {in_use} counting only the IPUs in use", "IPU-seconds per sample", Tone.PLAIN)
+        return
     named = [_contribution(*each) for each in more[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}; {', '.join(named)}") > MOST_TEXT:
+    while not verbose and len(named) > 1 and len(f"{text}, of which {', '.join(named)}") > MOST_TEXT:
         named.pop()
     named += [_contribution(*less[-1])] if less and verbose else []
-    text += f"; {', '.join(named)}" if named else ""
+    text += f", of which {', '.join(named)}" if named else ""
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
 
 
 def _contribution(part: Part, share: float) -> str:
-    """What a part adds to a growth in percent, in its points: "compute +530 points"."""
-    return f"{PARTS[part]} {numbers.signed_percent(share, 0).removesuffix(' %')} points"
+    """What a part adds to a growth: "optimizer-state sharding +117 %"."""
+    return f"{PARTS[part]} {numbers.signed_percent(share, 0)}"
 
 
 def _mappings(report: ScaleReport) -> DocTable:
