@@ -49,7 +49,7 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
         apart = abs(mean_s - means[0] - whole_s) > APART * abs(whole_s)
         if timed:  # as in the table; what parts of an average run add up to stands in the verbose screen
             change = _time_change(mean_s - means[0], unit, places)
-            text = f"Time to train {change}{'; in one run ' if apart else ': '}"
+            text = f"{'Time to train' if alone else 'Time'} {change}{'; in one run ' if apart else ': '}"
         else:
             text = f"Time for the same samples {_time_change(whole_s, unit, places)}: "
         total = f"{text}{', '.join(parts)}" if parts else "No part changes by 0.1 %"

@@ -152,7 +152,8 @@ def _faults(comparison: Comparison) -> Iterator[Note]:
     """The faults of a side, and what is left of a machine that has lost parts."""
     for case in comparison.sides:
         if isinstance(case.answer, Prediction) and case.answer.faults:
-            yield faults_view.fault_note(case.answer.faults)
+            several = len(comparison.sides) > 2  # where the screen has a line for it
+            yield faults_view.fault_note(case.answer.faults, case.answer.ipus if several else None)
 
 
 def _relative(comparison: Comparison) -> str:
