@@ -266,8 +266,9 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
 
 def _still_true(notes: tuple[AnswerNote, ...], changes: Sequence[str]) -> tuple[AnswerNote, ...]:
     """The notes of a workload file without those whose advice is followed: "… --set workload.yolo.image=896"."""
-    paths = {change.path for change in parse(changes)}
-    return tuple(note for note in notes if not any(f"--set {path}=" in str(note) for path in paths))
+    advice = [f"--set {change.path}=" for change in parse(changes)]
+    texts = {note: str(dict(note.values)["text"]) for note in notes if note.code is NoteCode.FILE_TEXT}
+    return tuple(note for note in notes if not any(text in texts.get(note, "") for text in advice))
 
 
 def _stated_hosts(spec: MachineSpec, machine: Topology, changes: Sequence[str]) -> int | None:

@@ -46,7 +46,6 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
         raise InputError(
             f"a replica takes a multiple of {least} IPUs, since its operators are split over {least}",
             code="mapping-does-not-divide",
-            context=[f"configuration {configuration.name}"],
             hint=f"--ipus-per-replica {least} or more, on --pod {least} or more",
         )
     cut = shards.ShardGrid(configuration.tensor_shards, ipus // configuration.tensor_shards)

@@ -167,6 +167,7 @@ class Argument(NamedTuple):
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
         crossed = above or self.kind not in (ArgumentKind.QUANTITY, ArgumentKind.SHARE)  # the bound that `why` is of
+        crossed = crossed and not (self.kind is ArgumentKind.SHARE and number >= 1)  # no share at all
         more = f"; {self.why}" if self.why and crossed else ""
         if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
@@ -197,7 +198,7 @@ def short(text: str) -> str:
 
 
 def _bound_text(bound: float) -> str:
-    return f"{bound:,.0f}" if bound == int(bound) and abs(bound) < 1e15 else f"{bound:g}".replace("e+", "e")
+    return f"{bound:,.0f}" if bound == int(bound) and abs(bound) <= 2**53 else f"{bound:g}".replace("e+", "e")
 
 
 def _whole_of(argument: Argument, text: str) -> int:

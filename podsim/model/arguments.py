@@ -128,7 +128,9 @@ LAW = choice(
     "Tokens by a scaling law: the compute-optimal number, or those that --target-loss takes.",
 )
 TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
-EPOCHS = number("epochs", "Passes over a data set of --samples or --tokens: --samples 88000 --epochs 3.", 1e6)
+EPOCHS = number(
+    "epochs", "Passes over the data set: of the workload where it states its size, else of --samples or --tokens.", 1e6
+)
 LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
     "division",
@@ -260,8 +262,7 @@ CONFIDENCE = share(
 )
 SERVICE_CONFIDENCE = share(
     "confidence",
-    "Quantile of the service times that latencies are simulated with: 0.9 are those that podsim plan counts on "
-    "[default: 0.5].",
+    "Quantile of the service times that latencies are simulated with; podsim plan uses 0.9 [default: 0.5].",
     0.5,
     0.99,
 )

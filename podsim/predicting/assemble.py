@@ -415,6 +415,8 @@ def _samples_estimate(need: Samples, level: float) -> Estimate:
     return intervals.lognormal(need.mean, variances, need.grade, need.beyond, level=level)
 
 
+LEAST_STALL: Final = 0.05
+"""Share of a step from which waiting for inputs that are loaded ahead is its bottleneck."""
 LEAST_FASTER: Final = 0.05
 """Share of the time to train from which on a larger batch is said to be faster."""
 
@@ -481,6 +483,11 @@ def _expected_s(question: TrainingCase, mapping: Mapping) -> float:
 def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
+    stalled = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
+    if mapping.configuration.prefetch and stalled >= LEAST_STALL:  # inputs come ahead, and still too late
+        longest = next((share, part) for share, part in shares if part is not Part.HOST)
+        text = f"{NAMES[Part.HOST]}, for which a step waits {100 * stalled:.0f} % of its time"
+        return f"{text}; then {NAMES[longest[1]]}, {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):

@@ -42,7 +42,7 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     for (row, column), indices in of_cell.items():
         grid[row][column] = marks[min(indices) % len(marks)] if len(indices) == 1 else shared
     meanings = [f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series)]
-    meanings += [f"{shared} both"] if any(len(indices) > 1 for indices in of_cell.values()) else []
+    meanings += [f"{shared} overlap"] if any(len(indices) > 1 for indices in of_cell.values()) else []
     legend = "   ".join(meanings)
     return [
         *_title_lines(chart.title, legend, limits, width),
@@ -109,11 +109,17 @@ def _frame(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _row(place: float, frame: tuple[float, float]) -> int:
-    return min(ROWS - 1, max(0, ROWS - 1 - math.floor((place - frame[0]) / (frame[1] - frame[0]) * ROWS)))
+    return ROWS - 1 - _cell(place, frame, ROWS, 4)
 
 
 def _column(place: float, frame: tuple[float, float], columns: int) -> int:
-    return min(columns - 1, max(0, math.floor((place - frame[0]) / (frame[1] - frame[0]) * columns)))
+    return _cell(place, frame, columns, 2)
+
+
+def _cell(place: float, frame: tuple[float, float], cells: int, dots: int) -> int:
+    """The cell of a place, with the rounding of the curves, whose cells have so many dots that way."""
+    dot = round((place - frame[0]) / (frame[1] - frame[0]) * cells * dots)
+    return min(cells - 1, max(0, dot // dots))
 
 
 def _curves(

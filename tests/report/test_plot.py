@@ -77,6 +77,6 @@ def test_points_of_several_series_in_one_cell_have_a_mark_of_their_own():
     """A predicted point under a published one looked as if it were missing."""
     one, other = DocSeries("predicted", ((1.0, 1.0), (2.0, 2.0))), DocSeries("published", ((2.0, 2.0),), joined=False)
     text = "\n".join(plot.lines(Chart("t", ChartAxis("x"), ChartAxis("y"), (one, other)), 80, unicode=True))
-    assert "◉ both" in text
+    assert "◉ overlap" in text
     assert text.count("◉") == 2
     assert text.count("○") == 1

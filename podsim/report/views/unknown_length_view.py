@@ -16,7 +16,11 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
-    yield Fact("Step time", step.number, step.unit, f"{level}: {step.interval}")
+    samples = p.throughput_samples_per_s.value * p.step_s.value
+    of_row = samples / p.mapping.global_batch * p.mapping.samples_per_row
+    packed = p.mapping.samples_per_row not in (of_row, 1)
+    of = f"; {numbers.short(samples, 3)} samples (mean packing {numbers.short(of_row, 3)})" if packed else ""
+    yield Fact("Step time", step.number, step.unit, f"{level}: {step.interval}{of}")
 
 
 def length(p: Prediction) -> Fact:

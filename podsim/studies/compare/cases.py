@@ -55,7 +55,8 @@ def variants(
         raise InputError("machines stand both by name and by --pod or --topology", code="conflicting-flags", hint=HINT)
     unchanged = replace(scenario, what_if=replace(scenario.what_if, changes=()), faults=())
     first = _on(unchanged, machines[0]) if machines else unchanged
-    sides = [Variant(first), *(Variant(_on(first, name)) for name in (*machines[1:], *to))]
+    sdk = f"SDK {first.software.sdk}" if to_sdk is not None and first.software.sdk is not None else ""
+    sides = [Variant(first, sdk), *(Variant(_on(first, name)) for name in (*machines[1:], *to))]
     if to_chip is not None:
         sides.append(Variant(replace(first, machine=replace(first.machine, chip=to_chip)), f"chip {to_chip}"))
     if to_sdk is not None:

@@ -191,6 +191,7 @@ def _flags(comparison: Comparison) -> Iterator[Note]:
 def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
     """A row a quantity, a column a case; of many cases a row a case, with speed in one table and costs in another."""
     cases, timed = comparison.sides, _has_length(comparison)
+    with_hosts = any(_of_ipus(case.answer) for case in cases)
     rows = (
         ("Time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
         ("Samples/s", lambda p: _estimate(p.throughput_samples_per_s, numbers.COUNT)),
@@ -199,7 +200,7 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         ("Step time", lambda p: numbers.scale(p.step_s.value, numbers.STEP_TIME).text(p.step_s.value)),
         ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
-        (PRICE_OF_HOSTS, _price_with_hosts) if _differ_in_hosts(cases) else ("Machine price", _price),
+        (PRICE_OF_HOSTS, _price_with_hosts) if with_hosts else ("Machine price", _price),
         ("Cost per run", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
         ("Total cost", lambda p: _amount(p, lambda paid: paid.total and paid.total.usd.value)),
         ("Rent per run", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
@@ -275,7 +276,8 @@ def _price(p: Answer) -> str:
 
 def _price_with_hosts(p: Answer) -> str:
     """The same, then how many hosts those are: "$596k (4)"."""
-    return f"{_price(p)} ({p.hosts:,})" if isinstance(p, Prediction) else _price(p)
+    price = _price(p)
+    return f"{price} ({p.hosts:,})" if isinstance(p, Prediction) and price != numbers.NO_VALUE else price
 
 
 def _break_even(p: Answer) -> str:
@@ -302,11 +304,6 @@ def _places(time: Ratio) -> int:
     """Decimals of a percentage that its interval is worth."""
     width = 100 * (time.high - time.low)
     return 0 if width >= 10 else 1 if width >= 1 else 2
-
-
-def _differ_in_hosts(cases: Sequence[ComparisonCase]) -> bool:
-    """Whether prices and feeds of the cases are with other numbers of hosts."""
-    return len({case.answer.hosts for case in cases if isinstance(case.answer, Prediction)}) > 1
 
 
 def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:

@@ -276,8 +276,8 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
     others = [item for item in e.alternatives if not item.helps]
     if others:
         names = [f"{item.name} {_brief(item)}" for item in others[:MOST_OTHERS]]
-        more = [f"{len(others) - MOST_OTHERS} more"] if len(others) > MOST_OTHERS else []
-        yield Fact("Would not help", "", remark=", ".join([*names, *more]))
+        more = [numbers.count_of(len(others) - MOST_OTHERS, "other")] if len(others) > MOST_OTHERS else []
+        yield Fact("Little or no help", "", remark=", ".join([*names, *more]))
     strongest = sorted(e.influences, key=lambda item: -abs(item.change))[:MOST_SENSITIVE]
     offered = [str(note) for note in e.prediction.assumptions if note.code is NoteCode.LARGE_POD_OFFERED]
     if offered:
@@ -313,10 +313,10 @@ def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) 
             return "–", ""
         return unit.number(whole_s * (1 + item.change), figures), _change(item.change)
 
-    of_batch = "" if e.prediction.has_length else f" per {e.prediction.mapping.global_batch:,} samples"
+    per_samples = "" if e.prediction.has_length else f" per {e.prediction.mapping.global_batch:,} samples"
     columns = [
         Column("Alternative"),
-        Column(f"Time, {unit.unit}{of_batch}", number=True),
+        Column(f"Time, {unit.unit}{per_samples}", number=True),
         Column("Change", number=True),
         Column(f"Cause, % of the {_title(e)}", wraps=True),
     ]

@@ -32,6 +32,7 @@ from podsim.report.views import caveats_view, next_question_view, requirements_v
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.summary_report import fullest
 
+APART = 0.005  # share by which figures of a token differ on the screen
 FEWEST = 2  # batches that make a curve
 P99_WITHOUT_BAND = (
     "P99 under load has no band: near the maximum throughput no queue settles at the slower end of the interval."
@@ -125,6 +126,8 @@ def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
     ends += f"; a request is one {report.row}"
+    if report.decoding is not None:
+        ends += f" and {numbers.count_of(report.decoding.generated, 'token')} generated"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
     yield from _latency(report, in_table=in_table)
     parts, size = label(report.limited_by), report.mapping.ipus_per_replica
@@ -211,6 +214,8 @@ def _tokens(report: InferenceReport) -> Iterator[Fact]:
         prompt += f", {decoding.under_way:,} in flight"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
     in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
+    if decoding.under_way * decoding.token.period_s < (1 - APART) * decoding.token.latency_s:
+        in_flight += ", host transfers overlapped"
     place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
     both = decoding.with_prompts(report.capacity_per_s.value)
     yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
@@ -374,11 +379,11 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     if not verbose:
         excluded = [
             *([] if framework else ["framework time on the host"]),
-            *(["copies inside attention, which may be large"] if _attends(report) else []),
+            *(["copies inside attention (may be large)"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        interval = "interval as in training, which published results confirm for ResNet-50 alone"
+        interval = "interval of training; published inference results agree with it for ResNet-50 only"
         return f"{grade}: {interval}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
     text += "lie inside, most of those of other networks, which do not state sizes and batch in full, outside "

@@ -41,7 +41,7 @@ def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[B
         rows.insert(0, plan.closest)
     if not rows:
         return
-    yield Heading("What would have to change, with the same mapping")
+    yield Heading("What would have to change, with mapping and batch kept")
     for row in rows:
         late = any(miss.demand == "time" for miss in row.misses)
         remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]

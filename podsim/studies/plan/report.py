@@ -42,6 +42,7 @@ from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMach
 from podsim.studies.plan.shortlist import shortlist
 
 NO_RACKS = "Rack space is not modelled: no source states it."
+WORTH_HOSTS = 0.05  # share of the time by which more hosts have to be quicker to be named
 MOST_ROWS = 6  # machines on the short screen, competitors included
 MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
@@ -329,6 +330,8 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         ),
         marked=marked,
     )
+    if not verbose and any(_is_fed_better(other, row) for other in plan.candidates for row in rows):
+        yield Note("Some of these are quicker with more hosts, at a higher price: -v lists them.", "", Tone.QUIET)
 
 
 def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
@@ -373,8 +376,17 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
         and any(candidate is other for other in plan.candidates)
     ):
         notes.append("dominated")
+    best = plan.chosen or plan.closest
+    if best and plan.run_tokens is not None and candidate.mapping and candidate.global_batch != best.global_batch:
+        notes.append(f"global batch {candidate.global_batch:,}")
     notes.append(inventory_report.remark(candidate.reuse))
     return "; ".join(filter(None, notes))
+
+
+def _is_fed_better(other: Candidate, candidate: Candidate) -> bool:
+    """Whether more hosts on the same machine save a share of the time that counts."""
+    same = other.topology == candidate.topology and other.hosts > candidate.hosts
+    return same and other.time_to_train_s.value < (1 - WORTH_HOSTS) * candidate.time_to_train_s.value
 
 
 def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def _shared_stages(p: Prediction) -> str:
 
 def packing(p: Prediction) -> float:
     """Samples of the data over those that the global batch counts: packed rows hold more than their nominal number."""
-    if not p.has_length or p.phases:
+    if p.phases:
         return 1.0
     return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
 
@@ -208,7 +208,7 @@ def overhead(p: Prediction) -> Fact:
     parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
     if run.evaluations:
         evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
-        switch = "" if run.interval_samples else " and the switch of programs"  # after so many epochs
+        switch = "" if run.interval_samples else " and loading their program"  # after so many epochs
         parts.append(f"{evaluations}{switch} {numbers.time(run.evaluation_s, figures)}")
     if run.checkpoint_s:
         parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")

@@ -202,9 +202,17 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 def _batch(report: ScaleReport) -> str:
     if report.preset:
         return f"global batch as published ({report.preset})"
+    if report.scaling is not Scaling.BEST or not _keeps_recipe(report):
+        return BATCH[report.scaling]
+    batches_used = {prediction.mapping.global_batch for prediction in report.predictions}
+    of_all = f", global batch {batches_used.pop():,}" if len(batches_used) == 1 else ""
+    return f"mapping searched per machine{of_all}"
+
+
+def _keeps_recipe(report: ScaleReport) -> bool:
+    """Whether batches are those of a recipe: of a run whose length is stated, or that has none."""
     needed = report.predictions[0].samples_to_converge
-    of_a_length = report.scaling is Scaling.BEST and needed.low == needed.high
-    return "mapping searched per machine" if of_a_length else BATCH[report.scaling]
+    return not report.has_length or needed.low == needed.high
 
 
 def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
@@ -350,7 +358,9 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
     ]
     if used:
-        yield Note(f"Only some IPUs are used, since using all would be slower: {', '.join(used)}.", "·", Tone.WARNING)
+        at = " at this global batch" if _keeps_recipe(report) else ""
+        text = f"Only some IPUs are used, since using all would be slower{at}: {', '.join(used)}."
+        yield Note(text, "·", Tone.WARNING)
     for row in report.rows:
         if row.refused:
             yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
@@ -391,16 +401,16 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
         yield Note(f"{text}; {in_use} counting only the IPUs in use", "IPU-seconds per sample", Tone.PLAIN)
         return
     named = [_contribution(*each) for each in more[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}, of which {', '.join(named)}") > MOST_TEXT:
+    while not verbose and len(named) > 1 and len(f"{text}: {', '.join(named)}") > MOST_TEXT:
         named.pop()
     named += [_contribution(*less[-1])] if less and verbose else []
-    text += f", of which {', '.join(named)}" if named else ""
+    text += f": {', '.join(named)}" if named else ""
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
 
 
 def _contribution(part: Part, share: float) -> str:
-    """What a part adds to a growth: "optimizer-state sharding +117 %"."""
-    return f"{PARTS[part]} {numbers.signed_percent(share, 0)}"
+    """What a part adds to a growth: "optimizer-state sharding adds 117 %"."""
+    return f"{PARTS[part]} {'adds' if share > 0 else 'saves'} {numbers.percent(abs(share))}"
 
 
 def _mappings(report: ScaleReport) -> DocTable:
