@@ -25,7 +25,7 @@ from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from podsim.engines.base import Engine
     from podsim.files.read import Document
@@ -79,7 +79,7 @@ class Case:
         machine = self.question.machine
         calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
         evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated)
-        packing = packing_notes(self.scenario, self.question.workload)
+        packing = packing_notes(self.question.machine, self.question.workload)
         return (*_of_machine(machine), *evidence, *packing, *assumption_notes(self.scenario, machine))
 
     @property
@@ -131,7 +131,7 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
         file = catalog.workload(scenario.workload, changes)
         model, changed, unstated = file.value, changed | file.changed, file.assumed_paths
     model, preset = presets.with_preset(model, scenario.mapping.preset, document.value)
-    model = replace(model, notes=_still_true(model.notes, changes))
+    model = replace(model, notes=_still_true(model.notes, changed))
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     release = scenario.software.sdk or (preset.sdk if preset else release_estimate.newest(parameters))
@@ -206,13 +206,14 @@ def _own(workload: str) -> bool:
     return find.is_path(workload) and bool(find.own_name(Path(workload)))
 
 
-def packing_notes(scenario: Scenario, workload: Workload) -> tuple[AnswerNote, ...]:
+def packing_notes(machine: Machine, workload: Workload) -> tuple[AnswerNote, ...]:
     """That a what-if changes the length of rows, and not how many samples are packed into one."""
     samples, tokens = workload.samples_per_row * workload.packing, workload.row_tokens
-    changed = {change.path for change in parse(scenario.what_if.changes)}
+    changed = set(machine.changed)
     if samples == 1 or tokens is None or SEQUENCE_PATH not in changed or changed & PACKING_PATHS:
         return ()
-    return (AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=tokens, samples=samples),)
+    note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=tokens, samples=samples, packing=workload.packing)
+    return (note,)
 
 
 def assumption_notes(scenario: Scenario, machine: Machine) -> list[AnswerNote]:
@@ -264,18 +265,29 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     return release_estimate.maturity(sdk, workload, parameters, releases().value)
 
 
-def _still_true(notes: tuple[AnswerNote, ...], changes: Sequence[str]) -> tuple[AnswerNote, ...]:
+def _still_true(notes: tuple[AnswerNote, ...], changed: Iterable[str]) -> tuple[AnswerNote, ...]:
     """The notes of a workload file without those whose advice is followed: "… --set workload.yolo.image=896"."""
-    advice = [f"--set {change.path}=" for change in parse(changes)]
+    advice = [f"--set {path}=" for path in changed]
     texts = {note: str(dict(note.values)["text"]) for note in notes if note.code is NoteCode.FILE_TEXT}
     return tuple(note for note in notes if not any(text in texts.get(note, "") for text in advice))
 
 
 def _stated_hosts(spec: MachineSpec, machine: Topology, changes: Sequence[str]) -> int | None:
     """The servers that --hosts states or a what-if sets; None where published runs are to say how many."""
-    if spec.hosts is None and any(change.path == HOSTS_PATH for change in parse(changes)):
-        return machine.hosts.servers
-    return spec.hosts
+    texts = [change.text.strip() for change in parse(changes) if change.path == HOSTS_PATH]
+    if not texts:
+        return spec.hosts
+    if spec.hosts is not None:
+        raise InputError(
+            f"--hosts and --set {HOSTS_PATH} are mutually exclusive",
+            code="conflicting-flags",
+            hint="leave out one of them",
+        )
+    if not texts[-1].isdecimal():  # a change of the number in the file, in place of which published runs have another
+        raise InputError(
+            f"{HOSTS_PATH} takes a number, not {texts[-1]}", code="bad-change", hint=f"--hosts {machine.hosts.servers}"
+        )
+    return machine.hosts.servers
 
 
 def _given_hosts(stated: int, machine: Topology) -> presets.UsualHosts:

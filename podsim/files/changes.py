@@ -22,8 +22,9 @@ from podsim.model.quantity import Provenance, SourceKind
 T = TypeVar("T")
 Changes = Mapping[str, str] | Sequence[str]
 MOST_LISTED: Final = 120
-HOST_LINK: Final = ("gateway.host_bandwidth", "hosts.server_bandwidth")
 """Paths that an error lists one by one."""
+HOST_LINK: Final = ("gateway.host_bandwidth", "hosts.server_bandwidth")
+"""Paths of the bandwidth between a host and a machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,9 +139,9 @@ class _Builder:
         if ipus > rack.ipus_per_machine:
             return self._part_of_rack(ipus, rack)
         level = {"name": "machine", "holds": ipus}
-        how = AnswerNote.of(
-            NoteCode.PART_OF_MACHINE, caveat=True, machine=self.family.machine, ipus=ipus, of=rack.ipus_per_machine
-        )
+        of = rack.ipus_per_machine
+        machine = self.family.machine
+        how = AnswerNote.of(NoteCode.PART_OF_MACHINE, caveat=ipus < of, machine=machine, ipus=ipus, of=of)
         return self._change(ipus, _file(self.family.machine), level, {"servers": 1}, how)
 
     def _part_of_rack(self, ipus: int, rack: Topology) -> Parts:

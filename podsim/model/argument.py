@@ -274,10 +274,10 @@ def _whole(argument: Argument, value: object) -> int:
         return int(argument.inside(number))
     advice = ""
     if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
-        advice = f": write {int(value)}"
+        advice = f": write {argument.inside(int(value))}"
         raise ValueError(f"must be a whole number, not {float(value)}{advice}")
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()) and len(value) < _SHOWN_CHARACTERS:
-        advice = f": write {int(value.replace(',', ''))}"
+        advice = f": write {argument.inside(int(value.replace(',', '')), value)}"
     raise ValueError(f"must be a whole number, not {value_text(value)}{advice}")
 
 

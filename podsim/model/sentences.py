@@ -130,6 +130,7 @@ def _shortest_time(
 
 
 def _all_spend_more(*, longer: float, part: str, more: float) -> str:
+    longer, more = (float(f"{share:.2g}") for share in (longer, more))  # so that the figures shown add up
     text = f"a run on all of them would take {_percent(longer)} longer, since {part} would add {_percent(more)}"
     return text if more <= longer else f"{text} and all else would save {_percent(more - longer)}"
 
@@ -432,7 +433,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     ),
     NoteCode.PACKING_KEPT: (
         "rows of {tokens:,} tokens are counted as {samples:.3g} samples each, as rows of the published length hold: "
-        "set workload.packing too"
+        "set workload.packing, now {packing:.3g}, too"
     ),
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",

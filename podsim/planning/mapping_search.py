@@ -119,9 +119,9 @@ class Search:
         return Best(self, mapping, choice, assemble.answer_s(self.quick, mapping))
 
     def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
-        """Accumulations between those weighed, around the best of each line that comes near the best of all.
+        """The quickest accumulation between those weighed, around the best of each line that comes near the best.
 
-        Nothing where none is quicker by what makes it worth to leave the batches of reference points.
+        None of a line where it is not quicker by what makes it worth to leave the batches of reference points.
         """
         if self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
             return []
@@ -135,9 +135,11 @@ class Search:
             if self._cost(best) > (1 + NEAR_BEST) * least:
                 continue
             finer = replace(line, accumulations=batches.between(line.accumulations, best[1].accumulation))
-            more += self.times(finer, self.full[_split(line.mapping)])
+            quickest = min(self.times(finer, self.full[_split(line.mapping)]), key=self._cost, default=best)
             self.legal += len(finer.accumulations)
-        return more if more and min(map(self._cost, more)) < (1 - WORTH_LEAVING) * least else []
+            if self._cost(quickest) < (1 - WORTH_LEAVING) * self._cost(best):
+                more.append(quickest)
+        return more
 
     def _cost(self, item: tuple[float, Mapping, MemoryFit]) -> float:
         """The time of a mapping [s] as it is judged: longer where no submission used such replicas."""
@@ -202,9 +204,10 @@ class Search:
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
         result = Candidates()
-        for line in self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))]):
+        lines = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
+        for line in lines:
             result += self.times(line, assemble.step(self.quick, line.full))
-        return result
+        return [*result, *self._between(lines, result)] if result else result
 
     def _published_sizes(self) -> set[int]:
         """Replica sizes of published configuration, whatever the chip."""

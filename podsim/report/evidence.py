@@ -16,6 +16,7 @@ from podsim.report.doc import Doc, Note, Tone
 from podsim.report.handout import Handout, with_title
 
 BIT_RATE: Final = re.compile(r"(?<=[\d ])[kMGT]?i?bit/s")
+HOSTS: Final = "hosts.servers"
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
@@ -108,14 +109,14 @@ def _changes() -> Iterator[Note]:
     overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
     shared = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
     if shared and ledger.verb == ONE_CASE:
-        yield Note(" ".join(shared), "On every side")
+        yield Note(" ".join(shared), "Every IPU machine")
     if overrides:
         yield Note(" ".join(overrides), "Override", Tone.WARNING)
 
 
 def _of_case(ledger: inputs.Ledger, texts: Sequence[str]) -> str:
-    """What is changed, and that it is so on one side where several are compared."""
-    return f"{'; '.join(texts)}, not on the first machine" if ledger.verb == ONE_CASE else "; ".join(texts)
+    """What is changed, and that it is so on one side only where several are compared."""
+    return f"{'; '.join(texts)}, on one side only" if ledger.verb == ONE_CASE else "; ".join(texts)
 
 
 def _texts(value: object) -> list[str]:
@@ -125,7 +126,8 @@ def _texts(value: object) -> list[str]:
 def _change(ledger: inputs.Ledger, text: str) -> str:
     path, _, given = (part.strip() for part in text.partition("="))
     new, old = ledger.replaced.get(path, (given.strip("\"'"), ""))
-    change = f"{path} {new} (was {_in_bits(old, new)})" if old and old != new else f"{path} {new}"
+    known = old and old != new and path != HOSTS  # published runs displace the number of the file
+    change = f"{path} {new} (was {_in_bits(old, new)})" if known else f"{path} {new}"
     return numbers.with_micro(change)
 
 

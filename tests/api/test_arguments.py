@@ -160,7 +160,7 @@ BAD = [
     ("predict", {"overlap": 1}, "overlap must be True or False, not 1"),
     ("plan", {"within": 300}, 'within must be a time such as "5 min", not 300: write "300 s"'),
     ("plan", {"within": "300"}, 'within: "300" needs a unit'),
-    ("predict", {"interval": 1.5}, "interval must be a share from 0.5 to 0.99, not 1.5; 400 simulated runs are too"),
+    ("predict", {"interval": 1.5}, "interval must be a share from 0.5 to 0.99, not 1.5"),
     ("plan", {"within": "-1 s"}, "within must be above 0 and finite, not -1 s"),
     ("plan", {"max_power": 100}, 'write "100 W"'),
     ("plan", {"budget": "many"}, "is not an amount of US dollars"),

@@ -219,6 +219,16 @@ def test_servers_that_a_what_if_sets_feed_the_machine_in_place_of_the_published_
     assert fewer.time_to_train_s.value == pytest.approx(by_flag.time_to_train_s.value)
 
 
+@pytest.mark.parametrize("text", ["2x", "+0%"])
+def test_a_change_relative_to_servers_that_do_not_feed_the_run_is_refused(text):
+    """The file of POD64 says 1, and published runs of ResNet-50 have 4: twice of which would not be said."""
+    error = refused(lambda: podsim.predict("resnet50", pod=64, changes=[f"hosts.servers={text}"]))
+    assert error.hint.startswith("hosts=")
+    with pytest.raises(InputError) as both:
+        podsim.predict("resnet50", pod=64, hosts=4, changes=["hosts.servers=2"])
+    assert both.value.code == "conflicting-flags"
+
+
 def test_an_unknown_host_link_is_not_taken_for_the_link_between_racks():
     with pytest.raises(InputError) as caught:
         podsim.predict("bert", pod=64, changes=["host-link.bandwidth=0.5x"])
@@ -231,7 +241,7 @@ def test_a_row_of_another_length_is_named_by_it_and_its_packing_is_a_caveat():
     change = "workload.transformer.sequence=128"
     report = podsim.infer("bert", pod=4, changes=[change], requests=100, engine="analytic")
     assert report.row == "packed row of 128 tokens"
-    note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=128, samples=2 * 1.0184)
+    note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=128, samples=2 * 1.0184, packing=1.0184)
     assert note in report.assumptions
     repacked = podsim.infer("bert", pod=4, changes=[change, "workload.packing=1"], requests=100, engine="analytic")
     assert not [item for item in repacked.assumptions if item.code is NoteCode.PACKING_KEPT]

@@ -107,7 +107,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
             {"longer": 1.0, "part": "gradient all-reduce", "more": 1.38},
             (
                 "a run on all of them would take 100 % longer, since gradient all-reduce would add 140 % and all else "
-                "would save 38 %"
+                "would save 40 %"
             ),
         ),
         (

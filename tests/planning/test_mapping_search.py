@@ -71,6 +71,19 @@ def test_a_batch_between_those_of_reference_points_is_found_where_it_is_quicker(
     assert searched.time_to_train_s.value < (1 - WORTH_LEAVING) * at_a_point.time_to_train_s.value
 
 
+def test_ranked_mappings_have_the_batches_that_the_search_takes():
+    searched = podsim.predict("resnet50", pod=32, micro_batch=22, engine="analytic")
+    ranked = podsim.mappings("resnet50", pod=32, micro_batch=22)
+    assert searched.mapping.global_batch == 2816
+    assert ranked.advised[0].mapping.global_batch == 2816
+
+
+def test_batches_between_leave_other_splits_in_the_table():
+    answer = podsim.predict("gpt2-small", pod=64, law="kaplan", engine="analytic")
+    splits = {(each.mapping.replicas, each.mapping.ipus_per_replica) for each in answer.choice.considered}
+    assert len(splits) > 1
+
+
 def test_a_machine_that_a_hint_proposes_holds_the_model():
     """Llama 7B exceeds both memories of 8 IPUs at its batch, and was said to need 64; smaller batches fit."""
     with pytest.raises(InputError) as few:

@@ -52,7 +52,7 @@ def test_the_time_that_is_compared_is_named() -> None:
 
 def test_where_two_demands_are_missed_both_have_to_move(late: Plan) -> None:
     text = screen(late)
-    assert "What would have to change, with the same mapping" in text
+    assert "What would have to change, with mapping and batch kept" in text
     assert "IPU-POD128 a budget of $1.12M instead of $1.00M, and one of: a time limit of 5.15 min" in text
     assert "not enough" not in text.lower()
 

@@ -17,7 +17,7 @@ FLAGS = {"workload": "bert", "fault": ["ipu:3=0.5"], "set": ["chip.clock=2 GHz"]
     ("verb", "expected"),
     [
         ("predict", {"Faults": "ipu:3=0.5", "What-if": "chip.clock 2 GHz"}),
-        ("compare", {"What-if": "chip.clock 2 GHz, not on the first machine"}),
+        ("compare", {"What-if": "chip.clock 2 GHz, on one side only"}),
     ],
 )
 def test_a_comparison_says_that_one_case_differs(verb: str, expected: dict[str, str]) -> None:
@@ -43,7 +43,7 @@ def test_a_comparison_says_which_mapping_all_its_sides_have() -> None:
     with inputs.recording() as ledger:
         ledger.verb, ledger.flags = "compare", {"workload": "bert", "micro_batch": 2, "replicas": 8}
         ((_, line),) = evidence.with_changes(Doc(((Heading("title"),),))).groups
-    assert (line.label, line.text) == ("On every side", "--replicas 8 --micro-batch 2")
+    assert (line.label, line.text) == ("Every IPU machine", "--replicas 8 --micro-batch 2")
 
 
 def test_a_machine_with_a_cut_link_fits_the_short_screen() -> None:

@@ -24,7 +24,7 @@ def load_workload(path: Path, changes: Sequence[Change] = ()) -> tuple[LoadedFil
             raise InputError(
                 f"{OPTION_FLAGS[stated[0].split('.')[1]]} does not apply to {path.name}, which states its sizes itself",
                 code="bad-change",
-                hint="leave it out: it is for config.json and ONNX files; other lengths: podsim workload list",
+                hint="leave it out: it is for config.json and ONNX files; other models: podsim workload list",
             )
         return load(path, "workload"), rest
     text = workload_text(path, options)

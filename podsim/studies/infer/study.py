@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
@@ -22,7 +23,7 @@ from podsim.studies.argument_check import takes_scenario
 from podsim.studies.infer import service_load as inference
 from podsim.studies.predict import gate
 from podsim.studies.predict.economics import machine_ownership
-from podsim.workloads.forward_only import generates
+from podsim.workloads.forward_only import generates, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,7 +73,7 @@ def infer(
     assumptions = (
         *prompts,
         *notes,
-        *packing_notes(scenario, result.workload),
+        *packing_notes(result.machine, result.workload),
         *result.machine.topology.notes,
         *evidence,
         *assumption_notes(scenario, result.machine),
@@ -129,13 +130,13 @@ def _refuse_without_tokens(workload: Workload, generate: int, flags: Mapping[str
         return
     if not generates(workload):
         raise InputError(
-            f"{stated} does not apply to {workload.name}, which generates no tokens",
+            f"{stated} does not apply to {workload.name}: no generation of tokens is modelled for it",
             code="no-decoder",
-            hint=f"leave out {stated}; the models and their lengths: podsim workload list",
+            hint=f"leave out {stated}; other models: podsim workload list",
         )
-    raise InputError(
-        f"{stated} needs the number of tokens to generate", code="missing-argument", hint="add --generate 128"
-    )
+    room = (positions(workload) or math.inf) - int(flags["--prompt"] or 1)  # type: ignore[call-overload]
+    hint = f"add --generate {min(room, 128)}" if room >= 1 else "a shorter prompt, and --generate 128"
+    raise InputError(f"{stated} needs the number of tokens to generate", code="missing-argument", hint=hint)
 
 
 def _constraints(

@@ -15,7 +15,8 @@ SERVING: Final = (
     a.count("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS),
     a.count(
         "prompt",
-        "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer].",
+        "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer, "
+        "less the tokens generated].",
         high=a.MOST_TOKENS,
     ),
     a.HEADROOM,

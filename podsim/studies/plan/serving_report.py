@@ -107,7 +107,7 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
     """
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"{plan.workload_title}, {_question(plan.demand)}; a request is one {plan.row}"),
+            Heading(f"{plan.workload_title}, {_question(plan.demand)}{_request(plan)}"),
             *_verdict(plan),
             *_ownership_notes(plan),
         ),
@@ -123,6 +123,11 @@ def document(plan: ServingPlan, *, verbose: bool = False, charts: bool = False) 
         groups.append((Heading("Assumptions"), *(Note(str(note), "·") for note in plan.assumptions)))
     groups.append((*(() if verbose else remarks), *_closing(plan, verbose=verbose)))
     return Doc(tuple(group for group in groups if group))
+
+
+def _request(plan: ServingPlan) -> str:
+    """What a request is; with generated tokens the question says so."""
+    return "" if plan.demand.generate else f"; a request is one {plan.row}"
 
 
 def _question(demand: ServingDemand) -> str:

@@ -400,10 +400,11 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
         in_use = numbers.signed_percent(whole * used[1] / used[0] - 1, 0)
         yield Note(f"{text}; {in_use} counting only the IPUs in use", "IPU-seconds per sample", Tone.PLAIN)
         return
-    named = [_contribution(*each) for each in more[:SHOWN_PARTS]]
+    first_named, others = (more, less[::-1]) if whole >= 1 else (less[::-1], more)
+    named = [_contribution(*each) for each in first_named[:SHOWN_PARTS]]
     while not verbose and len(named) > 1 and len(f"{text}: {', '.join(named)}") > MOST_TEXT:
         named.pop()
-    named += [_contribution(*less[-1])] if less and verbose else []
+    named += [_contribution(*others[0])] if others and verbose else []
     text += f": {', '.join(named)}" if named else ""
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
 
