@@ -1,6 +1,6 @@
 """A plan as a document: the machine to take, the others, what would have to change."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from podsim.model.currency import DOLLARS, Currency
@@ -330,8 +330,10 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         ),
         marked=marked,
     )
+    yield from _recipes(plan, rows)
     if not verbose and any(_is_fed_better(other, row) for other in plan.candidates for row in rows):
-        yield Note("Some of these are quicker with more hosts, at a higher price: -v lists them.", "", Tone.QUIET)
+        more = "Some of these are quicker with more hosts, at a higher price."
+        yield Note(more, "", Tone.QUIET, hint="-v lists them")
 
 
 def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
@@ -376,11 +378,19 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
         and any(candidate is other for other in plan.candidates)
     ):
         notes.append("dominated")
-    best = plan.chosen or plan.closest
-    if best and plan.run_tokens is not None and candidate.mapping and candidate.global_batch != best.global_batch:
-        notes.append(f"global batch {candidate.global_batch:,}")
     notes.append(inventory_report.remark(candidate.reuse))
     return "; ".join(filter(None, notes))
+
+
+def _recipes(plan: Plan, rows: Sequence[Candidate]) -> Iterator[Note]:
+    """The global batches of a language model, whose recipe has several, where machines differ in it."""
+    by_size: dict[int, list[str]] = {}
+    for row in rows:
+        if row.mapping is not None:
+            by_size.setdefault(row.global_batch, []).append(row.topology)
+    if plan.run_tokens is not None and len(by_size) > 1:
+        texts = (f"{number:,} on {', '.join(dict.fromkeys(names))}" for number, names in by_size.items())
+        yield Note(f"Global batch: {'; '.join(texts)}.", "", Tone.QUIET)
 
 
 def _is_fed_better(other: Candidate, candidate: Candidate) -> bool:
