@@ -330,7 +330,8 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         ),
         marked=marked,
     )
-    yield from _recipes(plan, rows)
+    if verbose or plan.chosen is None:  # a recommendation leaves no line for it
+        yield from _recipes(plan, rows)
     if not verbose and any(_is_fed_better(other, row) for other in plan.candidates for row in rows):
         more = "Some of these are quicker with more hosts, at a higher price."
         yield Note(more, "", Tone.QUIET, hint="-v lists them")
