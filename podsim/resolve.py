@@ -11,8 +11,7 @@ from podsim.convergence.lengths import Length, run_length
 from podsim.engines import analytic
 from podsim.errors import InputError
 from podsim.files import catalog, find, frameworks_file
-from podsim.files.changes import apply_to_parameters, parse
-from podsim.files.read import Document
+from podsim.files.changes import HOSTS_PATH, apply_to_parameters, parse
 from podsim.files.releases import releases
 from podsim.model.machine import Machine
 from podsim.model.note import AnswerNote
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from podsim.scenario import MachineSpec, Scenario
     from podsim.tiles.supersteps import TileEngine
 
-HOSTS_PATH: Final = "hosts.servers"
 SEQUENCE_PATH: Final = "workload.transformer.sequence"
 PACKING_PATHS: Final = frozenset(("workload.packing", "workload.samples_per_row"))
 OF_COMMANDS: Final = {"noise.": "podsim predict --steps", "failures.": "podsim goodput"}

@@ -23,6 +23,8 @@ T = TypeVar("T")
 Changes = Mapping[str, str] | Sequence[str]
 MOST_LISTED: Final = 120
 """Paths that an error lists one by one."""
+HOSTS_PATH: Final = "hosts.servers"
+"""The path of the servers that feed a machine, which published runs of a workload state too."""
 HOST_LINK: Final = ("gateway.host_bandwidth", "hosts.server_bandwidth")
 """Paths of the bandwidth between a host and a machine."""
 

@@ -62,7 +62,9 @@ def make_once(key: Hashable, make: Callable[[], Value]) -> Value:
     known = _READ_BEFORE.get()
     if known is None:
         return make()
-    result: Value = known.made[key] if key in known.made else known.made.setdefault(key, make())
+    if key not in known.made:
+        known.made[key] = make()
+    result: Value = known.made[key]
     return result
 
 

@@ -321,6 +321,12 @@ BATCHES = Argument(
     metavar="SIZES",
 )
 MOST_TOKENS: Final = 10_000_000  # far beyond any context
+PROMPT = count(
+    "prompt",
+    "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer, less the "
+    "tokens generated].",
+    high=MOST_TOKENS,
+)
 # What is written where.
 WRITE, PATH = switch("write", "Write what was found.", default=True), file("path", "Where it is read or written.")
 # Operators, collectives and traces.

@@ -30,21 +30,20 @@ def refusal(search: Search) -> PodsimError:
     """Why a search has found no mapping."""
     if search.nearest is not None:
         return does_not_fit(search.nearest_by or search.planner, *search.nearest)
+    if search.indivisible is not None:  # another batch would not help
+        return _too_few_ipus(search, search.indivisible)
     number = search.constraints.global_batch or 0
     near = [
         max((b for b in search.global_batches if b <= number), default=0),
         min((b for b in search.global_batches if b > number), default=0),
     ]
     causes = ", ".join(_count_text(count, why) for why, count in sorted(search.rejected.items()))
-    counts = [f"mappings rejected: {causes}"]
-    if search.indivisible is not None:  # another batch would not help
-        return _too_few_ipus(search, search.indivisible)
     return InputError(
         f"no mapping gives a global batch of {number:,.0f}"
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",
-        context=counts,
+        context=[f"mappings rejected: {causes}"],
         hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
         or "leave out --ipus-per-replica and --replicas: both are searched",
     )

@@ -461,6 +461,9 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
     largest = max(timeline.breakdown_s, key=lambda part: timeline.breakdown_s[part])
     if choice.given != "search" or question.samples is not None or mapping.replicas == 1:
         return ""
+    is_given = all(each.mapping.global_batch == mapping.global_batch for each in choice.considered)
+    if largest is Part.COMPUTE and not is_given:  # of several the search has taken the fastest
+        return ""
     first_s = best_s = _expected_s(question, mapping)
     best, larger = mapping, mapping.at(2 * mapping.accumulation)
     while (next_s := _expected_s(question, larger)) < best_s:

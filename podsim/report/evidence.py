@@ -10,13 +10,13 @@ from typing import Any, Final
 from podsim import units
 from podsim.errors import InputError
 from podsim.files import find, inputs
+from podsim.files.changes import HOSTS_PATH
 from podsim.files.contents import text_of
 from podsim.report import numbers
 from podsim.report.doc import Doc, Note, Tone
 from podsim.report.handout import Handout, with_title
 
 BIT_RATE: Final = re.compile(r"(?<=[\d ])[kMGT]?i?bit/s")
-HOSTS: Final = "hosts.servers"
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
@@ -126,7 +126,7 @@ def _texts(value: object) -> list[str]:
 def _change(ledger: inputs.Ledger, text: str) -> str:
     path, _, given = (part.strip() for part in text.partition("="))
     new, old = ledger.replaced.get(path, (given.strip("\"'"), ""))
-    known = old and old != new and path != HOSTS  # published runs displace the number of the file
+    known = old and old != new and path != HOSTS_PATH  # published runs displace the number of the file
     change = f"{path} {new} (was {_in_bits(old, new)})" if known else f"{path} {new}"
     return numbers.with_micro(change)
 

@@ -11,6 +11,7 @@ import podsim
 from podsim.files import catalog, find
 from podsim.model.quantity import Grade
 from podsim.predicting.assemble import NAMES
+from podsim.report.views import packing_view
 
 ASKED = [
     ("bert", {"pod": 16, "preset": "mlperf-v1.0-closed"}),
@@ -191,3 +192,18 @@ def test_evaluations_of_the_first_rounds_take_whole_training_steps(workload, pod
     else:
         assert prediction.run.interval_samples is None
         assert prediction.run.checkpoint_s > 0
+
+
+def test_a_step_that_waits_for_inputs_loaded_ahead_is_limited_by_them():
+    """Compute fills more of it, and a faster chip gains nothing; more hosts do."""
+    few = {"pod": 256, "hosts": 4, "engine": "analytic"}
+    usual = podsim.predict("resnet50", **few)
+    assert usual.limited_by.startswith("host input, for which a step waits ")
+    faster = podsim.predict("resnet50", changes=["chip.clock=+20%"], **few)
+    assert faster.step_s.value == pytest.approx(usual.step_s.value, rel=0.02)
+    assert podsim.predict("resnet50", pod=256, hosts=8, engine="analytic").step_s.value < 0.9 * usual.step_s.value
+
+
+def test_packing_that_is_nominal_is_not_named():
+    assert packing_view.in_words(podsim.predict("bert-large-128", pod=16, engine="analytic")) == ""
+    assert packing_view.in_words(podsim.predict("schnet-qm9", pod=4, engine="analytic")) == "1,010 (mean packing 1.97)"

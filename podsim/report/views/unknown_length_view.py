@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.model.prediction import ConsideredMapping, Prediction
 from podsim.report import numbers
 from podsim.report.doc import Column, DocTable, Fact, Note
-from podsim.report.views import tokens_view
+from podsim.report.views import packing_view, tokens_view
 
 
 def facts(p: Prediction, remark: str) -> Iterator[Fact]:
@@ -16,11 +16,8 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
-    samples = p.throughput_samples_per_s.value * p.step_s.value
-    of_row = samples / p.mapping.global_batch * p.mapping.samples_per_row
-    packed = p.mapping.samples_per_row not in (of_row, 1)
-    of = f"; {numbers.short(samples, 3)} samples (mean packing {numbers.short(of_row, 3)})" if packed else ""
-    yield Fact("Step time", step.number, step.unit, f"{level}: {step.interval}{of}")
+    packed = packing_view.in_words(p, " samples")
+    yield Fact("Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packed))))
 
 
 def length(p: Prediction) -> Fact:

@@ -40,7 +40,7 @@ def fact(clock: WallClock, time_to_train_s: Estimate, level: float, hint: str = 
     largest = sorted(around.items(), key=lambda item: -item[1])
     least_s = MATTERS * time_to_train_s.value
     parts = ", ".join(
-        f"{name} {numbers.time(seconds, 2)}{' (not in costs)' if name is FAILURES else ''}"
+        f"{name} {numbers.time(seconds, 2)}{' (not in costs)' if name == FAILURES else ''}"
         for at, (name, seconds) in enumerate(largest)
         if at == 0 or seconds >= least_s
     )

@@ -63,13 +63,7 @@ VERBS: Final = {
                 "requests", "Requests that are simulated.", high=5_000_000, default=20_000, multiples=True, group=LOAD
             ),
             a.from_zero("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS, default=0, group=TOKENS),
-            a.count(
-                "prompt",
-                "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer, "
-                "less the tokens generated].",
-                high=a.MOST_TOKENS,
-                group=TOKENS,
-            ),
+            a.PROMPT._replace(group=TOKENS),
             a.choice(
                 "cache",
                 "resident streamed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Final, Literal, Unpack
 
 from podsim.errors import InputError, MissingParameter
 from podsim.model.framework import NAMES
@@ -26,12 +26,16 @@ from podsim.studies.predict.economics import machine_ownership
 from podsim.workloads.forward_only import generates, positions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from podsim.model.inference import InferenceReport
     from podsim.model.requirement import Requirement, RequirementCheck
     from podsim.model.workload import Workload
     from podsim.scenario import Scenario
+
+
+MOST_PROPOSED: Final = 128
+"""Tokens to generate that an error proposes, where the model has positions for so many."""
 
 
 @takes_scenario
@@ -66,7 +70,8 @@ def infer(
         confidence=QUANTILE_OF_MEDIAN if confidence is None else confidence,
     )
     result = target(scenario)
-    _refuse_without_tokens(result.workload, generate, {"--prompt": prompt, "--cache": cache})
+    if not generate and (prompt is not None or cache is not None):
+        raise _no_tokens(result.workload, prompt)
     case, prompts = with_prompt(serving_case(result.machine, result.workload, precision, engine), generate, prompt)
     evidence = convolutions.unmeasured_notes(result.workload, result.machine.chip)
     notes = [note for note in result.workload.notes if note.caveat]
@@ -123,20 +128,18 @@ def _first_token_s(answer: InferenceReport) -> float:
     return first_s
 
 
-def _refuse_without_tokens(workload: Workload, generate: int, flags: Mapping[str, object]) -> None:
-    """Raise InputError where a flag is given that goes with generated tokens, and none are."""
-    stated = next((flag for flag, value in flags.items() if value is not None), None)
-    if stated is None or generate:
-        return
+def _no_tokens(workload: Workload, prompt: int | None) -> InputError:
+    """The error of a flag that goes with generated tokens, where none are: of a prompt, else of a cache."""
+    stated = "--cache" if prompt is None else "--prompt"
     if not generates(workload):
-        raise InputError(
+        return InputError(
             f"{stated} does not apply to {workload.name}: no generation of tokens is modelled for it",
             code="no-decoder",
             hint=f"leave out {stated}; other models: podsim workload list",
         )
-    room = (positions(workload) or math.inf) - int(flags["--prompt"] or 1)  # type: ignore[call-overload]
-    hint = f"add --generate {min(room, 128)}" if room >= 1 else "a shorter prompt, and --generate 128"
-    raise InputError(f"{stated} needs the number of tokens to generate", code="missing-argument", hint=hint)
+    room = min(MOST_PROPOSED, (positions(workload) or math.inf) - (prompt or 1))
+    hint = f"add --generate {room}" if room >= 1 else f"a shorter prompt, and --generate {MOST_PROPOSED}"
+    return InputError(f"{stated} needs the number of tokens to generate", code="missing-argument", hint=hint)
 
 
 def _constraints(

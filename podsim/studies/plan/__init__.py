@@ -13,12 +13,7 @@ SERVING: Final = (
     a.TPOT,
     a.TOKENS_PER_S,
     a.count("generate", "Tokens generated after the prompt.", high=a.MOST_TOKENS),
-    a.count(
-        "prompt",
-        "Tokens of a prompt [default: the training sequence length, or the positions of the model if fewer, "
-        "less the tokens generated].",
-        high=a.MOST_TOKENS,
-    ),
+    a.PROMPT,
     a.HEADROOM,
     a.SPARES,
     a.VARIATION._replace(default=None),

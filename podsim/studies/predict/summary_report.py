@@ -12,6 +12,7 @@ from podsim.report.views import (
     grades_view,
     lengths_view,
     next_question_view,
+    packing_view,
     run_cost_view,
     tokens_view,
     unknown_length_view,
@@ -138,13 +139,6 @@ def _shared_stages(p: Prediction) -> str:
     return f" ({on} on IPU {several[0].ipu})" if len(several) == 1 and len(several[0].stages) == 2 else ""
 
 
-def packing(p: Prediction) -> float:
-    """Samples of the data over those that the global batch counts: packed rows hold more than their nominal number."""
-    if p.phases:
-        return 1.0
-    return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
-
-
 def peak_sram(p: Prediction) -> Fact:
     """Peak SRAM over the IPUs of a replica."""
     fit, count = p.memory, len(p.memory.ipus)
@@ -184,17 +178,15 @@ def _given_length(p: Prediction) -> str:
 def _tokens(p: Prediction) -> str:
     """The length of a run of a language model in tokens."""
     assert p.global_batch_tokens is not None, "a language model"
-    length = p.global_batch_tokens / p.mapping.global_batch / packing(p) * p.samples_to_converge.value
+    length = p.global_batch_tokens / p.mapping.global_batch / packing_view.packing(p) * p.samples_to_converge.value
     return tokens_view.amount(length)
 
 
 def _steps(p: Prediction) -> Fact:
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
-    of = ""
-    if packing(p) != 1.0:
-        samples, of_row = p.mapping.global_batch * packing(p), p.mapping.samples_per_row * packing(p)
-        of = f" of {numbers.short(samples, 3)} (mean packing {numbers.short(of_row, 3)})"
+    packed = packing_view.in_words(p)
+    of = f" of {packed}" if packed else ""
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
 

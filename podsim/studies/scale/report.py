@@ -157,7 +157,8 @@ def _verdict(report: ScaleReport) -> Iterator[Note]:
     each = "" if large.ipus == 2 * small.ipus else " per doubling"
     change = _differences(report, small, large)
     if small is pairs[0][0]:
-        grows = "nothing is gained" if speedup == "1" else f"the speed grows {speedup}×{each}"
+        is_flat = doublings.gain(report, small, large) <= charts.FLAT
+        grows = "nothing is gained" if is_flat else f"the speed grows {speedup}×{each}"
         text = f"From {sizes}{of_chip} {grows}{change}; a doubling pays where it gives {limit}× the speed (--knee)"
     else:
         slow = f"{small.ipus:,} to {large.ipus:,}: {speedup}×{each}{change}"
