@@ -11,7 +11,7 @@ import podsim
 from podsim.files import catalog, find
 from podsim.model.quantity import Grade
 from podsim.predicting.assemble import NAMES
-from podsim.report.views import packing_view
+from podsim.report.views import tokens_view
 
 ASKED = [
     ("bert", {"pod": 16, "preset": "mlperf-v1.0-closed"}),
@@ -205,5 +205,8 @@ def test_a_step_that_waits_for_inputs_loaded_ahead_is_limited_by_them():
 
 
 def test_packing_that_is_nominal_is_not_named():
-    assert packing_view.in_words(podsim.predict("bert-large-128", pod=16, engine="analytic")) == ""
-    assert packing_view.in_words(podsim.predict("schnet-qm9", pod=4, engine="analytic")) == "1,010 (mean packing 1.97)"
+    assert tokens_view.packed_samples(podsim.predict("bert-large-128", pod=16, engine="analytic")) == ""
+    assert (
+        tokens_view.packed_samples(podsim.predict("schnet-qm9", pod=4, engine="analytic"))
+        == "1,010 (mean packing 1.97)"
+    )

@@ -1,4 +1,4 @@
-"""Rate and batch of a language model in tokens."""
+"""Rate and batch of a language model in tokens, and samples of a step whose rows are packed."""
 
 from collections.abc import Iterator
 
@@ -31,3 +31,18 @@ def batch(p: Prediction) -> Iterator[Fact]:
     if any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in p.assumptions):
         rows += ", as in the model's paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)
+
+
+def packing(p: Prediction) -> float:
+    """Samples of the data over those that the global batch counts: packed rows hold more than their nominal number."""
+    if p.phases:
+        return 1.0
+    return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
+
+
+def packed_samples(p: Prediction, unit: str = "") -> str:
+    """Samples of a step and of a row: "4,690 (mean packing 2.04)"; "" where rows hold their nominal number."""
+    if (factor := packing(p)) == 1.0:
+        return ""
+    samples = numbers.short(p.mapping.global_batch * factor, 3)
+    return f"{samples}{unit} (mean packing {numbers.short(p.mapping.samples_per_row * factor, 3)})"

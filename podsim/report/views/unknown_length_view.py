@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from podsim.model.prediction import ConsideredMapping, Prediction
 from podsim.report import numbers
 from podsim.report.doc import Column, DocTable, Fact, Note
-from podsim.report.views import packing_view, tokens_view
+from podsim.report.views import tokens_view
 
 
 def facts(p: Prediction, remark: str) -> Iterator[Fact]:
@@ -16,7 +16,7 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
-    packed = packing_view.in_words(p, " samples")
+    packed = tokens_view.packed_samples(p, " samples")
     yield Fact("Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packed))))
 
 

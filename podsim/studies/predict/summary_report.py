@@ -12,7 +12,6 @@ from podsim.report.views import (
     grades_view,
     lengths_view,
     next_question_view,
-    packing_view,
     run_cost_view,
     tokens_view,
     unknown_length_view,
@@ -178,14 +177,14 @@ def _given_length(p: Prediction) -> str:
 def _tokens(p: Prediction) -> str:
     """The length of a run of a language model in tokens."""
     assert p.global_batch_tokens is not None, "a language model"
-    length = p.global_batch_tokens / p.mapping.global_batch / packing_view.packing(p) * p.samples_to_converge.value
+    length = p.global_batch_tokens / p.mapping.global_batch / tokens_view.packing(p) * p.samples_to_converge.value
     return tokens_view.amount(length)
 
 
 def _steps(p: Prediction) -> Fact:
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
-    packed = packing_view.in_words(p)
+    packed = tokens_view.packed_samples(p)
     of = f" of {packed}" if packed else ""
     return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
 
