@@ -120,7 +120,9 @@ def lost_folder(path: Path) -> str:
 def _instead(code: str) -> str:
     """What to do where a file is missing that `code` is about: workloads, machines and chips go by name too."""
     kind = code.removeprefix("bad-").removesuffix("-file")
-    return "check the path" + (f", or use a name of podsim {KIND_OF_FLAG[kind]} list" if kind in KIND_OF_FLAG else "")
+    return "check the path" + (
+        f", or use a name listed by podsim {KIND_OF_FLAG[kind]} list" if kind in KIND_OF_FLAG else ""
+    )
 
 
 def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:

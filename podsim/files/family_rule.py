@@ -19,7 +19,10 @@ from podsim.model.quantity import Count, Key, Provenance, SourceKind, Whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFamily:
-    """Machines named `prefix` and a count of IPUs, cut from or joined of the racks in the file `rack`."""
+    """Machines named `prefix` and a count of IPUs, cut from or joined of the racks in the file `rack`.
+
+    `note` says how racks are joined beyond `ring_racks`, `links_note` what holds of the links between racks.
+    """
 
     prefix: str
     title: str
@@ -29,6 +32,7 @@ class MachineFamily:
     ring_racks: Whole
     servers_per_rack: Count
     note: str = ""
+    links_note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,10 +182,11 @@ class _Builder:
     ) -> Parts:
         """The machine `base` with another count of members in one level; `assumed` is what is not documented of it.
 
-        What is said of links is kept: a file of racks says first how they are joined, then what holds of their links.
+        Its notes are those of one machine, which hold in a rack of any size, and what the family says of links
+        between racks; how the racks of `base` are wired is not so here.
         """
-        in_rack = level["name"] != "pod"
-        general = _file(self.family.machine).tables.get("notes", []) if in_rack else base.tables.get("notes", [])[1:]
+        between = self.family.links_note if level["name"] == "pod" else ""
+        general = [*_file(self.family.machine).tables.get("notes", []), *([between] if between else [])]
         own = {
             "name": f"{self.family.prefix}{ipus}",
             "title": self.family.title.replace("{ipus}", str(ipus)),

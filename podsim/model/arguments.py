@@ -119,7 +119,10 @@ CONFIGURATION = (SCHEDULE, PREFETCH, FRAMEWORK, OVERLAP, IO_TILES)
 SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number(
-    "samples", "Samples to converge; the run trains on exactly that many: 3M, 46.2e6.", MOST_LENGTH, multiples=True
+    "samples",
+    "Samples to converge; the run trains on exactly that many, times --epochs if given: 3M, 46.2e6.",
+    MOST_LENGTH,
+    multiples=True,
 )
 TOKENS = number("tokens", "Tokens to train on, instead of --samples: 300B, 1.4T.", MOST_LENGTH, multiples=True)
 LAW = choice(
@@ -129,7 +132,7 @@ LAW = choice(
 )
 TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
 EPOCHS = number(
-    "epochs", "Passes over the data set: of the workload where it states its size, else of --samples or --tokens.", 1e6
+    "epochs", "Passes over the data set; where the workload does not state its size, --samples or --tokens does.", 1e6
 )
 LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
@@ -164,7 +167,7 @@ STEPS = from_zero(
     default=0,
     multiples=True,
 )
-NOISE_SCALE = number("noise_scale", "Scale the random delays of --steps by X [default: 1].", 1000.0, open_low=False)
+NOISE_SCALE = number("noise_scale", "Factor on the random delays of --steps [default: 1].", 1000.0, open_low=False)
 ON_PROGRESS = Argument(
     name="on_progress", kind=ArgumentKind.CALLBACK, help="Called with how much is done, and of how much."
 )

@@ -144,7 +144,8 @@ class Cause(StrEnum):
 class Estimate:
     """A value with its interval, grade and the factor by which it leaves the calibrated range.
 
-    `causes` are shares of the variance behind the interval.
+    `causes` are shares of the variance behind the interval; `smaller` is whether it leaves that range on a machine
+    smaller than any calibrated, rather than on a larger one.
     """
 
     value: float
@@ -153,3 +154,4 @@ class Estimate:
     grade: Grade
     beyond: float = 1.0
     causes: Mapping[Cause, float] = field(default_factory=dict)
+    smaller: bool = False

@@ -178,8 +178,8 @@ def _memory_lowered(proportion: float, default: float, ipu: int, fraction: float
     each = "batches" if serves else "steps"
     cost = f"{each} take {100 * longer:.1f} % longer" if longer >= LEAST_LONGER else f"{each} take no longer"
     return (
-        f"available-memory proportion {proportion:g} instead of the default {default}, with which IPU {ipu} of a "
-        f"replica would need {100 * fraction:.0f} % of its SRAM; {cost}"
+        f"available-memory proportion {proportion:g}: at the default of {default}, IPU {ipu} of a replica would need "
+        f"{100 * fraction:.0f} % of its SRAM; {cost}"
     )
 
 

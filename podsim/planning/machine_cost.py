@@ -234,6 +234,7 @@ def money(
             high=capital_usd.high + energy_usd.high,
             grade=Grade.ASSUMED,
             beyond=time.beyond,
+            smaller=time.smaller,
         )
     return Money(
         terms=terms,
@@ -264,6 +265,7 @@ def _times(estimate: Estimate, value: float, low: float, high: float, factor: fl
         high=estimate.high * high * factor,
         grade=Grade.ASSUMED,
         beyond=estimate.beyond,
+        smaller=estimate.smaller,
     )
 
 

@@ -327,7 +327,7 @@ def time_estimates(
     `step_s` is the step of the mapping [s], `beat` and `need` the pace and samples of a run, `doubt` that of the step.
     """
     level = question.interval
-    step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, level=level)
+    step = intervals.lognormal(step_s, doubt.variances, doubt.grade, doubt.beyond, smaller=doubt.smaller, level=level)
     time = _time_to_train(question, beat, need, doubt)
     others = _form_answers(question, mapping, (step_s, time.value), beat, need, doubt)
     return (
@@ -400,14 +400,7 @@ def _mfu(question: TrainingCase, mapping: Mapping, step_s: float) -> float:
 def _rate(beat: RunPace, step_s: Estimate) -> Estimate:
     """True samples per second inside training."""
     each = beat.samples_per_step
-    return Estimate(
-        value=each / step_s.value,
-        low=each / step_s.high,
-        high=each / step_s.low,
-        grade=step_s.grade,
-        beyond=step_s.beyond,
-        causes=step_s.causes,
-    )
+    return replace(step_s, value=each / step_s.value, low=each / step_s.high, high=each / step_s.low)
 
 
 def _samples_estimate(need: Samples, level: float) -> Estimate:
@@ -489,8 +482,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     stalled = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
     if mapping.configuration.prefetch and stalled >= LEAST_STALL:  # inputs come ahead, and still too late
         longest = next((share, part) for share, part in shares if part is not Part.HOST)
-        text = f"{NAMES[Part.HOST]}, for which a step waits {100 * stalled:.0f} % of its time"
-        return f"{text}; then {NAMES[longest[1]]}, {100 * longest[0]:.0f} %"
+        text = f"{NAMES[Part.HOST]}: a step waits {100 * stalled:.0f} % of its time for it"
+        return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):

@@ -31,12 +31,19 @@ def lognormal(
     grade: Grade,
     beyond: float,
     *,
+    smaller: bool = False,
     level: float = NINETY_PERCENT,
 ) -> Estimate:
     """An estimate with these variances of its log by cause, and an interval that is to hold `level` (Eq. 32)."""
     factor = math.exp(normal_quantile(level) * math.sqrt(sum_in_order(variances.values())))
     return Estimate(
-        value=value, low=value / factor, high=value * factor, grade=grade, beyond=beyond, causes=shares(variances)
+        value=value,
+        low=value / factor,
+        high=value * factor,
+        grade=grade,
+        beyond=beyond,
+        causes=shares(variances),
+        smaller=smaller,
     )
 
 
@@ -95,6 +102,7 @@ def time_to_train(
         grade=worst(step.grade, samples.grade),
         beyond=max(step.beyond, samples.beyond),
         causes=shares(score_variances(pace, samples, step, outside_error)),
+        smaller=step.smaller and step.beyond >= samples.beyond,
     )
 
 
@@ -225,6 +233,7 @@ def given_samples(
         grade=step.grade,
         beyond=step.beyond,
         causes=shares({**variances, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}),
+        smaller=step.smaller,
     )
 
 

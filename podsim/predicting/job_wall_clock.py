@@ -117,6 +117,7 @@ def _add(parts: Sequence[Estimate]) -> Estimate:
         high=sum_in_order(part.high for part in parts),
         grade=worst(*(part.grade for part in parts)),
         beyond=max(part.beyond for part in parts),
+        smaller=max(parts, key=lambda part: part.beyond).smaller,
     )
 
 

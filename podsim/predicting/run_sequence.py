@@ -67,6 +67,7 @@ def _sum(estimates: Sequence[Estimate], weights: Sequence[float] = ()) -> Estima
         causes=_mean(
             [estimate.causes for estimate in estimates], [estimate.value * weight / value for estimate, weight in pairs]
         ),
+        smaller=max(estimates, key=lambda estimate: estimate.beyond).smaller,
     )
 
 

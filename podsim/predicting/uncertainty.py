@@ -36,12 +36,14 @@ OF_FRAMEWORK = Grade.EXTRAPOLATED
 class StepDoubt:
     """Variances of the log of a step time by cause, its grade, and the factor beyond the calibrated sizes.
 
+    `smaller` is whether the machine is below the smallest of them, rather than above the largest.
     `forms` has the log of the step in each other form of the model that the fit cannot rule out, over that predicted.
     """
 
     variances: Mapping[Cause, float]
     grade: Grade
     beyond: float
+    smaller: bool = False
     forms: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -81,7 +83,7 @@ def step_doubt(
     }
     if machine.maturity:
         grade = max(grade, machine.maturity.grade, key=lambda grade: grade.rank)
-    return StepDoubt(variances=variances, grade=grade, beyond=beyond, forms=forms or {})
+    return StepDoubt(variances=variances, grade=grade, beyond=beyond, smaller=ipus < smallest, forms=forms or {})
 
 
 def _release_error(machine: Machine) -> float:

@@ -115,8 +115,8 @@ def _changes() -> Iterator[Note]:
 
 
 def _of_case(ledger: inputs.Ledger, texts: Sequence[str]) -> str:
-    """What is changed, and that it is so on one side only where several are compared."""
-    return f"{'; '.join(texts)}, on one side only" if ledger.verb == ONE_CASE else "; ".join(texts)
+    """What is changed, and that it is so in one alternative only where several are compared."""
+    return f"{'; '.join(texts)}, in one alternative only" if ledger.verb == ONE_CASE else "; ".join(texts)
 
 
 def _texts(value: object) -> list[str]:

@@ -59,15 +59,16 @@ class Scale:
         return f"{self.number(value, figures)} {self.unit}".rstrip()
 
 
-def scale(values: float | Iterable[float], ladder: Ladder) -> Scale:
-    """The unit in which the largest of `values` reads best."""
+def scale(values: float | Iterable[float], ladder: Ladder, figures: int = 3) -> Scale:
+    """The unit in which the largest of `values` reads best with so many significant digits."""
     given = [values] if isinstance(values, int | float) else list(values)
     largest = max((abs(value) for value in given if math.isfinite(value)), default=0.0)
     if largest == 0:
         return next(Scale(factor, unit) for _, factor, unit in ladder if factor == 1.0)
     # 999.7 MB prints as 1,000 with three digits: such a value belongs to the next unit
+    rounded_up = largest * (1 + 0.5 * 10**-figures)
     for start, factor, unit in ladder:
-        if largest * 1.0005 >= start:
+        if rounded_up >= start:
             return Scale(factor, unit)
     return Scale(ladder[-1][1], ladder[-1][2])
 
@@ -147,7 +148,7 @@ def longer(fraction: float, decimals: int = 1) -> str:
 
 def time(seconds: float, figures: int = 3) -> str:
     """A time in the unit in which it reads best."""
-    return scale(seconds, TIME).text(seconds, figures)
+    return scale(seconds, TIME, figures).text(seconds, figures)
 
 
 def with_micro(text: str) -> str:

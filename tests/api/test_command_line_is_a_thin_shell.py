@@ -80,6 +80,7 @@ def test_numbers_are_attributes(both):
                 "grade": estimate.grade,
                 "beyond": estimate.beyond,
                 "causes": dict(estimate.causes),
+                "smaller": estimate.smaller,
             }
         )
     assert document["step_s"] == round_floats(result.step_s.value)

@@ -298,6 +298,14 @@ def test_the_family_builds_what_the_files_of_one_to_four_racks_say(monkeypatch):
         assert (built.hosts, built.gateway, built.economics) == (written.hosts, written.gateway, written.economics)
 
 
+@pytest.mark.parametrize("name", ["pod512", "bow-pod1024"])
+def test_what_is_assumed_of_links_between_racks_is_said_of_a_machine_of_racks_only(name):
+    links = "GW-Link latency and efficiency are assumed: neither is published"
+    assert links in [str(note) for note in catalog.topology(name).value.notes]
+    within = catalog.topology(name.replace("512", "32").replace("1024", "32")).value
+    assert links not in [str(note) for note in within.notes]
+
+
 def test_above_the_largest_ring_racks_are_switched_and_the_machine_says_that_this_is_assumed():
     document = catalog.topology("pod512")
     assert document.value.title == "IPU-POD512"

@@ -237,7 +237,7 @@ def test_a_folder_is_not_a_file(tmp_path):
 def test_a_missing_file_is_said_so():
     error = refused("none.toml")
     assert (error.code, error.message) == ("no-such-file", "there is no file none.toml")
-    assert error.hint == "check the path, or use a name of podsim chip list"
+    assert error.hint == "check the path, or use a name listed by podsim chip list"
 
 
 def test_a_file_one_may_not_read_is_said_so(write, monkeypatch):

@@ -231,3 +231,12 @@ def test_a_small_chance_has_its_digits(deviations):
         fraction = deviations + step / fraction
     tail = math.exp(-(deviations**2) / 2) / math.sqrt(2 * math.pi) / fraction
     assert intervals.chance(estimate, math.exp(-deviations * spread)) == pytest.approx(tail, rel=1e-9)
+
+
+@pytest.mark.parametrize(("step_beyond", "batch_beyond", "smaller"), [(4.0, 1.0, True), (4.0, 8.0, False)])
+def test_a_time_beyond_calibration_by_its_batch_is_not_called_one_of_a_smaller_machine(
+    step_beyond, batch_beyond, smaller
+):
+    step = replace(doubtful(0.1, Grade.EXTRAPOLATED, step_beyond), smaller=True)
+    result = time_to_train(PACE, need(grade=Grade.EXTRAPOLATED, beyond=batch_beyond), step, 0)
+    assert (result.beyond, result.smaller) == (max(step_beyond, batch_beyond), smaller)

@@ -60,7 +60,15 @@ def test_inside_the_fitted_sizes_parameters_model_and_noise_remain(name):
 def test_beyond_the_fitted_sizes_doubt_grows_by_the_doubling(name, workload, beyond):
     result = doubt_of(name, workload)
     assert (result.grade, result.beyond) == (Grade.EXTRAPOLATED, beyond)
+    assert result.smaller is (name in {"pod4", "m2000"})
     assert result.variances[Cause.DISTANCE] == pytest.approx((PER_DOUBLING * math.log2(beyond)) ** 2)
+
+
+def test_a_calibration_of_large_machines_calls_others_smaller():
+    """Own runs of one pod may be all there is: what is beyond them is below or above that pod."""
+    own = replace(PARAMETERS, largest={"bert": 64}, smallest={"bert": 64})
+    below, within, above = (step_doubt(machine(f"pod{n}", own), "bert", {}, ipus=n) for n in (16, 64, 256))
+    assert [(each.beyond, each.smaller) for each in (below, within, above)] == [(4, True), (1, False), (4, False)]
 
 
 def test_idle_ipus_add_no_doubt():

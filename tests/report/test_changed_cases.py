@@ -17,7 +17,7 @@ FLAGS = {"workload": "bert", "fault": ["ipu:3=0.5"], "set": ["chip.clock=2 GHz"]
     ("verb", "expected"),
     [
         ("predict", {"Faults": "ipu:3=0.5", "What-if": "chip.clock 2 GHz"}),
-        ("compare", {"What-if": "chip.clock 2 GHz, on one side only"}),
+        ("compare", {"What-if": "chip.clock 2 GHz, in one alternative only"}),
     ],
 )
 def test_a_comparison_says_that_one_case_differs(verb: str, expected: dict[str, str]) -> None:

@@ -12,16 +12,15 @@ from podsim.report.views import grades_view as view
 
 
 @pytest.mark.parametrize(
-    ("beyond", "ipus", "said"),
+    ("beyond", "smaller", "said"),
     [
-        (4.0, 1024, "extrapolated 4×"),
-        (4.0, None, "extrapolated 4×"),
-        (4.0, view.SMALLEST, "extrapolated 4×"),
-        (4.0, view.SMALLEST // 4, "extrapolated 4× smaller"),
+        (4.0, False, "extrapolated 4×"),
+        (4.0, True, "extrapolated 4× smaller"),
+        (1.0, True, "extrapolated"),
     ],
 )
-def test_a_machine_below_the_calibrated_ones_is_called_smaller(beyond, ipus, said):
-    assert view.short_grade(estimate(100.0, 90.0, 110.0, beyond), ipus) == said
+def test_a_machine_below_the_calibrated_ones_is_called_smaller(beyond, smaller, said):
+    assert view.short_grade(replace(estimate(100.0, 90.0, 110.0, beyond), smaller=smaller)) == said
 
 
 def test_other_forms_of_the_model_are_named_in_words():

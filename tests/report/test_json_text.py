@@ -87,7 +87,7 @@ def test_the_breakdown_sums_to_the_step() -> None:
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_estimates_are_objects(name: str) -> None:
     result = parse(answer_document(prediction()).json())[name]
-    assert list(result) == ["value", "low", "high", "grade", "beyond", "causes"]
+    assert list(result) == ["value", "low", "high", "grade", "beyond", "causes", "smaller"]
     assert result["grade"] == "extrapolated"
     assert result["low"] < result["value"] < result["high"]
 

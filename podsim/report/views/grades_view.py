@@ -37,14 +37,13 @@ BEYOND = "beyond calibration"
 OF_MACHINE = "the largest measured machine"
 OF_SAMPLES = "outside the published global batches"
 BELOW = "below the smallest measured machine"
-SMALLEST = 16  # IPUs of the smallest machine with a calibration point
 MOST = 0.5  # of the time to train
 MOST_PART = 0.995  # of the time to train: more is shown as 100 %
 
 
-def grade(estimate: Estimate, ipus: int | None = None) -> str:
-    """How far the estimate, on so many IPUs, stands from a measurement, in words."""
-    return in_words(estimate.grade, estimate.beyond, BELOW if ipus is not None and ipus < SMALLEST else BEYOND)
+def grade(estimate: Estimate) -> str:
+    """How far the estimate stands from a measurement, in words."""
+    return in_words(estimate.grade, estimate.beyond, BELOW if estimate.smaller else BEYOND)
 
 
 def grade_of_time(p: Prediction, time: Estimate) -> str:
@@ -57,7 +56,7 @@ def grade_of_time(p: Prediction, time: Estimate) -> str:
 def grade_of_run(p: Prediction) -> str:
     """`short_grade` of a time to train: "extrapolated 1.12× (batch)" where only the batch is beyond calibration."""
     by_size = p.time_to_train_s.beyond > max(1.0, p.step_s.beyond)
-    return f"{short_grade(p.time_to_train_s, p.mapping.ipus)}{' (batch)' if by_size else ''}"
+    return f"{short_grade(p.time_to_train_s)}{' (batch)' if by_size else ''}"
 
 
 def share_assumed(p: Prediction, time: Estimate) -> str:
@@ -68,13 +67,12 @@ def share_assumed(p: Prediction, time: Estimate) -> str:
     return f"{Grade.ASSUMED.value} for {numbers.percent(share)} of the time"
 
 
-def short_grade(estimate: Estimate, ipus: int | None = None) -> str:
-    """The grade for a cell of a table: "extrapolated 4×", to a machine of so few IPUs "extrapolated 4× smaller"."""
+def short_grade(estimate: Estimate) -> str:
+    """The grade for a cell of a table: "extrapolated 4×", to a smaller machine "extrapolated 4× smaller"."""
     times = numbers.short(estimate.beyond, 3)
     if estimate.grade is not Grade.EXTRAPOLATED or times == "1":
         return in_words(estimate.grade)
-    smaller = " smaller" if ipus is not None and ipus < SMALLEST else ""
-    return f"extrapolated {times}×{smaller}"
+    return f"extrapolated {times}×{' smaller' if estimate.smaller else ''}"
 
 
 def evidence(p: Prediction) -> str:
@@ -101,7 +99,7 @@ def evidence(p: Prediction) -> str:
 
 def _distance(p: Prediction) -> str:
     """Of which machine an answer beyond calibration is so many times the size."""
-    return BELOW if min(p.ipus, p.mapping.ipus) < SMALLEST else OF_MACHINE
+    return BELOW if p.step_s.smaller else OF_MACHINE
 
 
 def is_calibrated(p: Prediction) -> bool:

@@ -266,7 +266,7 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
     least = numbers.percent(WORTH_WHILE)
     if helpful:
         shown = helpful if verbose else helpful[:MOST_HELPFUL]
-        yield Heading(f"What would help (≥ {least})"), _choices(e, shown, verbose=verbose)
+        yield Heading(f"What would help (≥ {least}, the rest of the mapping kept)"), _choices(e, shown, verbose=verbose)
     if others and verbose:
         yield Heading("What would not help"), _choices(e, others, verbose=verbose)
 

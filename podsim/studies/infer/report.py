@@ -153,6 +153,8 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     unit = numbers.scale(delays.p99_s, numbers.TIME)
     if not in_table:
         every = f"one batch every {numbers.time(service.period_s)} per replica"
+        if report.decoding is not None and report.decoding.under_way > 1:
+            every += f", {report.decoding.under_way:,} in flight"
         yield Fact("Unloaded latency", *numbers.split_unit(numbers.time(service.latency_s)), every)
         yield _load(report)
         queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"

@@ -115,9 +115,7 @@ def _reasons(plan: Plan, best: Candidate | None) -> Iterator[Section]:
 
 
 def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
-    evidence = (
-        f"Evidence: {grade(best.time_to_train_s, best.ipus_used)}; {plan.calibration}" if best else plan.calibration
-    )
+    evidence = f"Evidence: {grade(best.time_to_train_s)}; {plan.calibration}" if best else plan.calibration
     warnings = [
         *view.unpublished_peak(best.owned if best else None, plan.demand),
         *view.unlike_draws(plan.demand, {other.topology: other.owned for other in plan.candidates}),

@@ -166,8 +166,7 @@ def hosts_text(hosts: int) -> str:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
-    rank = rank_text(plan).replace("the cheapest", "cheapest")  # of one machine that is named before
-    return f"{rank}{f' with {demands}' if demands else ''}"
+    return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
 
 
 def rank_text(plan: Plan) -> str:
@@ -316,7 +315,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     near = chosen if plan.chosen else "Nearest candidates"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
-    grades = {short_grade(row.time_to_train_s, row.ipus_used) for row in rows}
+    grades = {short_grade(row.time_to_train_s) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
     same = f", all {grades.pop()}" if alike and not verbose else ""
@@ -371,7 +370,7 @@ def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: 
         notes.append("price not published")
     notes.append(search_report.idle_text(candidate))
     if graded and candidate.time_to_train_s.grade in (Grade.EXTRAPOLATED, Grade.ASSUMED):
-        notes.append(short_grade(candidate.time_to_train_s, candidate.ipus_used))
+        notes.append(short_grade(candidate.time_to_train_s))
     if (
         not candidate.misses
         and candidate is not plan.chosen
@@ -414,7 +413,7 @@ def _row(plan: Plan, candidate: Candidate, unit: numbers.Scale, *, graded: bool)
         f"{candidate.hosts:,}" if candidate.hosts else numbers.NO_VALUE,
         replicas,
         *time_report.with_interval(candidate, unit),
-        *((short_grade(candidate.time_to_train_s, candidate.ipus_used),) if graded else ()),
+        *((short_grade(candidate.time_to_train_s),) if graded else ()),
         numbers.NO_VALUE if of_training_alone else unit.number(candidate.sure_s),
         *likely,
         numbers.money(candidate.capital_usd, plan.currency),

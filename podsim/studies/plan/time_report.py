@@ -20,7 +20,7 @@ def facts(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
         number,
         unit.unit,
         f"90 %: {interval}",
-        grade(candidate.time_to_train_s, candidate.ipus_used),
+        grade(candidate.time_to_train_s),
         strong=True,
     )
     notes = ["with failures"] if candidate.failures else []

@@ -56,7 +56,7 @@ PARTS = {
     Part.FRAMEWORK: "framework overhead",
 }
 REMARKS = {
-    Part.BUBBLE: "fill and drain",
+    Part.BUBBLE: "fill, drain and waits for other stages",
     Part.ALL_REDUCE: "exposed, on links",
     Part.TENSOR_PARALLEL: "inside replicas, on links",
     Part.COLLECTIVE_STEPS: "software",

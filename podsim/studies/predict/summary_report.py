@@ -161,6 +161,9 @@ def _length(p: Prediction) -> Fact:
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
+    elif p.run.evaluations:
+        stop = numbers.count(p.run.steps * p.step_s.value * p.throughput_samples_per_s.value)
+        interval += f"; one run: {stop} samples"
     elif p.global_batch_tokens is not None:
         interval += f"; {_tokens(p)} tokens {'at this global batch' if lengths_view.is_by_law(p) else 'on average'}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
@@ -195,11 +198,12 @@ def overhead(p: Prediction) -> Fact:
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
     if not outside_s:
         return Fact("Run overhead", numbers.NO_VALUE, "", "start-up, evaluation, checkpoints: not included")
-    unit = numbers.scale(outside_s, numbers.TIME)
+    unit = numbers.scale(outside_s, numbers.TIME, figures)
     parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
     if run.evaluations:
         evaluations = f"{run.evaluations:,} evaluation{'' if run.evaluations == 1 else 's'}"
-        switch = "" if run.interval_samples else " and loading their program"  # after so many epochs
+        program = "its program" if run.evaluations == 1 else "their program"
+        switch = "" if run.interval_samples else f" and loading {program}"  # after so many epochs
         parts.append(f"{evaluations}{switch} {numbers.time(run.evaluation_s, figures)}")
     if run.checkpoint_s:
         parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")

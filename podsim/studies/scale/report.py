@@ -38,6 +38,7 @@ BATCH = {
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
+WORTH_A_DIGIT = 0.005  # of a time: a saving that is shown even if it is less than a digit of the time
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
@@ -287,7 +288,7 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
     if p is None:
         return row.topology, f"{row.ipus:,}", "no", "", "", published, *([""] * 5)
     time = _in_unit(p.time_to_train_s, unit)
-    saved = "" if smaller is None else _time_saved(smaller.time_to_train_s.value - p.time_to_train_s.value, unit, time)
+    saved = "" if smaller is None else _time_saved(smaller.time_to_train_s.value, p.time_to_train_s.value, unit, time)
     extra = None if smaller is None else cost_report.extra_usd(smaller, p)
     return (
         row.topology,
@@ -304,11 +305,19 @@ def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tu
     )
 
 
-def _time_saved(shorter_s: float, unit: numbers.Scale, time: numbers.FormattedEstimate) -> str:
-    """A difference of times [s] in the unit of its column, with no more decimals than the time itself has."""
+def _time_saved(before_s: float, after_s: float, unit: numbers.Scale, after: numbers.FormattedEstimate) -> str:
+    """A difference of times [s] in the unit of its column, with no more decimals than the time `after` has.
+
+    One that these would round to nothing has one digit, where it is worth a digit of a time of three.
+    """
+    shorter_s = before_s - after_s
     text = unit.number(shorter_s)
-    most = len(time.number.partition(".")[2])
-    return text if len(text.partition(".")[2]) <= most else numbers.with_decimals(shorter_s / unit.factor, most)
+    most = len(after.number.partition(".")[2])
+    if len(text.partition(".")[2]) <= most:
+        return text
+    rounded = numbers.with_decimals(shorter_s / unit.factor, most)
+    is_lost = not rounded.strip("−0.") and abs(shorter_s) >= WORTH_A_DIGIT * after_s
+    return numbers.significant(shorter_s / unit.factor, 1) if is_lost else rounded
 
 
 def _in_unit(estimate: Estimate, unit: numbers.Scale) -> numbers.FormattedEstimate:
