@@ -48,6 +48,14 @@ class Mapping:
         )
 
     @property
+    def flags(self) -> str:
+        """How the work is split, as the command line takes it."""
+        return (
+            f"--replicas {self.replicas} --ipus-per-replica {self.ipus_per_replica} "
+            f"--micro-batch {self.micro_batch} --accumulation {self.accumulation}"
+        )
+
+    @property
     def ipus(self) -> int:
         """IPUs used."""
         return self.replicas * self.ipus_per_replica

@@ -195,10 +195,7 @@ def _nearest(left: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
     constraints = Constraints(
         replicas=replicas, ipus_per_replica=size, micro_batch=mapping.micro_batch, accumulation=accumulation
     )
-    flags = (
-        f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {mapping.micro_batch} "
-        f"--accumulation {accumulation}"
-    )
+    flags = replace(mapping, replicas=replicas, accumulation=accumulation).flags
     if left.preset is not None:
         leave = f"leave --preset out, and podsim chooses one for {room:,} IPUs"
         question = _own(question, takes_sdk=takes_sdk)

@@ -87,6 +87,18 @@ def test_minutes_saved_have_no_more_decimals_than_times():
     assert rows.rows[1][titles(rows).index("Saved min")] == "0.50"
 
 
+def test_a_saving_of_less_than_a_digit_of_a_coarse_time_is_not_nothing():
+    """BERT on POD4096, 16 times beyond calibration: 2 min after 2.54 on POD2048 was shown as 0 saved."""
+    coarse = replace(LARGE, time_to_train_s=estimate(133.0, 68.0, 190.0, 16.0))
+    near = replace(SMALL, time_to_train_s=estimate(152.0, 100.0, 212.0, 8.0))
+    rows = (replace(REPORT.rows[1], prediction=near), replace(REPORT.rows[2], prediction=coarse))
+    table = tables(view.document(replace(REPORT, rows=rows)))[0]
+    place = titles(table).index("Saved min")
+    assert (table.rows[1][2], table.rows[1][place]) == ("2", "0.3")
+    same = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(152.0, 68.0, 230.0, 16.0)))
+    assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0"
+
+
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_width_leaves_out_the_evidence(width):
     (line,) = (

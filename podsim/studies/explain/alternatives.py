@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
 from podsim.files import catalog, inputs
@@ -40,17 +40,12 @@ MOST_PARTS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """How the work is or would be split."""
+    """How the work would be split."""
 
     replicas: int
     ipus_per_replica: int
     micro_batch: int
     accumulation: int
-
-    @classmethod
-    def of(cls, mapping: Mapping) -> Self:
-        """How a mapping splits it."""
-        return cls(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
 
     @property
     def flags(self) -> str:
@@ -132,7 +127,7 @@ def alternatives(around: Around) -> tuple[Alternative, ...]:
 
 def _splits(around: Around) -> Iterator[Alternative]:
     mapping = around.known.mapping
-    split = _Split.of(mapping)
+    split = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
     configurations = around.known.question.workload.configurations
     published = {size for each in configurations for size in each.ipus_per_replica} or range(1, MOST_IPUS + 1)
     for size, words in ((2, "twice the IPUs per replica"), (0.5, "half the IPUs per replica")):
@@ -249,19 +244,15 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
 def _configurations(around: Around) -> Iterator[Alternative]:
     """Another schedule, and reductions beside backward, where that is not so already."""
     mapping = around.known.mapping
-    kept = _Split.of(mapping).flags
     if len(mapping.stages) > 1 and mapping.configuration.tensor_shards == 1:  # shards go with phases alone
         others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
         for schedule in others:
             yield _configuration(
-                around,
-                f"{schedule} schedule",
-                f"{kept} --schedule {schedule}",
-                replace(around.what_if, schedule=schedule),
+                around, f"{schedule} schedule", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
             )
     if mapping.replicas > 1 and not mapping.configuration.overlaps_reduction:
         yield _configuration(
-            around, "all-reduce overlapped with backward", f"{kept} --overlap", replace(around.what_if, overlap=True)
+            around, "all-reduce overlapped with backward", "--overlap", replace(around.what_if, overlap=True)
         )
 
 

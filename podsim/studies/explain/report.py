@@ -269,6 +269,9 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
         yield Heading(f"What would help (≥ {least}, the rest of the mapping kept)"), _choices(e, shown, verbose=verbose)
     if others and verbose:
         yield Heading("What would not help"), _choices(e, others, verbose=verbose)
+    if e.alternatives and verbose and not e.prediction.phases:
+        kept = f"flags without --replicas go with {e.prediction.mapping.flags}"
+        yield (Note("", "", Tone.QUIET, hint=kept),)
 
 
 def _in_short(e: Explanation) -> Iterator[Fact]:
