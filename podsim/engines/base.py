@@ -1,6 +1,6 @@
 """What an engine is, and how its task times become a timeline."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, overload
@@ -65,6 +65,11 @@ class BlockRun:
         """The IPU of every computation of the pipeline, and how long it takes [s]."""
         own = self.block.tasks[: self.own]
         return tuple((task.where, task.fixed_s * task.repeat) for task in own if task.kind is TaskKind.COMPUTE)
+
+    @cached_property
+    def loads_in_line(self) -> bool:
+        """Whether a framework loads inputs between micro-batches of the pipeline."""
+        return any(task.part is Part.FRAMEWORK for task in self.block.tasks[: self.own])
 
     @cached_property
     def after_s(self) -> tuple[tuple[Part, float], ...]:
@@ -145,7 +150,8 @@ class TaskSpans(Sequence[Span]):
 
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
     """Blocks after each other, each as often as it repeats; the breakdown adds up to the step (Eq. 18)."""
-    busiest = _busiest(program, runs)
+    busy_s = _busy_s(program, runs)
+    busiest = _busiest(busy_s)
     parts = dict.fromkeys(Part, 0.0)
     for part, seconds in program.steady:
         parts[part] += seconds
@@ -160,7 +166,9 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
             parts[part] += seconds * block.repeat
         starts.append((clock, run))
         clock += run.length_s * block.repeat
-    parts[Part.BUBBLE] = max(0.0, bubble_s)  # what is left: of a run without a pipeline rounding alone
+    held_s = min(max(0.0, bubble_s), _held_s(program, runs, busy_s, busiest))
+    parts[Part.FRAMEWORK] += held_s
+    parts[Part.BUBBLE] = max(0.0, bubble_s - held_s)  # what is left: of a run without a pipeline rounding alone
     return StepTimeline(
         step_s=clock,
         period_s=_period_s(program, runs),
@@ -192,12 +200,34 @@ def _link_uses(program: StepProgram, runs: Sequence[BlockRun]) -> tuple[LinkUse,
     )
 
 
-def _busiest(program: StepProgram, runs: Sequence[BlockRun]) -> int:
-    """The IPU with most work in the pipeline, the first of equal ones."""
+def _busy_s(program: StepProgram, runs: Sequence[BlockRun]) -> dict[int, float]:
+    """The work of each IPU in the pipeline [s]."""
     busy_s: dict[int, float] = {}
     for block, run in zip(program.blocks, runs, strict=True):
         for where, seconds in run.work_s:
             busy_s[where] = busy_s.get(where, 0.0) + seconds * block.repeat
+    return busy_s
+
+
+def _held_s(program: StepProgram, runs: Sequence[BlockRun], busy_s: Mapping[int, float], busiest: int) -> float:
+    """How long the busiest IPU waits for a stage that its inputs hold up, beyond waits for inputs of its own [s].
+
+    The first stage takes its work and its waits for inputs in line. By so much as that is more than the work of the
+    busiest, every stage behind it waits, each for the one before and none for inputs.
+    """
+    if not any(run.loads_in_line for run in runs):
+        return 0.0
+    both = list(zip(program.blocks, runs, strict=True))
+
+    def taken_s(where: int) -> float:
+        idle = (s * block.repeat for block, run in both for part, s in run.idle_s(where) if part is Part.FRAMEWORK)
+        return busy_s[where] + sum_in_order(idle)
+
+    return max(map(taken_s, busy_s)) - taken_s(busiest)
+
+
+def _busiest(busy_s: Mapping[int, float]) -> int:
+    """The IPU with most work in the pipeline, the first of equal ones."""
     most_s = max(busy_s.values(), default=0.0)
     return min((where for where, seconds in busy_s.items() if seconds >= most_s * (1 - RESIDUE)), default=-1)
 

@@ -143,10 +143,11 @@ class _Builder:
         if ipus > rack.ipus_per_machine:
             return self._part_of_rack(ipus, rack)
         level = {"name": "machine", "holds": ipus}
-        of = rack.ipus_per_machine
-        machine = self.family.machine
+        of, base = rack.ipus_per_machine, _file(self.family.machine)
+        machine = finish(base).value.title
         how = AnswerNote.of(NoteCode.PART_OF_MACHINE, caveat=ipus < of, machine=machine, ipus=ipus, of=of)
-        return self._change(ipus, _file(self.family.machine), level, {"servers": 1}, how)
+        title = f"{ipus} IPU{'' if ipus == 1 else 's'} of {machine}" if ipus < of else ""
+        return self._change(ipus, base, level, {"servers": 1}, how, title=title)
 
     def _part_of_rack(self, ipus: int, rack: Topology) -> Parts:
         machines = ipus // rack.ipus_per_machine
@@ -179,8 +180,11 @@ class _Builder:
         how: AnswerNote,
         *,
         assumed: str = "",
+        title: str = "",
     ) -> Parts:
         """The machine `base` with another count of members in one level; `assumed` is what is not documented of it.
+
+        Its title is that of the family, unless one is given.
 
         Its notes are those of one machine, which hold in a rack of any size, and what the family says of links
         between racks; how the racks of `base` are wired is not so here.
@@ -189,7 +193,7 @@ class _Builder:
         general = [*_file(self.family.machine).tables.get("notes", []), *([between] if between else [])]
         own = {
             "name": f"{self.family.prefix}{ipus}",
-            "title": self.family.title.replace("{ipus}", str(ipus)),
+            "title": title or self.family.title.replace("{ipus}", str(ipus)),
             "notes": [how, *([assumed] if assumed else []), *general],
             "level": [dict(level)],
             "hosts": dict(hosts),

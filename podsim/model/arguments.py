@@ -132,7 +132,9 @@ LAW = choice(
 )
 TARGET_LOSS = number("target_loss", "Loss to reach, in nats per token, with --law.", 1e6)
 EPOCHS = number(
-    "epochs", "Passes over the data set; where the workload does not state its size, --samples or --tokens does.", 1e6
+    "epochs",
+    "Passes over the data set; if the workload does not state how large that is, give --samples or --tokens of it.",
+    1e6,
 )
 LENGTH = (TOKENS, LAW, TARGET_LOSS, EPOCHS)
 DIVISION = choice(
@@ -169,7 +171,9 @@ STEPS = from_zero(
 )
 NOISE_SCALE = number("noise_scale", "Factor on the random delays of --steps [default: 1].", 1000.0, open_low=False)
 ON_PROGRESS = Argument(
-    name="on_progress", kind=ArgumentKind.CALLBACK, help="Called with how much is done, and of how much."
+    name="on_progress",
+    kind=ArgumentKind.CALLBACK,
+    help="Called as on_progress(done, total) while the answer is computed.",
 )
 ON_WARNING = Argument(name="on_warning", kind=ArgumentKind.WARNING, help="Called with a sentence for each warning.")
 MOST_SPANS = count(

@@ -40,6 +40,11 @@ class PartFault:
         return f"{kind} {self.name} {f'at {100 * self.rate:.3g} % of its {what}' if self.rate else none}"
 
     @property
+    def is_lost(self) -> bool:
+        """Whether it takes an IPU, a machine or a rack out of the run."""
+        return self.part is not FaultyPart.LINK and not self.rate
+
+    @property
     def number(self) -> int:
         """The number of an IPU, rank, machine or rack."""
         return int(self.name)

@@ -174,13 +174,11 @@ def _state_storage(
     return f"optimizer state {place}{over}, {moments}, {checkpoint_bits}-bit checkpoints"
 
 
-def _memory_lowered(proportion: float, default: float, ipu: int, fraction: float, longer: float, serves: bool) -> str:
+def _memory_lowered(proportion: float, default: float, fraction: float, longer: float, serves: bool) -> str:
     each = "batches" if serves else "steps"
     cost = f"{each} take {100 * longer:.1f} % longer" if longer >= LEAST_LONGER else f"{each} take no longer"
-    return (
-        f"available-memory proportion {proportion:g}: at the default of {default}, IPU {ipu} of a replica would need "
-        f"{100 * fraction:.0f} % of its SRAM; {cost}"
-    )
+    full = f"at {default:g} SRAM would be {100 * fraction:.0f} % full"
+    return f"available-memory proportion {proportion:g}: {full}; {cost}"
 
 
 def _other_collectives(merged: bool, configuration: str, change: float) -> str:
@@ -276,7 +274,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.HOSTS_AS_SMALLER: _hosts_as_smaller,
     NoteCode.HOSTS_NOT_STATED: _hosts_not_stated,
     NoteCode.HOSTS_AS_PUBLISHED: _hosts_as_published,
-    NoteCode.PART_OF_MACHINE: "{ipus} of the {of} IPUs of {machine}; price and power are of the whole machine",
+    NoteCode.PART_OF_MACHINE: "{ipus} of the {of} IPUs of one {machine}; price and power are of the whole {machine}",
     NoteCode.PART_OF_RACK: _part_of_rack,
     NoteCode.RACKS_JOINED: _racks_joined,
     NoteCode.STATED_FABRIC: (

@@ -82,7 +82,6 @@ def lowering_note(mapping: Mapping, usual: MemoryFit, longer: float, *, serves: 
         NoteCode.MEMORY_LOWERED,
         proportion=mapping.configuration.memory_proportion,
         default=AVAILABLE_MEMORY,
-        ipu=usual.fullest.ipu,
         fraction=usual.fraction,
         longer=longer,
         serves=serves,

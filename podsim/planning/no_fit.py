@@ -29,7 +29,7 @@ LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a rep
 def refusal(search: Search) -> PodsimError:
     """Why a search has found no mapping."""
     if search.nearest is not None:
-        return does_not_fit(search.nearest_by or search.planner, *search.nearest)
+        return does_not_fit(search.nearest_by or search.planner, *search.nearest, searched=True)
     if search.indivisible is not None:  # another batch would not help
         return _too_few_ipus(search, search.indivisible)
     number = search.constraints.global_batch or 0
@@ -73,8 +73,9 @@ def _count_text(count: int, why: str) -> str:
     return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
-def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -> Infeasible:
-    """The answer no for a mapping that does not fit, with the nearest that would."""
+def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, *, searched: bool = False) -> Infeasible:
+    """The answer no for a mapping that does not fit, or the nearest of several `searched`, with one that would."""
+    message = "no mapping fits in memory" if searched else "the mapping does not fit in memory"
     full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
     stages = ", ".join(str(stage) for stage in full.stages)
@@ -86,10 +87,10 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     ]
     lowered = refusal_note(mapping, memory)
     if not planner.topology.gateway.streaming_bytes:
-        return _without_streaming_memory(planner, memory, mapping, context)
+        return _without_streaming_memory(planner, memory, mapping, context, message)
     if memory.streaming_bytes_per_ipu <= memory.streaming_capacity_bytes_per_ipu:
         context += [lowered] if lowered else []
-        return Infeasible("the mapping does not fit in memory", context=context, hint=_what_fits(planner, mapping))
+        return Infeasible(message, context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
         f"streaming memory: {memory.streaming_bytes_per_ipu * each / 1e9:,.0f} GB per IPU-Machine needed, "
@@ -101,7 +102,7 @@ def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping) -
     times = 2 ** math.ceil(math.log2(memory.streaming_fraction))
     hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
     return Infeasible(
-        "the mapping does not fit in memory",
+        message,
         context=context[2:] if memory.fraction <= 1 else context,
         hint=hint or _what_fits(planner, mapping),
     )
@@ -119,15 +120,15 @@ def available(chip: Chip, mapping: Mapping, capacity_bytes: float) -> str:
 
 
 def _without_streaming_memory(
-    planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, in_sram: list[str]
+    planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, in_sram: list[str], message: str
 ) -> Infeasible:
-    """The answer no on a machine without streaming memory, with the smallest pod that trains the workload."""
+    """The answer no, in the words of `message`, without streaming memory, with the smallest pod that trains it."""
     needed, configuration = memory.streaming_bytes_per_ipu, mapping.configuration
     none = f"{planner.topology.name} has no streaming memory"
     if needed:
         none += f"; configuration {configuration.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
     return Infeasible(
-        "the mapping does not fit in memory",
+        message,
         context=[*(in_sram if memory.fraction > 1 else ()), none],
         hint=_pod_that_fits(planner, mapping),
     )

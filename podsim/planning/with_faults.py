@@ -140,10 +140,10 @@ def _remaining_case(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
     result, topology = part(fabric, machines), whole_machines(question.machine.topology, len(machines))
     hosts = min(question.machine.hosts, topology.hosts.most_servers)  # those of the healthy machine, none added
     machine = replace(question.machine, topology=topology, hosts=hosts)
-    where = f"{_lost_ipus_text(fabric)}; a run uses 1, 2, 4, 8, … whole IPU-Machines, here "
+    where = f"{_lost_ipus_text(fabric)}; a run uses 1, 2, 4, 8, … whole IPU-Machines: here "
     texts = case.scenario.faults if result.damage else ()  # what is left may be a healthy machine of its own
     left = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
-    where += f"{len(machines):,} with {result.endpoints:,} IPUs: {_numbers_text('IPU-Machine', machines)}"
+    where += f"{_numbers_text('IPU-Machine', machines)}, {result.endpoints:,} IPUs in all"
     return left, where, machines.start
 
 

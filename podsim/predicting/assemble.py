@@ -482,8 +482,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     stalled = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
     if mapping.configuration.prefetch and stalled >= LEAST_STALL:  # inputs come ahead, and still too late
         longest = next((share, part) for share, part in shares if part is not Part.HOST)
-        text = f"{NAMES[Part.HOST]}: a step waits {100 * stalled:.0f} % of its time for it"
-        return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
+        text = f"{NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
+        return f"{text}, and faster {NAMES[longest[1]]} ({100 * longest[0]:.0f} %) would only wait longer"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from podsim.model.program import Part
 from podsim.model.sums import clean_residue
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> St
     """So many periods more than the shorter of two timelines that are one period apart."""
     step_s = base.step_s + times * (more.step_s - base.step_s)
     parts = {part: seconds + times * (more.breakdown_s[part] - seconds) for part, seconds in base.breakdown_s.items()}
+    if parts[Part.BUBBLE] < 0:  # the wait for a stage with inputs in line hides that for transfers, in the end
+        parts[Part.FRAMEWORK] += parts[Part.BUBBLE]
+        parts[Part.BUBBLE] = 0.0
     return replace(
         base,
         step_s=step_s,

@@ -105,7 +105,7 @@ def test_the_side_that_fits_is_answered_where_the_other_does_not(
     path = tmp_path / "a.json"
     assert main([*words, "-o", str(path)]) == 1
     out = capsys.readouterr().out
-    for text in ("BERT", "IPU-POD16", "No answer for pod2", "does not fit in memory", "Hint", "--pod 4"):
+    for text in ("BERT", "IPU-POD16", "No answer for pod2", "no mapping fits in memory", "Hint", "--pod 4"):
         assert text in out
     document = json.loads(path.read_text(encoding="utf-8"))
     assert [side["topology"] for side in document["sides"]] == ["pod16"]
@@ -116,7 +116,7 @@ def test_the_side_that_fits_is_answered_where_the_other_does_not(
     assert main([*words, "-q"]) == 1
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("IPU-POD16: ")
-    assert second == "pod2: no, the mapping does not fit in memory"
+    assert second == "pod2: no mapping fits in memory"
 
 
 def test_sides_that_fit_are_compared_without_the_one_that_does_not(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,6 +36,8 @@ LIMITS = {
     "infer resnet50 --pod 4 --rate 10k/s": 24,
     "infer resnet50 --topology bow-2000 --batch 8 --rate 20k/s": 24,
     "infer bert --pod 4": 24,
+    "infer gpt2-medium --pod 16 --generate 100": 24,
+    "scale gpt2-xl --pods 64..8192": 35,
 }
 
 

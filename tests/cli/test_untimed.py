@@ -13,7 +13,7 @@ from podsim.cli.command_line import main
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 
 GPT2 = {"model_type": "gpt2", "n_positions": 256, "vocab_size": 50257, "n_embd": 256, "n_layer": 4, "n_head": 4}
-LENGTH = "run length not specified; add it, such as --samples 1e9 or --tokens 20e9 or --law chinchilla"
+LENGTH = "run length not specified; add one: --samples 1e9, --tokens 20e9 or --law chinchilla"
 QUESTIONS = {
     "predict": "--pod 4 --engine analytic",
     "scale": "--pods 4..8 --engine analytic",

@@ -263,4 +263,6 @@ def test_a_part_of_a_machine_is_priced_as_the_whole():
     answer = podsim.predict("resnet50", pod=1, engine="analytic")
     (caveat,) = (note for note in answer.assumptions if note.code is NoteCode.PART_OF_MACHINE)
     assert caveat.caveat
-    assert str(caveat).startswith("1 of the 4 IPUs of m2000")
+    assert str(caveat) == "1 of the 4 IPUs of one IPU-M2000; price and power are of the whole IPU-M2000"
+    assert answer.topology_title == "1 IPU of IPU-M2000"
+    assert podsim.predict("resnet50", pod=4, engine="analytic").topology_title == "IPU-M2000"

@@ -73,7 +73,7 @@ def test_what_fits_at_the_default_is_left_alone():
 def test_the_answer_says_that_it_was_lowered_and_what_it_costs():
     lowered = podsim.predict("bert-base", **BASE)
     (line,) = shown(lowered)
-    assert "0.4: at the default of 0.6, IPU 1 of a replica would need" in line
+    assert "0.4: at 0.6 SRAM would be " in line
     assert line.endswith("% longer")
     longer = float(line.split(" %")[-2].split()[-1])
     assert 0 < longer < 5

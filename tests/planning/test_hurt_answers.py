@@ -59,8 +59,8 @@ def test_a_mapping_that_fits_on_what_is_left_goes_on_there():
     prediction, left = with_faults.answer(case("machine:3=lost", **SPLIT))
     assert prediction.ipus == left.question.machine.topology.ipus == 8
     assert prediction.faults.left == (
-        "4 of 16 IPUs lost (IPUs 12 to 15, in IPU-Machine 3); a run uses 1, 2, 4, 8, … whole IPU-Machines, here "
-        "2 with 8 IPUs: IPU-Machines 0 to 1"
+        "4 of 16 IPUs lost (IPUs 12 to 15, in IPU-Machine 3); a run uses 1, 2, 4, 8, … whole IPU-Machines: here "
+        "IPU-Machines 0 to 1, 8 IPUs in all"
     )
     assert prediction.faults.slowdown == pytest.approx(0, abs=1e-9)
     assert (prediction.mapping.replicas, prediction.mapping.accumulation) == (2, 100)

@@ -39,6 +39,20 @@ def test_the_least_of_those_that_miss_nothing_is_chosen() -> None:
     assert plan.settled[1] < 0.01
 
 
+def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
+    """POD128 with 2 hosts was listed beside Bow Pod64: slower, dearer and over the budget; with 4 it is quicker."""
+    plan = podsim.plan("resnet50", within="10min", budget="1M", machines="pod64,bow-pod64,pod128")
+    assert plan.chosen is not None
+    assert plan.chosen.topology == "bow-pod64"
+    starved = next(item for item in plan.candidates if (item.topology, item.hosts) == ("pod128", 2))
+    assert starved.misses
+    assert starved.time_to_train_s.value > plan.chosen.time_to_train_s.value
+    assert ("pod128", 2) not in [(item.topology, item.hosts) for item in plan.near]
+    (fed,) = (item for item in plan.near if item.topology == "pod128")
+    assert fed.time_to_train_s.value < plan.chosen.time_to_train_s.value
+    assert "Recommended machine, alternatives and near misses" in render(view.document(plan), Look(width=100))
+
+
 def test_the_times_are_those_of_predict() -> None:
     plan = podsim.plan("resnet50", machines="pod64")
     own = next(candidate for candidate in plan.candidates if candidate.hosts == 4)

@@ -198,7 +198,7 @@ def test_a_step_that_waits_for_inputs_loaded_ahead_is_limited_by_them():
     """Compute fills more of it, and a faster chip gains nothing; more hosts do."""
     few = {"pod": 256, "hosts": 4, "engine": "analytic"}
     usual = podsim.predict("resnet50", **few)
-    assert usual.limited_by.startswith("host input: a step waits ")
+    assert usual.limited_by.startswith("host input: IPUs wait for it ")
     faster = podsim.predict("resnet50", changes=["chip.clock=+20%"], **few)
     assert faster.step_s.value == pytest.approx(usual.step_s.value, rel=0.02)
     assert podsim.predict("resnet50", pod=256, hosts=8, engine="analytic").step_s.value < 0.9 * usual.step_s.value

@@ -34,8 +34,10 @@ def test_a_comparison_names_its_faults_what_is_left_and_the_evidence() -> None:
     answer = podsim.compare("bert", pod=128, faults=["ipu:5=lost"], engine="analytic")
     text = " ".join(render(comparison_view.document(answer), Look(width=100)).split())
     assert "IPU-POD128 with IPU 5 lost vs IPU-POD128" in text
-    assert "Faults IPU 5 lost: 1 of 128 IPUs lost" in text
-    assert "a run uses 1, 2, 4, 8, … whole IPU-Machines, here 16 with 64 IPUs" in text
+    assert (
+        "Faults 1 of 128 IPUs lost (IPU 5, in IPU-Machine 1); a run uses 1, 2, 4, 8, … whole IPU-Machines: here" in text
+    )
+    assert "64 IPUs in all" in text
     assert "Evidence within calibration; faults modelled, not measured" in text
 
 

@@ -109,7 +109,7 @@ def test_a_run_of_no_stated_length_has_no_rows_of_a_run():
     doc = view.document(replace(COMPARISON, sides=endless))
     assert not {row[0] for row in tables(doc)[0].rows} & set(view.OF_A_RUN)
     assert facts(doc)["Time per sample"].remark
-    assert notes(doc, "Time to train") == ["run length not specified; add it, such as --tokens"]
+    assert notes(doc, "Time to train") == ["run length not specified; add one: --tokens"]
 
 
 def test_a_difference_by_time_throughput_samples_and_money():

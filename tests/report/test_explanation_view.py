@@ -112,7 +112,7 @@ def test_a_run_of_no_stated_length_is_explained_by_its_step():
     assert "Throughput" in rows
     assert "Time to train" in facts(view.document(TOLD))
     assert any("timed for the same number of samples" in text for text in notes(view.document(ENDLESS)))
-    assert rows["Time to train"].remark == "run length not specified; add it, such as --tokens"
+    assert rows["Time to train"].remark == "run length not specified; add one: --tokens"
 
 
 def test_the_mapping_and_idle_ipus_are_named():

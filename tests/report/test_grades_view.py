@@ -6,7 +6,8 @@ import pytest
 from samples_of_results import estimate, prediction
 
 from podsim.model.parameters import FORMS
-from podsim.model.prediction import FormAnswer
+from podsim.model.prediction import FormAnswer, Grades
+from podsim.model.quantity import Estimate, Grade
 from podsim.report.doc import DocTable, Note
 from podsim.report.views import grades_view as view
 
@@ -31,3 +32,15 @@ def test_other_forms_of_the_model_are_named_in_words():
     assert table.rows == (("sharding time per tensor", "+2.7", "473 ms", "3.00 min"),)
     (note,) = view.forms(replace(answer, forms=()))
     assert isinstance(note, Note)
+
+
+def test_assumed_parts_of_a_calibrated_time_are_counted_in_short_evidence():
+    """ResNet-50 on POD256 with 4 hosts: "within calibration", and 27 % of the time on an assumed host bandwidth."""
+    time = Estimate(value=100.0, low=90.0, high=110.0, grade=Grade.INTERPOLATED)
+    shares = {Grade.INTERPOLATED: 0.73, Grade.ASSUMED: 0.27}
+    answer = replace(prediction(beyond=1.0), time_to_train_s=time, grades=Grades(figures={}, shares=shares))
+    assert view.share_assumed(answer, time) == "within calibration, assumed for 27 % of the time"
+    little = replace(answer, grades=Grades(figures={}, shares={Grade.INTERPOLATED: 0.99, Grade.ASSUMED: 0.01}))
+    assert view.share_assumed(little, time) == "within calibration"
+    guess = replace(time, grade=Grade.ASSUMED)
+    assert view.share_assumed(answer, guess) == "assumed for 27 % of the time"

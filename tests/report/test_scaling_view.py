@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from parts_of_documents import charts, facts, headings, notes, tables, titles
-from samples_of_results import estimate, prediction
+from samples_of_results import estimate, mapping, prediction
 
 from podsim.model.goodput import CheckpointCost, GoodputReport, InterruptedRun, LostTime, Quantiles
 from podsim.model.note import AnswerNote
@@ -17,7 +17,7 @@ from podsim.report.doc import Note
 from podsim.report.page import fragment
 from podsim.report.terminal import Look, render
 from podsim.studies.documents import answer_document
-from podsim.studies.scale import law_report
+from podsim.studies.scale import law_report, step_shares
 from podsim.studies.scale import report as view
 from podsim.studies.scale.charts import of_series
 from podsim.studies.scale.doublings import gain
@@ -131,10 +131,10 @@ def test_columns_are_explained_where_they_stay(width, words):
 
 def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
     idle = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=replace(LARGE, ipus=1024)),))
-    assert any(text.endswith("since using all would be slower: 512 of pod512.") for text in notes(view.document(idle)))
+    assert any(text.endswith("would be slower; in use: 512 of pod512.") for text in notes(view.document(idle)))
     stated = replace(LARGE, ipus=1024, choice=replace(LARGE.choice, given="flags"))
     by_flags = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=stated),))
-    assert not any("using all would be slower" in text for text in notes(view.document(by_flags)))
+    assert not any("all would be slower" in text for text in notes(view.document(by_flags)))
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,23 @@ def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
 )
 def test_the_global_batch_is_in_the_heading(change, text):
     assert headings(view.document(replace(REPORT, **change)))[0].endswith(text)
+
+
+@pytest.mark.parametrize(("size", "said"), [(16, True), (8, False)])
+def test_the_heading_says_up_to_which_size_replicas_were_tried_where_a_machine_has_it(size, said):
+    reason = AnswerNote.of(NoteCode.SHORTEST_TIME, most_ipus=16)
+    large = replace(
+        LARGE, choice=replace(LARGE.choice, reason=reason), mapping=replace(mapping(), ipus_per_replica=size)
+    )
+    report = replace(REPORT, rows=(*REPORT.rows[:2], replace(REPORT.rows[2], prediction=large)))
+    assert ("replicas of at most 16 IPUs tried" in headings(view.document(report))[0]) == said
+
+
+def test_shares_count_all_reduces_of_gradients_and_inside_replicas():
+    parts = {Part.COMPUTE: 5.0, Part.ALL_REDUCE: 1.0, Part.TENSOR_PARALLEL: 3.0, Part.RACK_STEPS: 1.0}
+    step = estimate(10.0, 9.0, 11.0, 1.0)
+    answer = replace(LARGE, step_s=step, timeline=replace(LARGE.timeline, step_s=10.0, breakdown_s=parts))
+    assert step_shares.cells(answer) == ("0 %", "40 %", "10 %")
 
 
 def test_laws_with_their_errors():
@@ -256,7 +273,7 @@ def test_runs_of_no_stated_length_are_told_by_throughput():
     )
     report = replace(REPORT, rows=endless)
     assert view.answer(report).startswith("7,050 samples/s on 64 IPUs")
-    assert "run length not specified; add it, such as --tokens" in notes(view.document(report), "Time to train")
+    assert "run length not specified; add one: --tokens" in notes(view.document(report), "Time to train")
     assert not notes(view.document(REPORT), "Time to train")
     assert "in time to train" not in notes(view.document(report, verbose=True), "Predicted")[0]
     body = answer_document(report).tree()["machines"][0]

@@ -43,11 +43,11 @@ def test_throughput_comes_first_where_no_length_is_stated():
 
 def test_flags_that_would_give_a_time_are_named():
     assert [note.text for note in unknown_length_view.notes(without_length())] == [
-        "run length not specified; add it, such as --tokens or --samples"
+        "run length not specified; add one: --tokens or --samples"
     ]
     assert (
         unknown_length_view.length(without_length()).remark
-        == "run length not specified; add it, such as --tokens or --samples"
+        == "run length not specified; add one: --tokens or --samples"
     )
     assert list(unknown_length_view.notes(prediction())) == []
 

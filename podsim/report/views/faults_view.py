@@ -54,22 +54,24 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
 
 def fault_note(report: FaultReport, ipus: int | None = None) -> Note:
     """The faults in words, and what is left of a machine that has lost parts; in short where its `ipus` are given."""
-    words = "; ".join(fault.in_words for fault in parse(report.texts))
+    faults = parse(report.texts)
+    words = "; ".join(fault.in_words for fault in faults)
     if ipus is not None:
         return Note(f"{words}; {ipus:,} IPUs go on" if report.left else words, FAULTS, Tone.WARNING)
-    return Note(": ".join(filter(None, (words, report.left))), FAULTS, Tone.WARNING)
+    in_rest = report.left and all(fault.is_lost for fault in faults)  # what is left begins with what is lost
+    return Note("; ".join(filter(None, ("" if in_rest else words, report.left))), FAULTS, Tone.WARNING)
 
 
 def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     """The healthy machine in a line, with what the faults add to it."""
     run_s = report.healthy_time_to_train_s
-    grown = [f"{numbers.longer(report.time_to_train_s / run_s - 1)} with faults"]
     step = numbers.scale(report.healthy_step_s, numbers.STEP_TIME).text(report.healthy_step_s)
     slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else f"{numbers.longer(report.slowdown)} per sample"
     cause = ""
     if report.grew is not None and not report.left:
         cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)}"
-    grown.append(f"healthy step {step}, {slower}{cause}")
+    longer = numbers.longer(report.time_to_train_s / run_s - 1)
+    grown = [f"with faults: {longer}, its step of {step} {slower}{cause}"]
     if count := len(report.detours):
         grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
     if report.left and report.time_to_train_s < run_s:

@@ -38,6 +38,7 @@ OF_MACHINE = "the largest measured machine"
 OF_SAMPLES = "outside the published global batches"
 BELOW = "below the smallest measured machine"
 MOST = 0.5  # of the time to train
+LEAST_PART = 0.05  # of the time to train: of less that is assumed the short evidence says nothing
 MOST_PART = 0.995  # of the time to train: more is shown as 100 %
 
 
@@ -59,12 +60,21 @@ def grade_of_run(p: Prediction) -> str:
     return f"{short_grade(p.time_to_train_s)}{' (batch)' if by_size else ''}"
 
 
-def share_assumed(p: Prediction, time: Estimate) -> str:
-    """The grade of a time in words; where some of it is assumed, how much: "assumed for 14 % of the time"."""
-    share = p.grades.shares.get(Grade.ASSUMED, 1.0)
-    if time.grade is not Grade.ASSUMED or share > MOST_PART:
-        return short_grade(time)
-    return f"{Grade.ASSUMED.value} for {numbers.percent(share)} of the time"
+def share_assumed(p: Prediction, time: Estimate, *, distance: bool = False) -> str:
+    """The grade of a time in words; where some of it is assumed, how much: "assumed for 14 % of the time".
+
+    With `distance` it says beyond which size or batch a time is extrapolated, as `grade_of_time` does.
+    """
+    if time.grade is Grade.ASSUMED:
+        share = p.grades.shares.get(Grade.ASSUMED, 1.0)
+        return short_grade(time) if share > MOST_PART else f"{Grade.ASSUMED.value} for {_of_the_time(share)}"
+    words = grade_of_time(p, time) if distance else short_grade(time)
+    share = p.grades.shares.get(Grade.ASSUMED, 0.0)
+    return f"{words}, assumed for {_of_the_time(share)}" if share >= LEAST_PART else words
+
+
+def _of_the_time(share: float) -> str:
+    return f"{numbers.percent(share)} of the time"
 
 
 def short_grade(estimate: Estimate) -> str:

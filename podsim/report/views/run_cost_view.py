@@ -259,23 +259,19 @@ def _each(usd: float, currency: Currency) -> str:
 
 
 def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
-    """What a million requests and generated tokens cost, a line each."""
+    """What a million requests and generated tokens cost."""
     if cost is None:
         missing = "give what is missing with --machine-price USD, or in a file with --prices FILE"
         yield Fact("Cost", numbers.NO_VALUE, "", "price or power of this machine not known", hint=missing)
         return
     currency = cost.currency
-    parts = _join("per million requests at this load", _priced_in(cost.owned.capital))
-    if cost.rented is not None:
-        parts += f"; {numbers.money(cost.rented, currency)} on a rented machine"
-    yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)
+    each = "per million requests at this load"
     if cost.token is not None:
-        yield Fact(
-            "Token cost",
-            numbers.money(cost.token.value, currency),
-            "",
-            "per M generated tokens, with the cost of their prompts",
-        )
+        each = f"per M requests, {numbers.money(cost.token.value, currency)} per M generated tokens"
+    parts = _join(each, _priced_in(cost.owned.capital))
+    if cost.rented is not None:
+        parts += f"; {numbers.money(cost.rented, currency)} per million requests on a rented machine"
+    yield Fact("Cost", numbers.money(cost.request.value, currency), "", parts)
 
 
 def service_blocks(cost: ServiceCost | None) -> Iterator[Block]:

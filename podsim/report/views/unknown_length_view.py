@@ -20,15 +20,22 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     yield Fact("Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packed))))
 
 
+def missing(flags: Sequence[str]) -> str:
+    """What a run without a length lacks, with flags that would give a time to train."""
+    *others, last = flags
+    either = f"{', '.join(others)} or {last}" if others else last
+    return f"run length not specified; add one: {either}"
+
+
 def length(p: Prediction) -> Fact:
     """The flags that would give a time to train."""
-    return Fact("Time to train", "", remark=f"run length not specified; add it, such as {' or '.join(p.length_flags)}")
+    return Fact("Time to train", "", remark=missing(p.length_flags))
 
 
 def notes(p: Prediction) -> Iterator[Note]:
     """The flags that would give a time to train."""
     if not p.has_length:
-        yield Note(f"run length not specified; add it, such as {' or '.join(p.length_flags)}", "Time to train")
+        yield Note(missing(p.length_flags), "Time to train")
 
 
 def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: int) -> DocTable:

@@ -61,7 +61,7 @@ def answer(comparison: Comparison) -> tuple[str, ...]:
     return (
         *(f"{case.label}: {_headline(case.answer)}" for case in alone),
         *(f"{difference.label}: {what} {_change(difference.time)}" for difference in comparison.differences),
-        *(f"{side.label}: no, {side.message}" for side in comparison.infeasible),
+        *(f"{side.label}: {side.message}" for side in comparison.infeasible),
     )
 
 

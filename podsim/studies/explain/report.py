@@ -9,7 +9,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -29,7 +29,7 @@ from podsim.report.doc import (
 from podsim.report.handout import Handout, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, lengths_view, unknown_length_view
-from podsim.report.views.grades_view import grade_of_time, in_words, share_assumed
+from podsim.report.views.grades_view import in_words, share_assumed
 from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
 from podsim.studies.predict.report import PARTS, machine
 from podsim.studies.predict.summary_report import idle_ipus
@@ -144,7 +144,7 @@ def _time(e: Explanation) -> Facts:
     time = numbers.format_estimate(_whole(e), _ladder(e))
     level = numbers.level(p.interval)
     whole = _whole(e)
-    grade = share_assumed(p, whole) if whole.grade is Grade.ASSUMED else grade_of_time(p, whole)
+    grade = share_assumed(p, whole, distance=True)
     interval = f"{level}: {time.interval}; {grade}{f'; {faults_view.EVIDENCE}' if p.faults else ''}"
     return Facts(
         (
@@ -264,14 +264,19 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
     helpful = [item for item in e.alternatives if item.helps]
     others = [item for item in e.alternatives if not item.helps]
     least = numbers.percent(WORTH_WHILE)
+    kept = tuple(_mapping_note(e)) if verbose else ()
     if helpful:
         shown = helpful if verbose else helpful[:MOST_HELPFUL]
-        yield Heading(f"What would help (≥ {least}, the rest of the mapping kept)"), _choices(e, shown, verbose=verbose)
+        heading = Heading(f"What would help (≥ {least}, the rest of the mapping kept)")
+        yield heading, _choices(e, shown, verbose=verbose), *(() if others else kept)
     if others and verbose:
-        yield Heading("What would not help"), _choices(e, others, verbose=verbose)
-    if e.alternatives and verbose and not e.prediction.phases:
-        kept = f"flags without --replicas go with {e.prediction.mapping.flags}"
-        yield (Note("", "", Tone.QUIET, hint=kept),)
+        yield Heading("What would not help"), _choices(e, others, verbose=verbose), *kept
+
+
+def _mapping_note(e: Explanation) -> Iterator[Note]:
+    """The flags of the mapping that alternatives keep whose own flags name none."""
+    if not e.prediction.phases:
+        yield Note("", "", Tone.QUIET, hint=f"flags without --replicas go with {e.prediction.mapping.flags}")
 
 
 def _in_short(e: Explanation) -> Iterator[Fact]:

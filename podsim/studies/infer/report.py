@@ -68,7 +68,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title}, inference on {where}, batch {report.service.batch:,}"),),
         tuple(requirements_view.blocks(report.requirements)),
-        (Facts(tuple(_facts(report, in_table=not verbose and _is_swept(report)))),),
+        (Facts(tuple(_facts(report, in_table=not verbose and _is_swept(report), verbose=verbose))),),
         tuple(_sweep(report, verbose=verbose)),
     ]
     if verbose:
@@ -87,7 +87,8 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
 def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
     yield Fact("Evidence", "", remark=_evidence(report, verbose=verbose))
     if not verbose:
-        details = "--verbose adds breakdown and assumptions"
+        long = report.decoding is not None  # whose command is
+        details = "-v adds details" if long else "--verbose adds breakdown and assumptions"
         sweep = "" if report.swept else next_question_view.sweep_of_sizes()
         yield Fact("Next", "", remark=f"{sweep} · {details}" if sweep else details)
 
@@ -119,15 +120,16 @@ def _is_swept(report: InferenceReport) -> bool:
     return any(row.batch == report.service.batch and row.delays for row in report.swept)
 
 
-def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
+def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterator[Fact]:
     service, most = report.service, report.capacity_per_s
     interval = numbers.spread(most.value, most.low, most.high, numbers.Scale(1.0, "")).interval
     ends = f"{numbers.level(report.interval)}: {interval}"
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
-    ends += f"; a request is one {report.row}"
-    if report.decoding is not None:
-        ends += f" and {numbers.count_of(report.decoding.generated, 'token')} generated"
+    if report.decoding is None:
+        ends += f"; a request is one {report.row}"
+    else:
+        ends += f"; {report.row}, {report.decoding.generated:,} generated"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
     yield from _latency(report, in_table=in_table)
     parts, size = label(report.limited_by), report.mapping.ipus_per_replica
@@ -138,7 +140,7 @@ def _facts(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
     if not in_table:
         full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
         yield Fact("Peak SRAM", numbers.with_decimals(report.memory.fraction * 100, 0), "%", full)
-    yield from _tokens(report)
+    yield from _tokens(report, verbose=verbose)
     yield from run_cost_view.service_facts(report.cost)
 
 
@@ -205,31 +207,29 @@ def _bars(report: InferenceReport) -> Bars:
     )
 
 
-def _tokens(report: InferenceReport) -> Iterator[Fact]:
+def _tokens(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
+    """Latencies and rate of generated tokens; `verbose` adds rates of prompts and of decoding alone."""
     decoding = report.decoding
     if decoding is None:
         return
     batch = report.service.batch
-    rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
-    prompt = f"prompt of {numbers.count_of(decoding.prompt, 'token')}; prompts alone: {rate} tokens/s per replica"
-    if decoding.under_way > 1:
-        prompt += f", {decoding.under_way:,} in flight"
+    prompt = f"prompt of {numbers.count_of(decoding.prompt, 'token')}"
+    if verbose:
+        rate = numbers.significant(batch * decoding.prompt / decoding.prefill.period_s)
+        several = f", {decoding.under_way:,} in flight" if decoding.under_way > 1 else ""
+        prompt += f"; prompts alone: {rate} tokens/s per replica{several}"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
-    in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
-    if decoding.under_way * decoding.token.period_s < (1 - APART) * decoding.token.latency_s:
-        in_flight += ", host transfers overlapped"
-    place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
     both = decoding.with_prompts(report.capacity_per_s.value)
+    with_prompts = "generated, all replicas, with the time of prefill"
     yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
     yield Fact("Time per token", *numbers.split_unit(numbers.time(decoding.token.latency_s)), each)
-    yield Fact(
-        "Token rate",
-        numbers.significant(both),
-        "tokens/s",
-        "generated, all replicas, with the time of prefill",
-        strong=True,
-    )
-    yield Fact("Decode only", numbers.significant(decoding.tokens_per_s), "tokens/s", in_flight)
+    yield Fact("Token rate", numbers.significant(both), "tokens/s", with_prompts, strong=True)
+    if verbose:
+        in_flight = f"{decoding.under_way:,} batch{'es' * (decoding.under_way > 1)} in flight per replica"
+        if decoding.under_way * decoding.token.period_s < (1 - APART) * decoding.token.latency_s:
+            in_flight += ", host transfers overlapped"
+        yield Fact("Decode only", numbers.significant(decoding.tokens_per_s), "tokens/s", in_flight)
+    place = "in SRAM" if decoding.cache is Place.RESIDENT else "in DDR, read for every token"
     cache = f"per token and row, {numbers.amount(decoding.cache_bytes)} per replica {place}"
     yield Fact("KV cache", *numbers.split_unit(numbers.amount(decoding.cache_bytes_per_token)), cache)
 
@@ -380,13 +380,13 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     framework, grade = report.mapping.configuration.framework, report.capacity_per_s.grade
     if not verbose:
         excluded = [
-            *([] if framework else ["framework time on the host"]),
+            *([] if framework else ["framework time"]),
             *(["copies inside attention (may be large)"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        interval = "interval of training; published inference results agree with it for ResNet-50 only"
-        return f"{grade}: {interval}{overhead}{left_out}"
+        inside = "holds most published results of ResNet-50, few of others"
+        return f"{grade}; the interval, that of training steps, {inside}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
     text += "lie inside, most of those of other networks, which do not state sizes and batch in full, outside "
     text += "(docs/explanation/accuracy.md); "

@@ -107,7 +107,7 @@ def plan(
     candidates, objective = [item.candidate for item in settled], request.demand.objective
     frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
     chosen = best(candidates, objective)
-    near = _near(candidates)
+    near = _near(candidates, chosen)
     closest = None if chosen else min(candidates, key=lambda item: (shortfall(item), item.sure_s))
     missed = {id(candidate) for candidate in (closest, *near)}
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
@@ -175,10 +175,11 @@ def _settle(
 ) -> tuple[list[CandidateEvaluation], tuple[int, float]]:
     """The best few, and whoever is near, timed by event simulation; how many, and the largest change of a step."""
     candidates = [item.candidate for item in evaluation]
+    chosen = best(candidates, scale.request.demand.objective)
     order = (
-        best(candidates, scale.request.demand.objective),
+        chosen,
         *(candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])),
-        *_near(candidates),
+        *_near(candidates, chosen),
         min(candidates, key=shortfall),
     )
     target = list(
@@ -209,10 +210,15 @@ def _misses(candidate: Candidate, demand: str) -> bool:
     return any(miss.demand == demand for miss in candidate.misses)
 
 
-def _near(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The machines that miss a demand by little, nearest first; one number of hosts of each."""
+def _near(candidates: Sequence[Candidate], chosen: Candidate | None) -> tuple[Candidate, ...]:
+    """The machines that miss a demand by little, nearest first; one number of hosts of each.
+
+    One that the chosen machine betters in everything is none, such as a larger machine with too few hosts.
+    """
     result: dict[str, Candidate] = {}
     for candidate in sorted(candidates, key=shortfall):
+        if chosen is not None and pareto.betters(chosen.merits, candidate.merits):
+            continue
         if candidate.misses and farthest(candidate) <= NEAR:
             result.setdefault(candidate.topology, candidate)
     return tuple(result.values())[:MOST_NEAR]

@@ -82,7 +82,7 @@ def _sentence(plan: Plan, candidate: Candidate) -> str:
     )
     if view.is_open(plan):
         return f"Nothing is demanded; of the Pareto-optimal machines {name} {trains}, {cost}: least price × time."
-    which = view.rank_text(plan)
+    which = f"the {view.rank_text(plan)}"
     meets = " that meets every demand" if plan.demand.is_limited and not plan.unranked else ""
     return f"Recommended: {name} {trains}{chance}, {cost}: {which}{meets}."
 

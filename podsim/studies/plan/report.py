@@ -48,11 +48,11 @@ MOST_MISSES = 3  # of these where no machine meets every demand: what each misse
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
 LEAST = {
-    Objective.CAPITAL: "the cheapest to buy",
-    Objective.TIME: "the fastest",
-    Objective.COST: "the lowest cost per run",
-    Objective.ENERGY: "the lowest energy per run",
-    Objective.PRICE_PERFORMANCE: "the best price-performance",
+    Objective.CAPITAL: "cheapest to buy",
+    Objective.TIME: "fastest",
+    Objective.COST: "lowest cost per run",
+    Objective.ENERGY: "lowest energy per run",
+    Objective.PRICE_PERFORMANCE: "best price-performance",
 }
 LACKING = {
     Objective.CAPITAL: "purchase price: none is known",
@@ -172,7 +172,7 @@ def why(plan: Plan) -> str:
 def rank_text(plan: Plan) -> str:
     """The chosen machine by its rank."""
     if plan.unranked:
-        return f"the quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
+        return f"quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
     return LEAST[plan.demand.objective]
 
 
@@ -311,7 +311,9 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
-    chosen = "Machines to choose from" if is_open(plan) else "Recommended machine and alternatives"
+    some_miss = any(row.misses for row in rows)
+    recommended = f"Recommended machine{', alternatives and near misses' if some_miss else ' and alternatives'}"
+    chosen = "Machines to choose from" if is_open(plan) else recommended
     near = chosen if plan.chosen else "Nearest candidates"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""

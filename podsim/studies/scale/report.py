@@ -27,7 +27,7 @@ from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
 from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.sequence_report import batches
-from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report
+from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, step_shares
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
 
@@ -43,7 +43,6 @@ LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
 SAVED_NOTE = "Saved and extra cost: against the machine before."
-SHARES = "Bubble, all-reduce and cross-rack overhead: share of a step."
 OVERHEAD = "Overhead: share of the run before, between and after steps."
 
 
@@ -104,7 +103,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     """
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"{report.workload_title}, {aim(report.predictions[0])}, {_batch(report)}"),
+            Heading(", ".join((report.workload_title, *_aim(report), _batch(report)))),
             *_verdict(report),
         ),
         (_machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
@@ -122,6 +121,12 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
     ]
     groups += (*_in_full(report), tuple(_footer(report, events_view.agreement(report.predictions)))) if verbose else ()
     return Doc(tuple(group for group in groups if group))
+
+
+def _aim(report: ScaleReport) -> Iterator[str]:
+    """What ends the run; nothing where no length is stated, which a line of its own says."""
+    if report.has_length:
+        yield aim(report.predictions[0])
 
 
 def _footer(report: ScaleReport, checked: str = "") -> Iterator[Note]:
@@ -205,10 +210,17 @@ def _batch(report: ScaleReport) -> str:
     if report.preset:
         return f"global batch as published ({report.preset})"
     if report.scaling is not Scaling.BEST or not _keeps_recipe(report):
-        return BATCH[report.scaling]
+        return f"{BATCH[report.scaling]}{_replicas_tried(report)}"
     batches_used = {prediction.mapping.global_batch for prediction in report.predictions}
     of_all = f", global batch {batches_used.pop():,}" if len(batches_used) == 1 else ""
-    return f"mapping searched per machine{of_all}"
+    return f"mapping searched per machine{of_all}{_replicas_tried(report)}"
+
+
+def _replicas_tried(report: ScaleReport) -> str:
+    """Up to which size replicas were tried, where a machine has the largest of these; "" elsewhere."""
+    reasons = [(p.mapping.ipus_per_replica, dict(p.choice.reason.values).get("most_ipus")) for p in report.predictions]
+    bound = [size for size, most in reasons if size == most]
+    return f", replicas of at most {max(bound)} IPUs tried" if bound else ""
 
 
 def _keeps_recipe(report: ScaleReport) -> bool:
@@ -239,9 +251,9 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
     details = (
         Column("Per IPU", number=True, priority=9),
         Column("Throughput efficiency", number=True, priority=7, note=OF_THROUGHPUT),
-        Column("Bubble", number=True, priority=7, note=SHARES),
-        Column("All-reduce", number=True, priority=6, note=SHARES),
-        Column("Cross-rack overhead", number=True, priority=6, note=SHARES),
+        Column("Bubble", number=True, priority=7, note=step_shares.NOTE),
+        Column("All-reduces", number=True, priority=6, note=step_shares.NOTE),
+        Column("Cross-rack overhead", number=True, priority=6, note=step_shares.NOTE),
         Column("Overhead", number=True, priority=8, note=OVERHEAD),
         Column("Global batch", number=True, priority=8),
     )
@@ -333,16 +345,10 @@ def _details(row: ScaleRow) -> tuple[str, ...]:
     return (
         numbers.significant(p.throughput_samples_per_s.value / p.ipus),
         numbers.percent(row.efficiency),
-        _share(p, Part.BUBBLE),
-        _share(p, Part.ALL_REDUCE),
-        _share(p, Part.RACK_STEPS),
+        *step_shares.cells(p),
         numbers.percent(outside_s / p.run.total_s),
         batches(p),
     )
-
-
-def _share(p: Prediction, part: Part) -> str:
-    return numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
 
 
 def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
@@ -369,7 +375,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     ]
     if used:
         at = " at this global batch" if _keeps_recipe(report) else ""
-        text = f"Only some IPUs are used, since using all would be slower{at}: {', '.join(used)}."
+        text = f"Some IPUs are idle, since all would be slower{at}; in use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     for row in report.rows:
         if row.refused:

@@ -1,9 +1,10 @@
 """How the throughput of a run whose length is not stated scales: what stands in place of its time to train."""
 
-from podsim.model.program import Part
 from podsim.report import numbers
-from podsim.report.doc import Column, DocTable, Note, Tone
+from podsim.report.doc import Column, DocTable, Note
+from podsim.report.views import unknown_length_view
 from podsim.report.views.grades_view import short_grade
+from podsim.studies.scale import step_shares
 from podsim.studies.scale.result import ScaleReport, ScaleRow
 
 EFFICIENCY = "Efficiency: throughput per IPU vs the first machine."
@@ -30,10 +31,10 @@ def machines(report: ScaleReport) -> DocTable:
         Column("Samples/s", number=True),
         Column(numbers.level(report.interval), number=True, priority=4),
         Column("Per IPU", number=True, priority=9),
-        Column("Efficiency", number=True, priority=1),
-        Column("Bubble", number=True, priority=7),
-        Column("All-reduce", number=True, priority=5),
-        Column("Cross-rack overhead", number=True, priority=6),
+        Column("Efficiency", number=True, priority=1, note=EFFICIENCY),
+        Column("Bubble", number=True, priority=7, note=step_shares.NOTE),
+        Column("All-reduces", number=True, priority=5, note=step_shares.NOTE),
+        Column("Cross-rack overhead", number=True, priority=6, note=step_shares.NOTE),
         Column(f"Step {step.unit}", number=True, priority=3),
         Column("Global batch", number=True, priority=8),
         Column("SRAM", number=True, priority=6),
@@ -48,10 +49,6 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
         return row.topology, f"{row.ipus:,}", "no", *([""] * 10)
     rate = p.throughput_samples_per_s
     figures = 1 if numbers.is_coarse(rate) else 3
-    shares = (
-        numbers.percent(p.breakdown_s.get(part, 0.0) / p.step_s.value)
-        for part in (Part.BUBBLE, Part.ALL_REDUCE, Part.RACK_STEPS)
-    )
     return (
         row.topology,
         f"{row.ipus:,}",
@@ -59,7 +56,7 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
         f"{numbers.significant(rate.low, figures)} – {numbers.significant(rate.high, figures)}",
         numbers.significant(rate.value / p.ipus, figures),
         numbers.percent(row.efficiency or 0.0),
-        *shares,
+        *step_shares.cells(p),
         step.number(p.step_s.value, figures),
         f"{p.mapping.global_batch:,}",
         numbers.percent(p.memory.fraction),
@@ -68,13 +65,5 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
 
 
 def legend(report: ScaleReport) -> tuple[Note, ...]:
-    """What the columns mean, and which flags would give a time to train."""
-    flags = " or ".join(report.predictions[0].length_flags)
-    return (
-        Note(f"run length not specified; add it, such as {flags}", "Time to train"),
-        Note(
-            f"{EFFICIENCY} Bubble, all-reduce and cross-rack overhead: share of a step.",
-            "",
-            Tone.QUIET,
-        ),
-    )
+    """Which flags would give a time to train."""
+    return (Note(unknown_length_view.missing(report.predictions[0].length_flags), "Time to train"),)
