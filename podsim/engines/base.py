@@ -67,9 +67,11 @@ class BlockRun:
         return tuple((task.where, task.fixed_s * task.repeat) for task in own if task.kind is TaskKind.COMPUTE)
 
     @cached_property
-    def loads_in_line(self) -> bool:
-        """Whether a framework loads inputs between micro-batches of the pipeline."""
-        return any(task.part is Part.FRAMEWORK for task in self.block.tasks[: self.own])
+    def in_line(self) -> frozenset[int]:
+        """The IPUs of the pipeline whose inputs a framework loads between micro-batches."""
+        own = self.block.tasks[: self.own]
+        loads = {at for at, task in enumerate(own) if task.part is Part.FRAMEWORK}
+        return frozenset(task.where for task in own if loads.intersection(task.needs)) if loads else frozenset()
 
     @cached_property
     def after_s(self) -> tuple[tuple[Part, float], ...]:
@@ -215,7 +217,8 @@ def _held_s(program: StepProgram, runs: Sequence[BlockRun], busy_s: Mapping[int,
     The first stage takes its work and its waits for inputs in line. By so much as that is more than the work of the
     busiest, every stage behind it waits, each for the one before and none for inputs.
     """
-    if not any(run.loads_in_line for run in runs):
+    fed = frozenset().union(*(run.in_line for run in runs))
+    if not fed:
         return 0.0
     both = list(zip(program.blocks, runs, strict=True))
 
@@ -223,7 +226,7 @@ def _held_s(program: StepProgram, runs: Sequence[BlockRun], busy_s: Mapping[int,
         idle = (s * block.repeat for block, run in both for part, s in run.idle_s(where) if part is Part.FRAMEWORK)
         return busy_s[where] + sum_in_order(idle)
 
-    return max(map(taken_s, busy_s)) - taken_s(busiest)
+    return max(map(taken_s, fed | {busiest})) - taken_s(busiest)
 
 
 def _busiest(busy_s: Mapping[int, float]) -> int:

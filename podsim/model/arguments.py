@@ -105,7 +105,7 @@ PRESET = word(
     "preset", "A published mapping by name (mlperf-v1.1-closed), or a configuration for large pods (large-pod)."
 )
 SCHEDULE = choice("schedule", "grouped 1f1b sequential", "Order of micro-batches on the stages of a pipeline.")
-PREFETCH = from_zero("prefetch", "Micro-batches whose input is loaded ahead of use; 0 loads in line with compute.")
+PREFETCH = from_zero("prefetch", "Micro-batches whose input is loaded ahead of use; with 0 compute waits for each.")
 OVERLAP = switch("overlap", "Reduce gradients of an IPU while others still run backward; takes tiles from compute.")
 IO_TILES = from_zero("io_tiles", "Tiles reserved for traffic during compute [default: none; 64 with --overlap].")
 FRAMEWORK = choice(

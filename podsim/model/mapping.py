@@ -21,6 +21,14 @@ class Stage:
         return tuple([unit.number for unit in self.units])
 
 
+def split_flags(replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int) -> str:
+    """A split of the work, as the command line takes it."""
+    return (
+        f"--replicas {replicas} --ipus-per-replica {ipus_per_replica} "
+        f"--micro-batch {micro_batch} --accumulation {accumulation}"
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
     """One way to train a workload on a machine."""
@@ -50,10 +58,7 @@ class Mapping:
     @property
     def flags(self) -> str:
         """How the work is split, as the command line takes it."""
-        return (
-            f"--replicas {self.replicas} --ipus-per-replica {self.ipus_per_replica} "
-            f"--micro-batch {self.micro_batch} --accumulation {self.accumulation}"
-        )
+        return split_flags(self.replicas, self.ipus_per_replica, self.micro_batch, self.accumulation)
 
     @property
     def ipus(self) -> int:

@@ -176,9 +176,9 @@ def _state_storage(
 
 def _memory_lowered(proportion: float, default: float, fraction: float, longer: float, serves: bool) -> str:
     each = "batches" if serves else "steps"
-    cost = f"{each} take {100 * longer:.1f} % longer" if longer >= LEAST_LONGER else f"{each} take no longer"
-    full = f"at {default:g} SRAM would be {100 * fraction:.0f} % full"
-    return f"available-memory proportion {proportion:g}: {full}; {cost}"
+    slower = f"{100 * longer:.1f} %" if longer >= LEAST_LONGER else "no"
+    full = f"{default:g} would fill {100 * fraction:.0f} % of SRAM"
+    return f"available-memory proportion {proportion:g}: {full}; it makes {each} {slower} slower"
 
 
 def _other_collectives(merged: bool, configuration: str, change: float) -> str:

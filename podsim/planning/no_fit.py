@@ -17,6 +17,7 @@ from podsim.model.training import Schedule
 from podsim.model.workload import Gather
 from podsim.planning.available_memory import refusal_note
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
+from podsim.scenario import Constraints
 from podsim.tiles.amp import OUTPUT_BYTES
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a rep
 def refusal(search: Search) -> PodsimError:
     """Why a search has found no mapping."""
     if search.nearest is not None:
-        return does_not_fit(search.nearest_by or search.planner, *search.nearest, searched=True)
+        restricted = " with these flags" if search.constraints != Constraints() else ""
+        message = f"no mapping{restricted} fits in memory"
+        return does_not_fit(search.nearest_by or search.planner, *search.nearest, message=message)
     if search.indivisible is not None:  # another batch would not help
         return _too_few_ipus(search, search.indivisible)
     number = search.constraints.global_batch or 0
@@ -39,7 +42,7 @@ def refusal(search: Search) -> PodsimError:
     ]
     causes = ", ".join(_count_text(count, why) for why, count in sorted(search.rejected.items()))
     return InputError(
-        f"no mapping gives a global batch of {number:,.0f}"
+        f"no mapping searched gives a global batch of {number:,.0f}"
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",
@@ -73,9 +76,10 @@ def _count_text(count: int, why: str) -> str:
     return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
-def does_not_fit(planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, *, searched: bool = False) -> Infeasible:
-    """The answer no for a mapping that does not fit, or the nearest of several `searched`, with one that would."""
-    message = "no mapping fits in memory" if searched else "the mapping does not fit in memory"
+def does_not_fit(
+    planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, *, message: str = "the mapping does not fit in memory"
+) -> Infeasible:
+    """The answer no, as `message` has it, for a mapping that does not fit, with the nearest that would."""
     full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
     stages = ", ".join(str(stage) for stage in full.stages)
@@ -150,13 +154,14 @@ def _pod_that_fits(planner: MappingBuilder, mapping: Mapping) -> str:
 
 
 def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
-    """The nearest mapping that fits: a smaller micro-batch, else more IPUs per replica."""
+    """The nearest mapping that fits: a smaller micro-batch, else more IPUs per replica, else fewer."""
     if mapping.schedule is Schedule.PHASED:
         return _larger_machine(planner, mapping)
     smaller = [(mapping.ipus_per_replica, size) for size in reversed(MICRO_BATCHES) if size < mapping.micro_batch]
     sizes = [size for size in powers(MOST_IPUS) if size > mapping.ipus_per_replica]
     wider = [(size, micro) for size in sizes for micro in (mapping.micro_batch, 1)]
-    for ipus, micro_batch in (*smaller, *wider):
+    narrower = [(size, 1) for size in reversed(powers(MOST_IPUS)) if size < mapping.ipus_per_replica]
+    for ipus, micro_batch in (*smaller, *wider, *narrower):
         replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
         try:
             _, memory = planner.first_that_fits(

@@ -117,7 +117,8 @@ def predict(question: ComparatorCase) -> ComparatorPrediction:
     grade = Grade.EXTRAPOLATED if far > 1 else Grade.INTERPOLATED
     doubt = _doubt(question, law, batch, far)
     parts = breakdown_s(law, question.chips, batch)
-    each = intervals.lognormal(sum_in_order(parts.values()), doubt, grade, far)
+    smaller = law.smallest / question.chips >= far > 1
+    each = intervals.lognormal(sum_in_order(parts.values()), doubt, grade, far, smaller=smaller)
     run = _run(question, law, batch, need.mean, each.value)
     return ComparatorPrediction(
         workload=question.workload.name,
@@ -135,7 +136,12 @@ def predict(question: ComparatorCase) -> ComparatorPrediction:
         step_s=each,
         breakdown_s=parts,
         throughput_samples_per_s=Estimate(
-            value=batch / each.value, low=batch / each.high, high=batch / each.low, grade=grade, beyond=far
+            value=batch / each.value,
+            low=batch / each.high,
+            high=batch / each.low,
+            grade=grade,
+            beyond=far,
+            smaller=smaller,
         ),
         samples_to_converge=_samples_estimate(need),
         time_to_train_s=_time_to_train(question, run, need, each, doubt),
@@ -168,7 +174,8 @@ def _time_to_train(
     scored = max(1, question.workload.benchmark.runs_scored - 2)
     variances = {**doubt, Cause.CONVERGENCE: need.doubt**2, Cause.SEEDS: need.seed_spread**2 / scored}
     grade = intervals.worst(step.grade, need.grade)
-    return intervals.lognormal(run.total_s, variances, grade, max(step.beyond, need.beyond))
+    smaller = step.smaller and step.beyond >= need.beyond
+    return intervals.lognormal(run.total_s, variances, grade, max(step.beyond, need.beyond), smaller=smaller)
 
 
 def _law(question: ComparatorCase) -> ScalingLaw:

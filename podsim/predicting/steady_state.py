@@ -61,10 +61,11 @@ def period(spans: Sequence[Span], micro_batches: int, reach: int) -> int:
 def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> StepTimeline:
     """So many periods more than the shorter of two timelines that are one period apart."""
     step_s = base.step_s + times * (more.step_s - base.step_s)
-    parts = {part: seconds + times * (more.breakdown_s[part] - seconds) for part, seconds in base.breakdown_s.items()}
-    if parts[Part.BUBBLE] < 0:  # the wait for a stage with inputs in line hides that for transfers, in the end
-        parts[Part.FRAMEWORK] += parts[Part.BUBBLE]
-        parts[Part.BUBBLE] = 0.0
+    grown = {part: more.breakdown_s[part] - seconds for part, seconds in base.breakdown_s.items()}
+    if grown[Part.BUBBLE] < 0:  # a full pipeline has none: what is held up by inputs in line hides other waits there
+        grown[Part.FRAMEWORK] += grown[Part.BUBBLE]
+        grown[Part.BUBBLE] = 0.0
+    parts = {part: seconds + times * grown[part] for part, seconds in base.breakdown_s.items()}
     return replace(
         base,
         step_s=step_s,

@@ -66,9 +66,9 @@ def scale(values: float | Iterable[float], ladder: Ladder, figures: int = 3) -> 
     if largest == 0:
         return next(Scale(factor, unit) for _, factor, unit in ladder if factor == 1.0)
     # 999.7 MB prints as 1,000 with three digits: such a value belongs to the next unit
-    rounded_up = largest * (1 + 0.5 * 10**-figures)
+    rounds_up = 1 - 0.5 * 10**-figures
     for start, factor, unit in ladder:
-        if rounded_up >= start:
+        if largest >= start * rounds_up:
             return Scale(factor, unit)
     return Scale(ladder[-1][1], ladder[-1][2])
 

@@ -69,7 +69,7 @@ def test_help_of_a_verb_gives_its_parameters_and_errors(verb: str) -> None:
         assert f"\n{name} : " in text, name
         if argument.help:
             words = argument.help if "podsim " in argument.help else re.split(r"--|\d", argument.help)[0]
-            words = words.replace("repeatable", "one or more")  # an argument of Python is a list
+            words = words.replace(", repeatable", " (several as a list)")  # an argument of Python is a list
             assert " ".join(words.split())[:40] in " ".join(text.split()), name
     parameters = [line for line in text.partition("Parameters\n---")[2].splitlines() if "podsim " not in line]
     flags = {match.replace("-", "_") for line in parameters for match in re.findall(r"--([a-z][a-z-]*)", line)}

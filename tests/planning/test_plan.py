@@ -50,7 +50,7 @@ def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
     assert ("pod128", 2) not in [(item.topology, item.hosts) for item in plan.near]
     (fed,) = (item for item in plan.near if item.topology == "pod128")
     assert fed.time_to_train_s.value < plan.chosen.time_to_train_s.value
-    assert "Recommended machine, alternatives and near misses" in render(view.document(plan), Look(width=100))
+    assert "Recommended machine and others" in render(view.document(plan), Look(width=100))
 
 
 def test_the_times_are_those_of_predict() -> None:

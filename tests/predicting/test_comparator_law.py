@@ -157,3 +157,11 @@ def test_predict_answers_for_machines_without_ipus():
             podsim.predict("bert", topology="dgx-a100", **flags)
     with pytest.raises(InputError, match="without IPUs"):
         podsim.predict("bert", pod=16, chips=16)
+
+
+def test_below_the_smallest_published_size_a_time_is_said_to_be_of_a_smaller_machine():
+    """TPU v3 has results of 16 chips and more for ResNet-50."""
+    small = podsim.predict("resnet50", topology="tpu-v3:8")
+    assert (small.step_s.beyond, small.step_s.smaller) == (2.0, True)
+    assert small.time_to_train_s.smaller
+    assert not podsim.predict("resnet50", topology="tpu-v3:16").step_s.smaller

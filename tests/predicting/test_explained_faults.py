@@ -83,6 +83,7 @@ def test_the_row_of_the_healthy_machine_says_so(explained):
     healthy_s = podsim.predict("bert", **SCENARIO).time_to_train_s.value
     assert row.time_to_train_s == pytest.approx(healthy_s, rel=1e-9)
     assert "healthy machine" in row.why
+    assert ("mapping" in row.flags) == ("a mapping of its own" in row.why) == bool(explanation.prediction.faults.left)
     assert row.change < 0
 
 

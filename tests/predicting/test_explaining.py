@@ -131,7 +131,7 @@ def test_another_schedule_keeps_the_split_of_the_mapping():
     assert change == pytest.approx(kept.step_s.value / step_s - 1, abs=1e-6)
     assert searched.mapping.ipus_per_replica < mapping.ipus_per_replica
     verbose = render(view.document(explanation, verbose=True), Look(width=200))
-    assert f"flags without --replicas go with {mapping.flags}" in verbose
+    assert f"flags that name no mapping go with {mapping.flags}" in verbose
 
 
 def test_a_split_says_its_flags():

@@ -240,3 +240,9 @@ def test_a_time_beyond_calibration_by_its_batch_is_not_called_one_of_a_smaller_m
     step = replace(doubtful(0.1, Grade.EXTRAPOLATED, step_beyond), smaller=True)
     result = time_to_train(PACE, need(grade=Grade.EXTRAPOLATED, beyond=batch_beyond), step, 0)
     assert (result.beyond, result.smaller) == (max(step_beyond, batch_beyond), smaller)
+
+
+def test_a_stated_length_on_a_smaller_machine_is_beyond_calibration_by_the_machine():
+    step = replace(doubtful(0.1, Grade.EXTRAPOLATED, 4.0), smaller=True)
+    assert given_samples(PACE, 1000.0, step).smaller
+    assert not given_samples(PACE, 1000.0, replace(step, smaller=False)).smaller

@@ -82,9 +82,16 @@ def whole(phases):
 def test_times_samples_and_ends_of_intervals_add_up(whole):
     time = whole.time_to_train_s
     assert (time.value, time.low, time.high) == pytest.approx((700, 560, 1050))
-    assert (time.grade, time.beyond) == (Grade.EXTRAPOLATED, 2.0)
+    assert (time.grade, time.beyond, time.smaller) == (Grade.EXTRAPOLATED, 2.0, False)
     assert whole.samples_to_converge.value == pytest.approx(1000 + 12000)
     assert whole.samples_to_converge.causes == {Cause.CONVERGENCE: pytest.approx(1.0)}
+
+
+def test_a_sum_is_beyond_calibration_as_its_farthest_phase_is(phases):
+    near, *others = phases
+    smaller = replace(near, time_to_train_s=replace(near.time_to_train_s, beyond=9.0, smaller=True))
+    time = together(NAMES, (smaller, *others)).time_to_train_s
+    assert (time.beyond, time.smaller) == (9.0, True)
 
 
 def test_a_step_is_the_mean_of_all_steps(whole):

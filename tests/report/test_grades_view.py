@@ -44,3 +44,12 @@ def test_assumed_parts_of_a_calibrated_time_are_counted_in_short_evidence():
     assert view.share_assumed(little, time) == "within calibration"
     guess = replace(time, grade=Grade.ASSUMED)
     assert view.share_assumed(answer, guess) == "assumed for 27 % of the time"
+
+
+def test_the_distance_is_by_machine_or_by_batch():
+    time = estimate(100.0, 90.0, 110.0, 4.0)
+    answer = replace(prediction(beyond=1.0), step_s=replace(time, smaller=True), time_to_train_s=time)
+    assert view.share_assumed(answer, time, distance=True) == "extrapolated (4× below the smallest measured machine)"
+    by_batch = replace(answer, step_s=estimate(1.0, 0.9, 1.1, 1.0))
+    assert view.share_assumed(by_batch, time, distance=True).startswith("extrapolated (4× outside the published global")
+    assert view.share_assumed(answer, time) == "extrapolated 4×"

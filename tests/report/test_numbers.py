@@ -77,7 +77,10 @@ def test_times_take_the_unit_a_person_would(seconds: float, text: str) -> None:
     assert numbers.time(seconds) == text
 
 
-@pytest.mark.parametrize(("seconds", "figures", "text"), [(0.9996, 2, "1.0 s"), (0.96, 1, "1 s"), (0.94, 1, "900 ms")])
+@pytest.mark.parametrize(
+    ("seconds", "figures", "text"),
+    [(0.9996, 2, "1.0 s"), (0.9951, 2, "1.0 s"), (0.951, 1, "1 s"), (0.949, 1, "900 ms")],
+)
 def test_a_time_of_few_digits_that_rounds_up_takes_the_next_unit(seconds: float, figures: int, text: str) -> None:
     assert numbers.time(seconds, figures) == text
 

@@ -349,13 +349,14 @@ def _of_energy(comparison: Comparison) -> str:
     if not others:
         return ""
     usual = first[0] if len(first[1]) > 1 else f"{first[0]} of {first[1][0]}"
-    return "; ".join((f"costs use {usual}", *(f"that of {', '.join(names)} is {basis}" for basis, names in others)))
+    rest = (f"that of {', '.join(names)} at {basis}" for basis, names in others)
+    return "; ".join((f"electricity is priced at {usual}", *rest))
 
 
 def _basis_of_energy(draw: Draw) -> str:
     if draw.predicted:
-        return "power in training"
-    return "typical power" if draw.typical_w else "peak (typical not published)"
+        return "power in use"
+    return "typical power" if draw.typical_w else "peak power (typical not published)"
 
 
 def _times(ratio: float | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from podsim.errors import PodsimError
 from podsim.files import catalog, inputs
 from podsim.lowering.layout import most_ipus
+from podsim.model.mapping import split_flags
 from podsim.model.program import Part
 from podsim.model.sums import sum_in_order
 from podsim.model.training import ROUNDING_DOUBT, Schedule
@@ -50,9 +51,7 @@ class _Split:
     @property
     def flags(self) -> str:
         """As a command line says it."""
-        names = ("replicas", "ipus-per-replica", "micro-batch", "accumulation")
-        values = (self.replicas, self.ipus_per_replica, self.micro_batch, self.accumulation)
-        return " ".join(f"--{name} {value}" for name, value in zip(names, values, strict=True))
+        return split_flags(self.replicas, self.ipus_per_replica, self.micro_batch, self.accumulation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +205,8 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
         or abs(mapping.global_batch / own - 1) <= ROUNDING_DOUBT
     ):
         return ""
-    published = ", the published one," if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
-    return f"Timed for the same number of samples; a batch other than {own:,}{published} may need more"
+    published = "published " if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
+    return f"May need more samples than the {published}batch of {own:,}"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
@@ -231,7 +230,7 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
         fewer = "fewer" if new_steps < steps else "more"
         notes.append(f"{100 * abs(new_steps / steps - 1):.0f} % {fewer} steps")
     if abs(samples / before - 1) >= LEAST_SHOWN:
-        notes.append(f"{'though ' if samples > before else ''}{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
+        notes.append(f"{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
     ranked = sorted((part for part in grown if abs(grown[part]) >= LEAST_SHOWN), key=lambda part: -abs(grown[part]))
     shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
     notes += [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
@@ -316,10 +315,11 @@ def _without_faults(around: Around) -> Iterator[Alternative]:
     if around.faults is None:
         return
     healthy_s, faulty_s = around.faults.healthy_time_to_train_s, around.faults.time_to_train_s
+    searched = bool(around.faults.left)  # the healthy machine then has a mapping of its own
     yield Alternative(
         name="faults repaired",
-        flags="without --fault",
+        flags=f"without --fault{' and mapping' if searched else ''}",
         time_to_train_s=healthy_s,
         change=healthy_s / faulty_s - 1,
-        why="time of the healthy machine",
+        why=f"time of the healthy machine{' with a mapping of its own' if searched else ''}",
     )

@@ -161,17 +161,15 @@ def _fit_levers(question: TrainingCase) -> Iterator[Lever]:
 
 
 def _samples(known: AnsweredQuestion) -> Influence:
-    """One percent more samples, to converge or as stated; of those no step is rounded up."""
+    """One percent more samples, to converge or as stated, and of the time that grows with them; no step rounded up."""
     question = known.question
     need = assemble.samples(question, known.mapping.global_batch)
     given = need.grade is Grade.GIVEN
     unmeasured = SourceKind.GIVEN if given else SourceKind.ASSUMED
     beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
     stated = question.samples is not None
-    if stated:
-        longer_s = known.time_s + (MORE - 1) * intervals.inside_s(beat, run(beat, need.mean))
-    else:
-        longer_s = explaining.time_s(known, beat, replace(need, mean=need.mean * MORE))
+    done = run(beat, need.mean)
+    longer_s = known.time_s * (1 + (MORE - 1) * intervals.inside_s(beat, done) / done.total_s)
     return Influence(
         path="",
         name="run length" if stated else "samples to converge",

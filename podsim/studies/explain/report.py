@@ -246,11 +246,11 @@ def _influences(e: Explanation) -> Iterator[Block]:
     yield Heading(f"Sensitivity of the {_title(e)} (per +1 %)")
     columns = (
         Column("Parameter"),
-        Column("Value", number=True, priority=3),
+        Column("Value", number=True, priority=2),
         Column("Sensitivity", number=True),
-        Column("Kind", priority=1),
-        Column("Evidence", priority=2),
-        Column("Source", priority=4, wraps=True),
+        Column("Kind", priority=3),
+        Column("Evidence", priority=4),
+        Column("Source", priority=1, wraps=True),
     )
     rows = tuple(
         (item.name, _value(item.value), _elasticity(item), item.kind.value, in_words(item.grade), item.source)
@@ -276,7 +276,7 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
 def _mapping_note(e: Explanation) -> Iterator[Note]:
     """The flags of the mapping that alternatives keep whose own flags name none."""
     if not e.prediction.phases:
-        yield Note("", "", Tone.QUIET, hint=f"flags without --replicas go with {e.prediction.mapping.flags}")
+        yield Note("", "", Tone.QUIET, hint=f"flags that name no mapping go with {e.prediction.mapping.flags}")
 
 
 def _in_short(e: Explanation) -> Iterator[Fact]:

@@ -78,8 +78,8 @@ VERBS: Final = {
             *a.MONEY,
             a.texts(
                 "require",
-                'A limit that must hold, repeatable: "p99<5ms", "rate>20k/s@0.9"; also mean, p50, with --generate '
-                "ttft, tpot. Exit code 1 if one does not hold.",
+                'A limit that must hold, repeatable: "p99<5ms", "rate>20k/s@0.9"; also mean and p50; with --generate '
+                "ttft (time to first token) and tpot (time per token). Exit code 1 if one does not hold.",
                 "QUANTITY<LIMIT@CHANCE",
             )._replace(group=GATE),
         ),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from podsim.model.chip import Precision
 from podsim.model.inference import InferenceReport, Place, SweptSize
 from podsim.model.note_code import NoteCode
+from podsim.model.quantity import Grade
 from podsim.model.sums import clean
 from podsim.model.workload import Matmul
 from podsim.report import numbers
@@ -220,7 +221,7 @@ def _tokens(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
         prompt += f"; prompts alone: {rate} tokens/s per replica{several}"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
     both = decoding.with_prompts(report.capacity_per_s.value)
-    with_prompts = "generated, all replicas, with the time of prefill"
+    with_prompts = "at maximum throughput, all replicas, with the time of prefill"
     yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
     yield Fact("Time per token", *numbers.split_unit(numbers.time(decoding.token.latency_s)), each)
     yield Fact("Token rate", numbers.significant(both), "tokens/s", with_prompts, strong=True)
@@ -381,12 +382,13 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     if not verbose:
         excluded = [
             *([] if framework else ["framework time"]),
-            *(["copies inside attention (may be large)"] if _attends(report) else []),
+            *(["copies in attention (may be large)"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        inside = "holds most published results of ResNet-50, few of others"
-        return f"{grade}; the interval, that of training steps, {inside}{overhead}{left_out}"
+        inside = "most published ResNet-50 results lie inside, few others do"
+        origin = f"{grade} from training" if grade is Grade.EXTRAPOLATED else str(grade)
+        return f"{origin}; the interval is that of training steps: {inside}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
     text += "lie inside, most of those of other networks, which do not state sizes and batch in full, outside "
     text += "(docs/explanation/accuracy.md); "

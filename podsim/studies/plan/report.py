@@ -311,8 +311,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
-    some_miss = any(row.misses for row in rows)
-    recommended = f"Recommended machine{', alternatives and near misses' if some_miss else ' and alternatives'}"
+    recommended = f"Recommended machine and {'others' if any(row.misses for row in rows) else 'alternatives'}"
     chosen = "Machines to choose from" if is_open(plan) else recommended
     near = chosen if plan.chosen else "Nearest candidates"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose

@@ -210,17 +210,10 @@ def _batch(report: ScaleReport) -> str:
     if report.preset:
         return f"global batch as published ({report.preset})"
     if report.scaling is not Scaling.BEST or not _keeps_recipe(report):
-        return f"{BATCH[report.scaling]}{_replicas_tried(report)}"
+        return BATCH[report.scaling]
     batches_used = {prediction.mapping.global_batch for prediction in report.predictions}
     of_all = f", global batch {batches_used.pop():,}" if len(batches_used) == 1 else ""
-    return f"mapping searched per machine{of_all}{_replicas_tried(report)}"
-
-
-def _replicas_tried(report: ScaleReport) -> str:
-    """Up to which size replicas were tried, where a machine has the largest of these; "" elsewhere."""
-    reasons = [(p.mapping.ipus_per_replica, dict(p.choice.reason.values).get("most_ipus")) for p in report.predictions]
-    bound = [size for size, most in reasons if size == most]
-    return f", replicas of at most {max(bound)} IPUs tried" if bound else ""
+    return f"mapping searched per machine{of_all}"
 
 
 def _keeps_recipe(report: ScaleReport) -> bool:
@@ -366,6 +359,19 @@ def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     yield from _left_out(report, verbose=verbose)
 
 
+def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
+    """How large replicas may be, where a machine has the largest tried or would gain a little by unpublished ones.
+
+    Of runs without a length, whose screen is full, `podsim predict --verbose` says it.
+    """
+    searched = [(p.mapping.ipus_per_replica, dict(p.choice.reason.values)) for p in report.predictions]
+    limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
+    bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
+    if bound and report.has_length:
+        text = f"Replicas: {max(bound)} IPUs at most; unpublished sizes only where they gain more than the model error."
+        yield Note(text, "·", Tone.QUIET)
+
+
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """IPUs and machines without work, and batches that are not those published."""
     used = [
@@ -377,6 +383,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         at = " at this global batch" if _keeps_recipe(report) else ""
         text = f"Some IPUs are idle, since all would be slower{at}; in use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
+    yield from _replicas_tried(report)
     for row in report.rows:
         if row.refused:
             yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
