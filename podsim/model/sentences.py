@@ -177,8 +177,8 @@ def _state_storage(
 def _memory_lowered(proportion: float, default: float, fraction: float, longer: float, serves: bool) -> str:
     each = "batches" if serves else "steps"
     slower = f"{100 * longer:.1f} %" if longer >= LEAST_LONGER else "no"
-    full = f"{default:g} would fill {100 * fraction:.0f} % of SRAM"
-    return f"available-memory proportion {proportion:g}: {full}; it makes {each} {slower} slower"
+    full = f"{default:g} (default) fills {100 * fraction:.0f} % of SRAM"
+    return f"available-memory proportion {proportion:g}, as {full}; {each} {slower} slower"
 
 
 def _other_collectives(merged: bool, configuration: str, change: float) -> str:

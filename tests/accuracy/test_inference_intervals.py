@@ -36,8 +36,25 @@ def test_no_published_inference_result_of_another_network_states_its_configurati
 @pytest.mark.slow
 def test_the_results_that_constants_of_frameworks_are_fitted_to_are_counted(published: PublishedReport) -> None:
     text = " ".join(README.read_text(encoding="utf-8").split())
-    stated = re.search(r"fitted to (\d+) of these results against (\d+), so", text)
+    stated = re.search(
+        r"fitted to (\d+) of the results compared, all of PopTorch and TensorFlow 2 but those of SchNet, with (\d+) of",
+        text,
+    )
     fitted = [row for row in published.compared if any(name.startswith("input.") for name in row.fit.constants)]
     reference = [row for row in published.compared if row.fit.sample is Sample.REFERENCE]
     assert stated is not None
     assert [int(number) for number in stated.groups()] == [len(fitted), len(reference)]
+
+
+@pytest.mark.slow
+def test_median_errors_of_networks_are_those_of_readme(published: PublishedReport) -> None:
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    stated = re.search(
+        r"median error is (\d+) % for results that state .* and (\d+) % for those that do not; "
+        r"of the (\d+) that do not even state the chip it is (\d+) %",
+        text,
+    )
+    assert stated is not None
+    kinds = [published.summaries[f"networks{kind}"] for kind in ("", "_not_stated", "_chip_not_stated")]
+    known, unknown, chips = (round(100 * kind.median_abs) for kind in kinds)
+    assert [int(number) for number in stated.groups()] == [known, unknown, len(kinds[2].rows), chips]

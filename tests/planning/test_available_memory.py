@@ -73,7 +73,7 @@ def test_what_fits_at_the_default_is_left_alone():
 def test_the_answer_says_that_it_was_lowered_and_what_it_costs():
     lowered = podsim.predict("bert-base", **BASE)
     (line,) = shown(lowered)
-    assert "0.4: 0.6 would fill " in line
+    assert "0.4, as 0.6 (default) fills " in line
     assert line.endswith("% slower")
     longer = float(line.split(" %")[-2].split()[-1])
     assert 0 < longer < 5

@@ -157,7 +157,11 @@ def test_it_is_said_up_to_which_size_replicas_were_tried_where_that_may_matter(s
     split = replace(mapping(), ipus_per_replica=size)
     large = replace(LARGE, choice=replace(LARGE.choice, reason=reason), mapping=split)
     report = replace(REPORT, rows=(*REPORT.rows[:2], replace(REPORT.rows[2], prediction=large)))
-    told = [text for text in notes(view.document(report), "·") if text.startswith("Replicas: 16 IPUs at most")]
+    told = [
+        text
+        for text in notes(view.document(report), "·")
+        if text.startswith("The search tries replicas of up to 16 IPUs")
+    ]
     assert len(told) == said
 
 

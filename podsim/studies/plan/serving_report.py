@@ -313,11 +313,14 @@ def _candidates(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     rows = [candidate for candidate in plan.candidates if verbose or id(candidate) in kept]
     limited = plan.demand.budget_usd is not None and plan.demand.most_power_w is not None
     most = MOST_ROWS - limited if plan.chosen else MOST_ROWS - 1 - len(plan.near)
+    whole = len(rows)
     if not verbose and len(rows) > most:
         at = next((at for at, row in enumerate(rows) if row is best), 0)
         first = max(0, min(at - most // 2, len(rows) - most))
         rows = rows[first : first + most]
-    some = f"Pareto-optimal machines and near misses, {len(rows)} of {len(plan.candidates)} candidates"
+    shown = f"{len(rows)} of the {whole}" if len(rows) < whole else f"The {whole}"
+    misses = " and near misses" if any(row.misses for row in rows) else ""
+    some = f"{shown} Pareto-optimal machines{misses}, of {len(plan.candidates)} candidates"
     yield Heading("Candidates" if verbose else some)
     marked = next((at for at, row in enumerate(rows) if row is best), None)
     yield DocTable(_columns(plan), tuple(_row(plan, row) for row in rows), marked=marked)

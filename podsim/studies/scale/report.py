@@ -368,7 +368,7 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
-        text = f"Replicas: {max(bound)} IPUs at most; unpublished sizes only where they gain more than the model error."
+        text = f"The search tries replicas of up to {max(bound)} IPUs and prefers published sizes within model error."
         yield Note(text, "·", Tone.QUIET)
 
 
