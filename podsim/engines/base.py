@@ -71,7 +71,11 @@ class BlockRun:
         """The IPUs of the pipeline whose inputs a framework loads between micro-batches."""
         own = self.block.tasks[: self.own]
         loads = {at for at, task in enumerate(own) if task.part is Part.FRAMEWORK}
-        return frozenset(task.where for task in own if loads.intersection(task.needs)) if loads else frozenset()
+        if not loads:
+            return frozenset()
+        return frozenset(
+            task.where for task in own if task.kind is TaskKind.COMPUTE and not loads.isdisjoint(task.needs)
+        )
 
     @cached_property
     def after_s(self) -> tuple[tuple[Part, float], ...]:

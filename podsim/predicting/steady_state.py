@@ -62,7 +62,8 @@ def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> St
     """So many periods more than the shorter of two timelines that are one period apart."""
     step_s = base.step_s + times * (more.step_s - base.step_s)
     grown = {part: more.breakdown_s[part] - seconds for part, seconds in base.breakdown_s.items()}
-    if grown[Part.BUBBLE] < 0:  # a full pipeline has none: what is held up by inputs in line hides other waits there
+    # A full pipeline has no bubble: what is held up by inputs in line hides other waits there.
+    if grown[Part.BUBBLE] < 0 < grown[Part.FRAMEWORK]:
         grown[Part.FRAMEWORK] += grown[Part.BUBBLE]
         grown[Part.BUBBLE] = 0.0
     parts = {part: seconds + times * grown[part] for part, seconds in base.breakdown_s.items()}

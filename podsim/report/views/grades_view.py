@@ -38,7 +38,7 @@ OF_MACHINE = "the largest measured machine"
 OF_SAMPLES = "outside the published global batches"
 BELOW = "below the smallest measured machine"
 MOST = 0.5  # of the time to train
-LEAST_PART = 0.05  # of the time to train: of less that is assumed the short evidence says nothing
+LEAST_PART = 0.05  # of the time to train: a smaller assumed share is not in the short evidence
 MOST_PART = 0.995  # of the time to train: more is shown as 100 %
 
 

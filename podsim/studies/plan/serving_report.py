@@ -318,9 +318,10 @@ def _candidates(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
         at = next((at for at, row in enumerate(rows) if row is best), 0)
         first = max(0, min(at - most // 2, len(rows) - most))
         rows = rows[first : first + most]
-    shown = f"{len(rows)} of the {whole}" if len(rows) < whole else f"The {whole}"
+    shown = f"{len(rows)} of the {whole}" if len(rows) < whole else "The"
     misses = " and near misses" if any(row.misses for row in rows) else ""
-    some = f"{shown} Pareto-optimal machines{misses}, of {len(plan.candidates)} candidates"
+    machines = "machine" if whole == 1 else "machines"
+    some = f"{shown} Pareto-optimal {machines}{misses}, of {numbers.count_of(len(plan.candidates), 'candidate')}"
     yield Heading("Candidates" if verbose else some)
     marked = next((at for at, row in enumerate(rows) if row is best), None)
     yield DocTable(_columns(plan), tuple(_row(plan, row) for row in rows), marked=marked)
