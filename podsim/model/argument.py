@@ -25,6 +25,10 @@ _MULTIPLE: Final = re.compile(
 _SHOWN_CHARACTERS: Final = 40  # characters of a refused text that a message repeats
 
 
+IN_HELP: Final = "USD"
+"""The unit that the line of help states, since it is that of the currency of the call."""
+
+
 class ArgumentKind(Enum):
     """What sort of value an argument takes, as a message names it."""
 
@@ -133,7 +137,8 @@ class Argument(NamedTuple):
 
     def description(self, noun: str) -> str:
         """What the argument is, in which unit and range, and its default; `noun` says what, for that reader."""
-        unit = f" [{self.unit}]" if self.unit and self.kind is not ArgumentKind.QUANTITY else ""
+        stated = self.unit in ("", IN_HELP) or self.kind is ArgumentKind.QUANTITY
+        unit = "" if stated else f" [{self.unit}]"
         bounds = self.bounds if self.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE) else ""
         default = (
             ""

@@ -186,10 +186,10 @@ MOST_SPANS = count(
 PRICES = file("prices", "Your own prices and powers; override those of calibration/prices.")
 MACHINE_PRICE = number(
     "machine_price",
-    "Price of an IPU-Machine without hosts, in place of those published.",
+    "Price of an IPU-Machine without hosts, in US dollars or --currency, in place of those published.",
     1e9,
     unit="USD",
-    metavar="USD",
+    metavar="AMOUNT",
     multiples=True,
 )
 YEARS = number("years", "Years of use of the machine [default: 3, assumed].", 100.0)
@@ -202,7 +202,12 @@ USE = share(
     why="0.8 is 80 %",
 )
 KWH_PRICE = number(
-    "kwh_price", "Price per kWh [default: 0.12, assumed].", 100.0, open_low=False, unit="USD", metavar="USD"
+    "kwh_price",
+    "Price per kWh, in US dollars or --currency [default: 0.12, assumed].",
+    100.0,
+    open_low=False,
+    unit="USD",
+    metavar="AMOUNT",
 )
 PUE = number(
     "pue",
@@ -214,19 +219,24 @@ PUE = number(
 )
 RENT_PER_HOUR = number(
     "rent_per_hour",
-    "Rent of the whole machine per hour; adds the break-even hours of owning over renting.",
+    "Rent of the whole machine per hour, in US dollars or --currency; adds the break-even hours of owning over "
+    "renting.",
     1e9,
     unit="USD",
-    metavar="USD",
+    metavar="AMOUNT",
     multiples=True,
 )
 RENT_PER_IPU_HOUR = number(
-    "rent_per_ipu_hour", "Rent per IPU-hour, for machines of any size.", 1e6, unit="USD", metavar="USD"
+    "rent_per_ipu_hour",
+    "Rent per IPU-hour, in US dollars or --currency, for machines of any size.",
+    1e6,
+    unit="USD",
+    metavar="AMOUNT",
 )
 AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
 CURRENCY = word(
     "currency",
-    "Currency of amounts on screen and in flags, with its units per US dollar: EUR=0.92.",
+    "Currency of amounts on screen and of prices given here, with its units per US dollar: EUR=0.92.",
     "CODE=RATE",
 )
 MONEY = (
@@ -255,7 +265,7 @@ BUDGET = quantity(
     "Highest price of the machine with its hosts, in US dollars or --currency: 3M, 250k.",
     "3M",
     plain=True,
-    metavar="USD",
+    metavar="AMOUNT",
 )
 MAX_POWER = quantity(
     "max_power",

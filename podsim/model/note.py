@@ -39,6 +39,13 @@ class AnswerNote:
         """The same fact with other values for those of these names."""
         return replace(self, values=tuple(sorted({**dict(self.values), **values}.items())))
 
+    def with_reason(self, **values: NoteValue) -> "AnswerNote":
+        """The same fact with other values in the reason that it states last, where that has values of these names."""
+        own = dict(self.values)
+        if isinstance(reason := own.get("reason"), AnswerNote):
+            return self.but(reason=reason.with_reason(**values))
+        return self.but(**{name: value for name, value in values.items() if name in own})
+
     def __str__(self) -> str:
         """The sentence, in the words of every screen and page."""
         from podsim.model.sentences import sentence  # most answers show a few of their notes, many none

@@ -76,6 +76,7 @@ class NoteCode(StrEnum):
     GLOBAL_BATCH_DOES_NOT_DIVIDE = auto()
     GLOBAL_BATCH_OF_RECIPE = auto()
     GLOBAL_BATCH_OF_PAPER = auto()
+    GLOBAL_BATCH_UNLIKE_PAPER = auto()
     GLOBAL_BATCH_OF_NEAREST_MAPPING = auto()
     GLOBAL_BATCH_QUICKEST = auto()
     RECIPE_OF_PAPER = auto()

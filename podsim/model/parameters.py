@@ -168,7 +168,7 @@ FITTED_PARAMETERS: Final = (
         reason="a few hundred microseconds of software; nothing is published; a factor of 4.5 either way",
         parts=(Part.RACK_STEPS,),
         software=True,
-        label="steps between racks",
+        label="cross-rack collectives",
         users=("podsim.lowering.weight_update",),
         evidence="steps of published runs on more than one rack",
     ),

@@ -175,10 +175,10 @@ def _state_storage(
 
 
 def _memory_lowered(proportion: float, default: float, fraction: float, longer: float, serves: bool) -> str:
-    each = "batches" if serves else "steps"
-    slower = f"{100 * longer:.1f} %" if longer >= LEAST_LONGER else "no"
-    full = f"{default:g} (default) fills {100 * fraction:.0f} % of SRAM"
-    return f"available-memory proportion {proportion:g}, as {full}; {each} {slower} slower"
+    each = "a batch" if serves else "a step"
+    takes = f"; {each} takes {100 * longer:.1f} % longer" if longer >= LEAST_LONGER else ""
+    full = f"the default of {default:g} would fill {100 * fraction:.0f} % of SRAM"
+    return f"available-memory proportion {proportion:g}, since {full}{takes}"
 
 
 def _other_collectives(merged: bool, configuration: str, change: float) -> str:
@@ -343,6 +343,10 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE: _global_batch_does_not_divide,
     NoteCode.GLOBAL_BATCH_OF_RECIPE: "global batch {batch:,}: {recipe}; " + SET_ANOTHER,
     NoteCode.GLOBAL_BATCH_OF_PAPER: "global batch {batch:,}: the {tokens:,.0f} tokens per step of the model's paper",
+    NoteCode.GLOBAL_BATCH_UNLIKE_PAPER: (
+        "global batch {batch:,}: that of the published configuration; the model's paper states {tokens:,.0f} tokens "
+        "per step"
+    ),
     NoteCode.GLOBAL_BATCH_OF_NEAREST_MAPPING: (
         "global batch {batch:,}: as in the published mapping nearest in size; " + SET_ANOTHER
     ),

@@ -70,11 +70,14 @@ def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
 
 
 def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote | None:
-    """Where the batch of a mapping that was searched for is from; None where it is that of the file's own benchmark."""
+    """Where the batch of a mapping that was searched for is from; None where it is that of benchmark and paper."""
     known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
-    own = benchmark.global_batch and not workload.recipe and _near(batch, benchmark.global_batch)
-    if not known or own:
+    if not known:
         return None
+    if benchmark.global_batch and not workload.recipe and _near(batch, benchmark.global_batch):
+        unlike = [size for size in known if not _near(batch, size)]
+        tokens = benchmark.global_batch_tokens
+        return AnswerNote.of(NoteCode.GLOBAL_BATCH_UNLIKE_PAPER, batch=batch, tokens=tokens) if unlike else None
     if not any(_near(batch, value) for value in known):
         too_large = batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]
         return AnswerNote.of(

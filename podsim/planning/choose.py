@@ -111,7 +111,7 @@ def _published_run(question: TrainingCase) -> TrainingCase | None:
 
 
 def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) -> Choice:
-    """A choice made for the published run, its times those of the length in question."""
+    """A choice made for the published run, with the times of the length in question, in which any batch may be best."""
     quick = question.by_formula
 
     def at_length(candidate: ConsideredMapping) -> ConsideredMapping:
@@ -123,7 +123,9 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
         choice,
         considered=tuple(at_length(candidate) for candidate in choice.considered),
         reason=AnswerNote.of(
-            NoteCode.OF_RUN_TO_TARGET, target=published.workload.benchmark.target, reason=choice.reason
+            NoteCode.OF_RUN_TO_TARGET,
+            target=published.workload.benchmark.target,
+            reason=choice.reason.with_reason(past_global_batch=None),
         ),
     )
 

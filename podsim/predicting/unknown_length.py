@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, ConsideredMapping, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
@@ -73,15 +72,9 @@ def _choice_without_length(choice: Choice) -> Choice:
     def candidate(other: ConsideredMapping) -> ConsideredMapping:
         return replace(other, time_to_train_s=math.nan, samples=math.nan)
 
-    return replace(choice, reason=_by_rate(choice.reason), considered=tuple(map(candidate, choice.considered)))
-
-
-def _by_rate(reason: AnswerNote) -> AnswerNote:
-    """The reason of a choice, or the reason inside it, of a run that has a rate and no time."""
-    if reason.code is NoteCode.SHORTEST_TIME:
-        return reason.but(by_rate=True)
-    inner = dict(reason.values).get("reason")
-    return reason.but(reason=_by_rate(inner)) if isinstance(inner, AnswerNote) else reason
+    return replace(
+        choice, reason=choice.reason.with_reason(by_rate=True), considered=tuple(map(candidate, choice.considered))
+    )
 
 
 def _of_steps(known: Prediction) -> dict[str, Figure]:

@@ -73,8 +73,8 @@ def test_what_fits_at_the_default_is_left_alone():
 def test_the_answer_says_that_it_was_lowered_and_what_it_costs():
     lowered = podsim.predict("bert-base", **BASE)
     (line,) = shown(lowered)
-    assert "0.4, as 0.6 (default) fills " in line
-    assert line.endswith("% slower")
+    assert "0.4, since the default of 0.6 would fill " in line
+    assert line.endswith("% longer")
     longer = float(line.split(" %")[-2].split()[-1])
     assert 0 < longer < 5
 
@@ -125,5 +125,5 @@ def test_a_served_batch_says_so_on_screen_without_asking():
     report = podsim.infer("bert-base", topology="c600", batch=128, engine="analytic", requests=100)
     (line,) = shown(report)
     text = " ".join(render(inference.document(report), Look(100)).split())
-    assert line.endswith("% slower")
+    assert line.endswith("% longer")
     assert line in text

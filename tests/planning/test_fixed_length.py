@@ -109,7 +109,7 @@ def test_without_a_length_the_samples_are_asked_for(short, tmp_path):
 @pytest.mark.slow
 def test_a_what_if_of_another_batch_says_that_the_length_belongs_to_the_recipe(short):
     table = {alternative.name: alternative.why for alternative in explain(short, pod=16).alternatives}
-    more = "May need more samples than the published batch of 4,096"
+    more = "May need more samples to converge than with the published batch of 4,096"
     assert more in table["twice the batch"]
     assert more in table["half the batch"]
     assert "May need more" not in table["twice the IPUs, same batch"]

@@ -14,7 +14,9 @@ from podsim.files import tensor_parallel
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Cause, Grade
+from podsim.report.views import tokens_view
 from podsim.studies.documents import answer_document
+from podsim.studies.plan.report import question_text
 
 QUICK: dict[str, Any] = {"engine": "analytic"}
 
@@ -36,7 +38,10 @@ def test_gpt3_on_16384_ipus_trains_at_the_batch_of_its_paper(chip: str) -> None:
 
 
 def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
-    assert answer("gpt3-175b", 256).mapping.global_batch == 128
+    prediction = answer("gpt3-175b", 256)
+    assert prediction.mapping.global_batch == 128
+    (fact,) = tokens_view.batch(prediction)
+    assert fact.remark == "128 rows × 2,048 tokens; 3.20 M in the model's paper"
 
 
 def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
@@ -117,6 +122,14 @@ def test_plan_considers_larger_machines_where_smaller_ones_are_too_slow() -> Non
     ), "the fastest machine of all is named and is no candidate"
     quick = podsim.plan("gpt2-small", tokens=1e9, within="20d")
     assert max(candidate.chips for candidate in quick.candidates) == 1024
+
+
+@pytest.mark.slow
+def test_a_plan_says_where_its_quantile_is_of_a_run_with_failures() -> None:
+    long = podsim.plan("gpt3-175b", tokens=300e9, within="30d")
+    assert re.search(r"takes \d+ days \(P90 with failures; assumed\)", long.contradiction)
+    assert question_text(long.demand, candidates=long.candidates) == "time to train ≤ 30.0 days (P90 with failures)"
+    assert question_text(long.demand) == "time to train ≤ 30.0 days (P90)", "no candidate runs so long"
 
 
 def test_the_search_considers_splits_that_streaming_memory_holds_at_a_smaller_batch() -> None:

@@ -163,6 +163,8 @@ def test_with_the_samples_given_the_batch_is_that_of_the_published_run():
     free, usual = podsim.predict("bert", pod=64, samples=3e6, engine="analytic"), predicted("bert", "pod64")
     assert free.mapping.global_batch == usual.mapping.global_batch
     assert str(free.choice.reason).startswith("batch and mapping as for a run to 0.72 masked-LM accuracy, ")
+    assert "take longer: step overheads" in str(usual.choice.reason)
+    assert "take longer: step overheads" not in str(free.choice.reason), "larger batches may be faster at this length"
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,8 @@ def test_an_own_model_takes_less_memory_for_a_product_where_that_is_enough(tmp_p
     assert lower in available_memory.STEPS[1:]
     assert answer.mapping.schedule is not Schedule.PHASED
     assert any(
-        f"available-memory proportion {lower}, as 0.6 (default) fills" in line for line in map(str, answer.assumptions)
+        f"available-memory proportion {lower}, since the default of 0.6 would fill" in line
+        for line in map(str, answer.assumptions)
     )
     best = podsim.mappings(own(tmp_path, other), pod=16, tokens=1e9).advised[0]
     assert best.mapping.memory_lowered

@@ -139,7 +139,10 @@ def test_configurations_stand_once_where_the_cases_follow_others():
     other = replace(mapping, configuration=replace(mapping.configuration, name="popart-v2.0-pod64"))
     cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
     remark = facts(view.document(replace(COMPARISON, sides=cases)))["Configuration"].remark
-    assert remark == f"{first.label}: {mapping.configuration.name}; {second.label}: popart-v2.0-pod64"
+    assert remark == (
+        f"differs, and the changes include its effect: {mapping.configuration.name} for {first.label}, "
+        f"popart-v2.0-pod64 for {second.label}"
+    )
 
 
 def test_common_draws_make_a_difference_surer():

@@ -6,7 +6,7 @@ import pytest
 from samples_of_results import estimate, prediction
 
 from podsim.model.parameters import FORMS
-from podsim.model.prediction import FormAnswer, Grades
+from podsim.model.prediction import Figure, FormAnswer, Grades
 from podsim.model.quantity import Estimate, Grade
 from podsim.report.doc import DocTable, Note
 from podsim.report.views import grades_view as view
@@ -53,3 +53,12 @@ def test_the_distance_is_by_machine_or_by_batch():
     by_batch = replace(answer, step_s=estimate(1.0, 0.9, 1.1, 1.0))
     assert view.share_assumed(by_batch, time, distance=True).startswith("extrapolated (4× outside the published global")
     assert view.share_assumed(answer, time) == "extrapolated 4×"
+
+
+def test_evidence_says_what_its_shares_are_of():
+    shares = {Grade.INTERPOLATED: 0.72, Grade.EXTRAPOLATED: 0.28}
+    step = Figure(grade=Grade.EXTRAPOLATED, beyond=2.0)
+    mixed = replace(prediction(beyond=1.0), grades=Grades(figures={"step": step}, shares=shares))
+    assert view.evidence(mixed).startswith("by part of the time to train: within calibration 72 %, extrapolated")
+    alone = replace(mixed, grades=replace(mixed.grades, shares={Grade.INTERPOLATED: 1.0}))
+    assert view.evidence(alone) == "time to train within calibration", "its wall clock may not be"

@@ -133,10 +133,10 @@ def test_columns_are_explained_where_they_stay(width, words):
 
 def test_idle_ipus_are_named_where_the_mapping_was_searched_for():
     idle = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=replace(LARGE, ipus=1024)),))
-    assert any(text.endswith("would be slower; in use: 512 of pod512.") for text in notes(view.document(idle)))
+    assert any(text.endswith("would be slower. In use: 512 of pod512.") for text in notes(view.document(idle)))
     stated = replace(LARGE, ipus=1024, choice=replace(LARGE.choice, given="flags"))
     by_flags = replace(REPORT, rows=(ScaleRow(topology="pod1024", ipus=1024, prediction=stated),))
-    assert not any("all would be slower" in text for text in notes(view.document(by_flags)))
+    assert not any("a run on all would be slower" in text for text in notes(view.document(by_flags)))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_it_is_said_up_to_which_size_replicas_were_tried_where_that_may_matter(s
     told = [
         text
         for text in notes(view.document(report), "·")
-        if text.startswith("The search tries replicas of up to 16 IPUs")
+        if text.startswith("The search tries up to 16 IPUs per replica")
     ]
     assert len(told) == said
 

@@ -71,7 +71,7 @@ def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     if report.grew is not None and not report.left:
         cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)}"
     longer = numbers.longer(report.time_to_train_s / run_s - 1)
-    grown = [f"step {step}; with faults run {longer}, each sample {slower}{cause}"]
+    grown = [f"step {step}; with faults time {longer}, per sample {slower}{cause}"]
     if count := len(report.detours):
         grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
     if report.left and report.time_to_train_s < run_s:

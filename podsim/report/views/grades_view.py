@@ -86,9 +86,9 @@ def short_grade(estimate: Estimate) -> str:
 
 
 def evidence(p: Prediction) -> str:
-    """Shares of the time by evidence: "within calibration for 43 % of the time to train, assumed for 57 %".
+    """Shares of the time by the evidence of its parts, "" where no share is known.
 
-    "" where no share is known.
+    "by part of the time to train: within calibration 43 %, assumed 57 %"; one kind of evidence has no shares.
     """
     if not p.grades.shares:
         return ""
@@ -100,11 +100,11 @@ def evidence(p: Prediction) -> str:
     samples = p.samples_to_converge
     far = samples.grade is Grade.EXTRAPOLATED and samples.beyond > 1
     further = f"; samples to converge {in_words(samples.grade, samples.beyond, OF_SAMPLES)}" if far else ""
-    if len(words) == 1:
-        return f"{words[0]}{further}"
     whole = "time to train" if p.has_length else "step"
-    of_whole = [f"{shares[0]} of the {whole}", *shares[1:]]
-    return ", ".join(f"{each} for {share}" for each, share in zip(words, of_whole, strict=True)) + further
+    if len(words) == 1:
+        return f"{whole} {words[0]}{further}"
+    each = ", ".join(f"{word} {share}" for word, share in zip(words, shares, strict=True))
+    return f"by part of the {whole}: {each}{further}"
 
 
 def _distance(p: Prediction) -> str:
@@ -168,5 +168,5 @@ def grade_blocks(p: Prediction) -> Iterator[Block]:
         if name != "samples_to_converge" or p.samples_to_converge.low != p.samples_to_converge.high
     )
     if figures:
-        yield Heading("Evidence by figure")
+        yield Heading("Evidence by figure, that of its least known part")
         yield DocTable((Column("Figure"), Column("Evidence")), figures)

@@ -28,8 +28,11 @@ def batch(p: Prediction) -> Iterator[Fact]:
         return
     text = numbers.scale(p.global_batch_tokens, numbers.COUNT)
     rows = f"{p.mapping.rows_per_step:,.0f} rows × {p.row_tokens:,} tokens"
-    if any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in p.assumptions):
-        rows += ", as in the model's paper"
+    for note in p.assumptions:
+        if note.code is NoteCode.GLOBAL_BATCH_OF_PAPER:
+            rows += ", as in the model's paper"
+        elif note.code is NoteCode.GLOBAL_BATCH_UNLIKE_PAPER and isinstance(own := dict(note.values)["tokens"], float):
+            rows += f"; {amount(own)} in the model's paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)
 
 

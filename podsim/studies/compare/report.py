@@ -399,14 +399,15 @@ def _evidence(comparison: Comparison) -> Fact:
 
 
 def _configurations(comparison: Comparison) -> Iterator[Fact]:
-    """Published configurations that the cases follow, where they differ: part of a difference may be theirs."""
+    """Published configurations that the cases follow, where they differ: part of each change is theirs."""
     names = {
         case.label: case.answer.mapping.configuration.name
         for case in comparison.sides
         if isinstance(case.answer, Prediction)
     }
     if len(comparison.sides) == 2 and len(set(names.values())) > 1:  # of more the screen has no room
-        yield Fact("Configuration", "", remark="; ".join(f"{label}: {name}" for label, name in names.items()))
+        each = ", ".join(f"{name} for {label}" for label, name in names.items())
+        yield Fact("Configuration", "", remark=f"differs, and the changes include its effect: {each}")
 
 
 def _of_law(estimate: Estimate) -> str:

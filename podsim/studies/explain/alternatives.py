@@ -206,7 +206,7 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
     ):
         return ""
     published = "published " if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
-    return f"May need more samples than the {published}batch of {own:,}"
+    return f"May need more samples to converge than with the {published}batch of {own:,}"
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:

@@ -382,13 +382,13 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     if not verbose:
         excluded = [
             *([] if framework else ["framework time"]),
-            *(["copies in attention (may be large)"] if _attends(report) else []),
+            *(["rearranging data in attention (may be long)"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        inside = "most published ResNet-50 results lie inside, few others do"
+        holds = "the interval, that of training steps, holds most published ResNet-50 results, few others"
         origin = f"{grade} from training" if grade is Grade.EXTRAPOLATED else str(grade)
-        return f"{origin}; the interval is that of training steps: {inside}{overhead}{left_out}"
+        return f"{origin}; {holds}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
     text += "lie inside, most of those of other networks, which do not state sizes and batch in full, outside "
     text += "(docs/explanation/accuracy.md); "

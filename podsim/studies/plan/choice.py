@@ -249,8 +249,9 @@ def _contradiction(
 
 def _even(fastest: Candidate, demand: Demand) -> str:
     """The fastest of the larger pods, which misses the time too: "the fastest larger pod, …"."""
-    far = f"; {short_grade(fastest.time_to_train_s)}"
-    return f"the fastest larger pod, {fastest.title}, takes {numbers.time(fastest.sure_s)} ({demand.judged_time}{far})"
+    judged = f"{demand.judged_time}{' with failures' if fastest.failures else ''}"
+    grade = short_grade(fastest.time_to_train_s)
+    return f"the fastest larger pod, {fastest.title}, takes {numbers.time(fastest.sure_s)} ({judged}; {grade})"
 
 
 def _least(name: str, candidates: Sequence[Candidate], currency: Currency) -> str:

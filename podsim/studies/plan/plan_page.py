@@ -63,7 +63,7 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
 
 def _subject(plan: Plan) -> str:
     """The workload and what is demanded."""
-    demands = view.question_text(plan.demand, plan.currency)
+    demands = view.question_text(plan.demand, plan.currency, plan.candidates)
     return f"{view.title(plan)}; demanded: {demands}" if demands else view.title(plan)
 
 

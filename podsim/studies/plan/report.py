@@ -126,7 +126,7 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
 
 def verdict(plan: Plan) -> Iterator[Note]:
     """The recommendation in a sentence, then what was demanded."""
-    demands = question_text(plan.demand, plan.currency)
+    demands = question_text(plan.demand, plan.currency, plan.candidates)
     candidate = plan.chosen or plan.closest
     if candidate is None:
         yield Note(f"No candidate meets every demand: {demands}.", "", Tone.STRONG)
@@ -165,7 +165,7 @@ def hosts_text(hosts: int) -> str:
 
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
-    demands = "" if plan.unranked else question_text(plan.demand, plan.currency)
+    demands = "" if plan.unranked else question_text(plan.demand, plan.currency, plan.candidates)
     return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
 
 
@@ -181,12 +181,13 @@ def is_open(plan: Plan) -> bool:
     return plan.demand.objective is Objective.PRICE_PERFORMANCE and not plan.demand.is_limited and not plan.unranked
 
 
-def question_text(demand: Demand, currency: Currency = DOLLARS) -> str:
-    """The demands in words; "" where there are none."""
+def question_text(demand: Demand, currency: Currency = DOLLARS, candidates: Sequence[Candidate] = ()) -> str:
+    """The demands in words; "" where there are none. Runs of `candidates` may be long enough to see failures."""
     notes = []
     if demand.within_s is not None:
         of = "wall clock" if demand.deadline is Deadline.WALL_CLOCK else "time to train"
-        notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile})")
+        failures = " with failures" if any(candidate.failures for candidate in candidates) else ""
+        notes.append(f"{of} ≤ {numbers.time(demand.within_s)} ({demand.quantile}{failures})")
     if demand.budget_usd is not None:
         notes.append(f"purchase price ≤ {numbers.money(demand.budget_usd, currency)} (at the highest published price)")
     if demand.most_power_w is not None:

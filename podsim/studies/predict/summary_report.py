@@ -157,7 +157,8 @@ def _length(p: Prediction) -> Fact:
     samples = numbers.format_estimate(estimate, numbers.COUNT)
     interval = f"{numbers.level(p.interval)}: {samples.interval}"
     if estimate.low == estimate.high:
-        interval = "default of the workload" if p.length_default else _given_length(p)
+        origin = "default of the workload" if p.length_default else "given"
+        interval = origin if p.global_batch_tokens is None else f"{_tokens(p)} tokens, {origin}"
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
         interval += f"; one run: {stop} samples, {numbers.count_of(p.run.evaluations, 'evaluation')}"
@@ -168,13 +169,6 @@ def _length(p: Prediction) -> Fact:
         interval += f"; {_tokens(p)} tokens {'at this global batch' if lengths_view.is_by_law(p) else 'on average'}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
-
-
-def _given_length(p: Prediction) -> str:
-    """The length of a run that a flag states; in tokens too, of a language model."""
-    if p.global_batch_tokens is None:
-        return "given"
-    return f"{_tokens(p)} tokens, given"
 
 
 def _tokens(p: Prediction) -> str:

@@ -368,7 +368,10 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
-        text = f"The search tries replicas of up to {max(bound)} IPUs and prefers published sizes within model error."
+        text = (
+            f"The search tries up to {max(bound)} IPUs per replica; where times differ by less than the model error it "
+        )
+        text += "takes a number that a published run uses."
         yield Note(text, "·", Tone.QUIET)
 
 
@@ -381,7 +384,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     ]
     if used:
         at = " at this global batch" if _keeps_recipe(report) else ""
-        text = f"Some IPUs are idle, since all would be slower{at}; in use: {', '.join(used)}."
+        text = f"Idle IPUs: a run on all would be slower{at}. In use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
     for row in report.rows:
