@@ -233,7 +233,9 @@ RENT_PER_IPU_HOUR = number(
     unit="USD",
     metavar="AMOUNT",
 )
-AS_OF = word("as_of", "Reference date for price ages: day, month or year [default: of this release].", "DATE")
+AS_OF = word(
+    "as_of", "Date on which prices count as old or not: day, month or year [default: date of this release].", "DATE"
+)
 CURRENCY = word(
     "currency",
     "Currency of amounts on screen and of prices given here, with its units per US dollar: EUR=0.92.",
@@ -279,7 +281,8 @@ CONFIDENCE = share(
 )
 SERVICE_CONFIDENCE = share(
     "confidence",
-    "Quantile of the service times that latencies are simulated with; podsim plan uses 0.9 [default: 0.5].",
+    "Simulate latencies with batches that take as long as this quantile of their predicted time: 0.5 as predicted, "
+    "0.9 as podsim plan does [default: 0.5].",
     0.5,
     0.99,
 )

@@ -242,14 +242,21 @@ class Search:
         return lines
 
     def _replicas(self, size: int) -> int:
-        """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal."""
-        replicas = self.constraints.replicas or self.ipus // size
-        if 0 < replicas * size <= self.ipus and size <= most_ipus(self.question.workload):
+        """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal, which is counted."""
+        workload = self.question.workload
+        if size > most_ipus(workload):
+            self.rejected["have more IPUs per replica than the model has parts"] += 1
+            if self.constraints.ipus_per_replica:
+                self.indivisible = self.indivisible or too_many_ipus(workload, size)
+        elif not (replicas := self._legal_replicas(size)):
+            self.rejected["need more IPUs than there are"] += 1
+        else:
             return replicas
-        self.rejected["do not divide the IPUs"] += 1
-        if self.constraints.ipus_per_replica and size > most_ipus(self.question.workload):
-            self.indivisible = self.indivisible or too_many_ipus(self.question.workload, size)
         return 0
+
+    def _legal_replicas(self, size: int) -> int:
+        replicas = self.constraints.replicas or self.ipus // size
+        return replicas if replicas * size <= self.ipus and size <= most_ipus(self.question.workload) else 0
 
     def _micro_batches(self, widest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Micro-batches to search: those of published mappings, and the rest in case none of those fits.
@@ -261,7 +268,7 @@ class Search:
             return (self.constraints.micro_batch,), ()
         workload = self.question.workload
         published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
-        replicas = self._replicas(widest) or self.constraints.replicas or 1
+        replicas = self._legal_replicas(widest) or self.constraints.replicas or 1
         least = min(published, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
         # Few divide a batch that is given, and those may be any.

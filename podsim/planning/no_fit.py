@@ -70,9 +70,9 @@ def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:
 
 
 def _count_text(count: int, why: str) -> str:
-    """So many of a reason: "1 that does not divide the IPUs"."""
+    """So many of a reason: "1 that does not fit in SRAM"."""
     verb, _, rest = why.partition(" ")
-    singular = {"do": "does", "miss": "misses"}.get(verb, verb)
+    singular = {"do": "does", "have": "has", "miss": "misses", "need": "needs"}.get(verb, verb)
     return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 

@@ -36,7 +36,7 @@ TYPES: Final = {
     ArgumentKind.SWITCH: "bool",
     ArgumentKind.TEXTS: "list of str",
     ArgumentKind.LISTED: "list of str, or a str with commas",
-    ArgumentKind.CHANGES: 'dict of path to value, or list of str "PATH=VALUE"',
+    ArgumentKind.CHANGES: 'dict of path to value, str "PATH=VALUE", or list of such str',
     ArgumentKind.CALLBACK: "callable",
     ArgumentKind.WARNING: "callable",
 }

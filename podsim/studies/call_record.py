@@ -110,7 +110,8 @@ def help_text(argument: Argument, names: frozenset[str]) -> str:
 
     parts = COMMAND.split(argument.help)  # commands stay as they are typed
     text = "".join(part if at % 2 else FLAG.sub(keyword, part) for at, part in enumerate(parts))
-    text = text.replace(", repeatable", " (several as a list)").replace("Exit code 1 if", "`is_refused` is True if")
+    several = "a list, even of one" if argument.kind is ArgumentKind.TEXTS else "several as a list"
+    text = text.replace(", repeatable", f" ({several})").replace("Exit code 1 if", "`is_refused` is True if")
     if argument.multiples and argument.kind is not ArgumentKind.QUANTITY:
         text = _without_letters(text)
     return text

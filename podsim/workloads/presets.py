@@ -31,7 +31,7 @@ def with_preset(workload: Workload, name: str | None, topology: Topology) -> tup
             hint=f"leave out --preset, or --pod {2 * large_pod.above}",
         )
     configurations = tuple(large_pod.of(configuration) for configuration in workload.configurations)
-    note = AnswerNote.of(NoteCode.LARGE_POD, name=name, text=large_pod.text, source=large_pod.source)
+    note = AnswerNote.of(NoteCode.LARGE_POD, caveat=True, name=name, text=large_pod.text, source=large_pod.source)
     return replace(workload, configurations=configurations, notes=(*workload.notes, note)), None
 
 

@@ -14,6 +14,7 @@ from source import ROOT, tree
 import podsim
 from podsim import studies
 from podsim.cli import command
+from podsim.model.argument import ArgumentKind
 
 VERBS = {verb: studies.arguments(verb) for verb in studies.verbs()}
 
@@ -69,8 +70,10 @@ def test_help_of_a_verb_gives_its_parameters_and_errors(verb: str) -> None:
         assert f"\n{name} : " in text, name
         if argument.help:
             words = argument.help if "podsim " in argument.help else re.split(r"--|\d", argument.help)[0]
-            words = words.replace(", repeatable", " (several as a list)")  # an argument of Python is a list
+            words = words.partition(", repeatable")[0]  # an argument of Python is a list
             assert " ".join(words.split())[:40] in " ".join(text.split()), name
+        if argument.kind is ArgumentKind.TEXTS and ", repeatable" in argument.help:
+            assert " (a list, even of one)" in text, name
     parameters = [line for line in text.partition("Parameters\n---")[2].splitlines() if "podsim " not in line]
     flags = {match.replace("-", "_") for line in parameters for match in re.findall(r"--([a-z][a-z-]*)", line)}
     assert not flags & set(VERBS[verb]), "a keyword is written as a flag"

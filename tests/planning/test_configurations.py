@@ -39,6 +39,8 @@ def test_it_merges_collectives_and_evaluates_by_a_forward_program_and_says_that_
         for line in map(str, prediction.assumptions)
     )
     assert not offered(prediction)
+    (caveat,) = (str(note) for note in prediction.assumptions if note.caveat)
+    assert caveat.endswith("assumed for one this large"), "the short screen says it too"
 
 
 def test_the_effect_of_the_line_is_that_of_the_same_mapping():

@@ -140,8 +140,8 @@ def test_configurations_stand_once_where_the_cases_follow_others():
     cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
     remark = facts(view.document(replace(COMPARISON, sides=cases)))["Configuration"].remark
     assert remark == (
-        f"differs, and the changes include its effect: {mapping.configuration.name} for {first.label}, "
-        f"popart-v2.0-pod64 for {second.label}"
+        f"differs, and the changes include its effect: {mapping.configuration.name} ({first.label}), "
+        f"popart-v2.0-pod64 ({second.label})"
     )
 
 

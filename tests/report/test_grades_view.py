@@ -39,11 +39,11 @@ def test_assumed_parts_of_a_calibrated_time_are_counted_in_short_evidence():
     time = Estimate(value=100.0, low=90.0, high=110.0, grade=Grade.INTERPOLATED)
     shares = {Grade.INTERPOLATED: 0.73, Grade.ASSUMED: 0.27}
     answer = replace(prediction(beyond=1.0), time_to_train_s=time, grades=Grades(figures={}, shares=shares))
-    assert view.share_assumed(answer, time) == "within calibration, assumed for 27 % of the time"
+    assert view.share_assumed(answer, time) == "within calibration, 27 % of the time to train assumed"
     little = replace(answer, grades=Grades(figures={}, shares={Grade.INTERPOLATED: 0.99, Grade.ASSUMED: 0.01}))
     assert view.share_assumed(little, time) == "within calibration"
     guess = replace(time, grade=Grade.ASSUMED)
-    assert view.share_assumed(answer, guess) == "assumed for 27 % of the time"
+    assert view.share_assumed(answer, guess) == "27 % of the time to train assumed"
 
 
 def test_the_distance_is_by_machine_or_by_batch():
@@ -60,5 +60,9 @@ def test_evidence_says_what_its_shares_are_of():
     step = Figure(grade=Grade.EXTRAPOLATED, beyond=2.0)
     mixed = replace(prediction(beyond=1.0), grades=Grades(figures={"step": step}, shares=shares))
     assert view.evidence(mixed).startswith("by part of the time to train: within calibration 72 %, extrapolated")
-    alone = replace(mixed, grades=replace(mixed.grades, shares={Grade.INTERPOLATED: 1.0}))
-    assert view.evidence(alone) == "time to train within calibration", "its wall clock may not be"
+    for most in ({Grade.INTERPOLATED: 1.0}, {Grade.INTERPOLATED: 0.997, Grade.ASSUMED: 0.003}):
+        time = replace(estimate(100.0, 90.0, 110.0, 1.0), grade=Grade.INTERPOLATED)
+        alone = replace(mixed, time_to_train_s=time, grades=replace(mixed.grades, shares=most))
+        assert view.evidence(alone) == "time to train within calibration", "its wall clock may not be"
+        far = replace(alone, time_to_train_s=replace(time, grade=Grade.EXTRAPOLATED))
+        assert len(most) == 1 or view.evidence(far).startswith("by part of the time to train: "), "it is not all that"

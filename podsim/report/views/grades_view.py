@@ -61,20 +61,25 @@ def grade_of_run(p: Prediction) -> str:
 
 
 def share_assumed(p: Prediction, time: Estimate, *, distance: bool = False) -> str:
-    """The grade of a time in words; where some of it is assumed, how much: "assumed for 14 % of the time".
+    """The grade of a time in words; where some of it is assumed, how much: "14 % of the time to train assumed".
 
     With `distance` it says beyond which size or batch a time is extrapolated, as `grade_of_time` does.
     """
     if time.grade is Grade.ASSUMED:
         share = p.grades.shares.get(Grade.ASSUMED, 1.0)
-        return short_grade(time) if share > MOST_PART else f"{Grade.ASSUMED.value} for {_of_the_time(share)}"
+        return short_grade(time) if share > MOST_PART else _share_text(p, share)
     words = grade_of_time(p, time) if distance else short_grade(time)
     share = p.grades.shares.get(Grade.ASSUMED, 0.0)
-    return f"{words}, assumed for {_of_the_time(share)}" if share >= LEAST_PART else words
+    return f"{words}, {_share_text(p, share)}" if share >= LEAST_PART else words
 
 
-def _of_the_time(share: float) -> str:
-    return f"{numbers.percent(share)} of the time"
+def _share_text(p: Prediction, share: float) -> str:
+    return f"{numbers.percent(share)} of the {_whole(p)} {Grade.ASSUMED.value}"
+
+
+def _whole(p: Prediction) -> str:
+    """What the shares of an answer are of."""
+    return "time to train" if p.has_length else "step"
 
 
 def short_grade(estimate: Estimate) -> str:
@@ -88,23 +93,24 @@ def short_grade(estimate: Estimate) -> str:
 def evidence(p: Prediction) -> str:
     """Shares of the time by the evidence of its parts, "" where no share is known.
 
-    "by part of the time to train: within calibration 43 %, assumed 57 %"; one kind of evidence has no shares.
+    "by part of the time to train: within calibration 43 %, assumed 57 %"; what makes up nearly all has no share.
     """
     if not p.grades.shares:
         return ""
     beyond = p.grades.figures["step"].beyond
     of = _distance(p)
     known = sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)
+    grade_of_whole = (p.time_to_train_s if p.has_length else p.step_s).grade
+    known = [pair for pair in known if pair[0] is grade_of_whole and pair[1] > MOST_PART] or known
     shares = numbers.shares([share for _, share in known])
     words = [in_words(item, beyond, of) for item, _ in known]
     samples = p.samples_to_converge
     far = samples.grade is Grade.EXTRAPOLATED and samples.beyond > 1
     further = f"; samples to converge {in_words(samples.grade, samples.beyond, OF_SAMPLES)}" if far else ""
-    whole = "time to train" if p.has_length else "step"
     if len(words) == 1:
-        return f"{whole} {words[0]}{further}"
+        return f"{_whole(p)} {words[0]}{further}"
     each = ", ".join(f"{word} {share}" for word, share in zip(words, shares, strict=True))
-    return f"by part of the {whole}: {each}{further}"
+    return f"by part of the {_whole(p)}: {each}{further}"
 
 
 def _distance(p: Prediction) -> str:
@@ -168,5 +174,5 @@ def grade_blocks(p: Prediction) -> Iterator[Block]:
         if name != "samples_to_converge" or p.samples_to_converge.low != p.samples_to_converge.high
     )
     if figures:
-        yield Heading("Evidence by figure, that of its least known part")
+        yield Heading("Evidence by figure")
         yield DocTable((Column("Figure"), Column("Evidence")), figures)

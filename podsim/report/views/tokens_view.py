@@ -32,7 +32,7 @@ def batch(p: Prediction) -> Iterator[Fact]:
         if note.code is NoteCode.GLOBAL_BATCH_OF_PAPER:
             rows += ", as in the model's paper"
         elif note.code is NoteCode.GLOBAL_BATCH_UNLIKE_PAPER and isinstance(own := dict(note.values)["tokens"], float):
-            rows += f"; {amount(own)} in the model's paper"
+            rows += f", as in the published configuration; {amount(own)} in the paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)
 
 

@@ -406,7 +406,7 @@ def _configurations(comparison: Comparison) -> Iterator[Fact]:
         if isinstance(case.answer, Prediction)
     }
     if len(comparison.sides) == 2 and len(set(names.values())) > 1:  # of more the screen has no room
-        each = ", ".join(f"{name} for {label}" for label, name in names.items())
+        each = ", ".join(f"{name} ({label})" for label, name in names.items())
         yield Fact("Configuration", "", remark=f"differs, and the changes include its effect: {each}")
 
 

@@ -391,7 +391,12 @@ def _recipes(plan: Plan, rows: Sequence[Candidate]) -> Iterator[Note]:
         if row.mapping is not None:
             by_size.setdefault(row.global_batch, []).append(row.topology)
     if plan.run_tokens is not None and len(by_size) > 1:
-        texts = (f"{number:,} on {', '.join(dict.fromkeys(names))}" for number, names in by_size.items())
+        of_paper = {dict(n.values)["batch"] for n in plan.assumptions if n.code is NoteCode.GLOBAL_BATCH_OF_PAPER}
+        origin = dict.fromkeys(of_paper, ", as in the model's paper,")
+        texts = (
+            f"{number:,}{origin.get(number, '')} on {', '.join(dict.fromkeys(names))}"
+            for number, names in by_size.items()
+        )
         yield Note(f"Global batch: {'; '.join(texts)}.", "", Tone.QUIET)
 
 

@@ -42,9 +42,9 @@ def predict(
     """Predict a training run: time to train, where the time of a step goes, what limits it, and how sure the answer is.
 
     Call it with a workload and the arguments below, or with these in one object,
-    `podsim.Scenario.of("bert", pod=16)`. A workload in several phases is answered as
-    their sum, a machine without IPUs by a scaling law. `compile` is for the wall clock, of which the time to train is a
-    part. Raises InputError for a malformed question, Infeasible where nothing fits.
+    `podsim.Scenario.of("bert", pod=16)`. A workload that trains in several phases, such as bert-large-full, is
+    answered as their sum, a machine without IPUs by a scaling law. `compile` is for the wall clock, of which the time
+    to train is a part. Raises InputError for a malformed question, Infeasible where nothing fits.
     """
     run, engine = workload_sequence.run(scenario.workload), scenario.engine
     run.check(scenario)
