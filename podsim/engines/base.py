@@ -182,6 +182,7 @@ def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
         spans=TaskSpans(starts),
         events=sum(run.events for run in runs),
         links=_link_uses(program, runs),
+        micro_batches=program.micro_batches,
     )
 
 
@@ -240,12 +241,23 @@ def _busiest(busy_s: Mapping[int, float]) -> int:
 
 
 def _period_s(program: StepProgram, runs: Sequence[BlockRun]) -> float:
-    """The longest turn, in which every stage works; without barriers the work of the busiest IPU; in phases all."""
+    """The longest turn, in which every stage works; in phases all.
+
+    Without barriers the work of the busiest IPU, or an input where that takes longer: one is loaded after the other.
+    """
     both = list(zip(program.blocks, runs, strict=True))
     if phases := [run.length_s * block.repeat for block, run in both if block.micro_batch]:
         return sum_in_order(phases) / program.micro_batches
     turns = [run.length_s for block, run in both if block.pipeline and block.after is None]
-    return max(turns) if turns else sum_in_order(seconds for _, seconds in program.steady) / program.micro_batches
+    if turns:
+        return max(turns)
+    inputs = (
+        run.end_s[at] - run.start_s[at]
+        for run in runs
+        for at, task in enumerate(run.block.tasks)
+        if task.part is Part.HOST
+    )
+    return max(sum_in_order(seconds for _, seconds in program.steady) / program.micro_batches, *inputs, 0.0)
 
 
 def _idle(run: BlockRun, busiest: int) -> Iterator[tuple[Part, float]]:

@@ -234,7 +234,9 @@ RENT_PER_IPU_HOUR = number(
     metavar="AMOUNT",
 )
 AS_OF = word(
-    "as_of", "Date on which prices count as old or not: day, month or year [default: date of this release].", "DATE"
+    "as_of",
+    "Date from which the age of prices is counted: 2021-07-01, 2021-07 or 2021 [default: that of this release].",
+    "DATE",
 )
 CURRENCY = word(
     "currency",

@@ -165,7 +165,8 @@ class StepTimeline:
     """When everything of one step happened; `breakdown_s` adds up to `step_s`.
 
     `period_s` is what one more micro-batch adds once the pipeline is full. `links` are there if they were asked for.
-    `events` are what the engine looked at: tasks, or in event simulation all that SimPy processed.
+    `events` are what the engine looked at: tasks, or in event simulation all that SimPy processed. `micro_batches` are
+    those of the step.
     """
 
     step_s: float
@@ -174,3 +175,8 @@ class StepTimeline:
     spans: Sequence[Span]
     events: int
     links: tuple[LinkUse, ...] = ()
+    micro_batches: int = 1
+
+    def at_s(self, accumulation: int) -> float:
+        """The step of so many micro-batches [s], from one whose pipeline is full; of fewer a lower bound (Eq. 34)."""
+        return self.step_s + self.period_s * (accumulation - self.micro_batches)

@@ -13,7 +13,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.model.training import AVAILABLE_MEMORY
-from podsim.predicting import assemble
+from podsim.predicting import assemble, steady_state
 from podsim.tiles import memory
 
 if TYPE_CHECKING:
@@ -123,7 +123,6 @@ def fastest(quick: TrainingCase, stored: Sequence[tuple[Mapping, MemoryFit]]) ->
 
     def step_s(item: tuple[Mapping, MemoryFit]) -> float:
         mapping, _ = item
-        full = assemble.step(quick, mapping.at(mapping.filling))
-        return full.step_s + full.period_s * (mapping.accumulation - mapping.filling)
+        return assemble.step(quick, steady_state.full(quick, mapping)).at_s(mapping.accumulation)
 
     return min(stored, key=step_s)

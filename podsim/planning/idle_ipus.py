@@ -13,7 +13,7 @@ from podsim.errors import PodsimError
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.planning.mapping_search import Best, Search
-from podsim.predicting import assemble
+from podsim.predicting import assemble, steady_state
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def _may_train_sooner(part: Search, best: Best) -> bool:
     most_s = best.time_s * (1 + CLOSE)
     close = (line for line in part.lines() if part.least_s(line) < most_s)
     return any(
-        time_s < most_s for line in close for time_s, *_ in part.times(line, assemble.step(part.quick, line.full))
+        time_s < most_s
+        for line in close
+        for time_s, *_ in part.times(line, assemble.step(part.quick, steady_state.full(part.quick, line.mapping)))
     )
 
 

@@ -20,7 +20,7 @@ from podsim.planning import batches
 from podsim.planning.available_memory import fastest
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
 from podsim.planning.no_fit import refusal
-from podsim.predicting import assemble
+from podsim.predicting import assemble, steady_state
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 
@@ -50,11 +50,6 @@ class SearchLine:
     mapping: Mapping
     memory: MemoryFit
     accumulations: Sequence[int]
-
-    @property
-    def full(self) -> Mapping:
-        """The mapping with the accumulation that just fills its pipeline."""
-        return self.mapping.at(self.mapping.filling)
 
 
 @dataclass
@@ -99,7 +94,7 @@ class Search:
         if not lines:
             raise refusal(self)
         for done, line in enumerate(lines, start=1):
-            result += self.times(line, assemble.step(self.quick, line.full))
+            result += self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
             if self.on_progress:
                 self.on_progress(done, len(lines))
         result += self._between(lines, result)
@@ -196,7 +191,9 @@ class Search:
         """The time [s] of the accumulation of a line that trains soonest."""
         return min(
             self._handicap(mapping) * time_s
-            for time_s, mapping, _ in self.times(line, assemble.step(self.quick, line.full))
+            for time_s, mapping, _ in self.times(
+                line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping))
+            )
         )
 
     def every(self) -> Candidates:
@@ -206,7 +203,7 @@ class Search:
         result = Candidates()
         lines = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
         for line in lines:
-            result += self.times(line, assemble.step(self.quick, line.full))
+            result += self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
         return [*result, *self._between(lines, result)] if result else result
 
     def _published_sizes(self) -> set[int]:
@@ -312,20 +309,19 @@ class Search:
         return sorted({count for count in accumulations if count < most} | {most // 2})
 
     def times(self, line: SearchLine, full: StepTimeline) -> Iterator[tuple[float, Mapping, MemoryFit]]:
-        """Every accumulation of a line with its time [s]; `full` is its step with the pipeline just full.
+        """Every accumulation of a line with its time [s]; `full` is its step with the pipeline full.
 
         A step grows by one period for each micro-batch (Eq. 34). Below the depth of the pipeline that is a lower bound;
         the settled candidates are timed exactly.
         """
         mapping = line.mapping
         self.full[_split(mapping)] = full
-        in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / mapping.filling  # less with fewer replicas
+        in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / full.micro_batches  # less with fewer replicas
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
         for accumulation in line.accumulations:
             candidate = mapping.at(accumulation)
-            step_s = full.step_s + full.period_s * (accumulation - mapping.filling)
-            yield self._time_s(candidate, step_s), candidate, line.memory
+            yield self._time_s(candidate, full.at_s(accumulation)), candidate, line.memory
 
     def _is_free(self) -> bool:
         """Whether the batch is free: none is given and no published batch applies."""
@@ -404,10 +400,10 @@ class Search:
 
     def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
         """A candidate timed exactly: from the line where its pipeline is full, else by itself."""
-        timeline, more = self.full[_split(mapping)], mapping.accumulation - mapping.filling
-        if more < 0:
-            timeline, more = assemble.step(self.quick, mapping), 0
-        step_s = timeline.step_s + more * timeline.period_s
+        timeline = self.full[_split(mapping)]
+        if mapping.accumulation < timeline.micro_batches:
+            timeline = assemble.step(self.quick, mapping)
+        step_s = timeline.at_s(mapping.accumulation)
         need = assemble.samples(self.quick, mapping.global_batch)
         return ConsideredMapping(
             mapping=mapping,

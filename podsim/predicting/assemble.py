@@ -484,8 +484,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
         longest = next((share, part) for share, part in shares if part is not Part.HOST)
         text = f"{NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
         if longest[1] in (Part.COMPUTE, Part.EXCHANGE):  # beside which inputs are loaded
-            share = f"{NAMES[longest[1]]} is {100 * longest[0]:.0f} %"
-            return f"{text}; {share}, and making it faster would only lengthen the wait"
+            name = NAMES[longest[1]]
+            return f"{text}; {name} is {100 * longest[0]:.0f} %, and faster {name} would only lengthen the wait"
         return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"

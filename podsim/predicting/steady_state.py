@@ -5,15 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from podsim.lowering.lower import reach
 from podsim.model.program import Part
 from podsim.model.sums import clean_residue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from podsim.model.mapping import Mapping
     from podsim.model.program import Span, StepTimeline
+    from podsim.predicting.assemble import TrainingCase
 
+REACHES = 4  # of micro-batches, after which a period is looked for first
 SAME = 1e-12  # share of a step by which two times may differ and still be one
+
+
+def full(question: TrainingCase, mapping: Mapping) -> Mapping:
+    """The mapping with so many micro-batches that each more takes one period more (Eq. 34), on average over a period.
+
+    Between barriers every cycle is alike once all stages have work. Without them waits for inputs build up first: it
+    has the fewest micro-batches of which `run` times less than all.
+    """
+    far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
+    return mapping.at(max(mapping.filling, 3 * REACHES * far + 1) if far else mapping.filling)
 
 
 def run(time: Callable[[int], StepTimeline], micro_batches: int, reach: int) -> StepTimeline:
@@ -23,7 +37,7 @@ def run(time: Callable[[int], StepTimeline], micro_batches: int, reach: int) -> 
     as far from their equal ones a period before, those after them do too. Where no period is found more micro-batches
     run, in the end all.
     """
-    shown = 4 * reach
+    shown = REACHES * reach
     while 3 * shown < micro_batches:
         each = period(time(shown).spans, shown, reach)
         if each:
@@ -72,4 +86,5 @@ def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> St
         step_s=step_s,
         period_s=(more.step_s - base.step_s) / each,
         breakdown_s=clean_residue(parts, step_s),
+        micro_batches=base.micro_batches + times * each,
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries
@@ -16,6 +16,9 @@ PLAIN_MARKS = "*o+x#@%&"
 LIMIT_MARKS = "╌┆"  # of a value of the y axis, and of the x axis
 PLAIN_LIMIT_MARKS = "-:"
 ROOM = 0.04  # share of the range left free at each end, so that no point sits on an axis
+TWICE = math.log10(2)
+DECADES = (0.01, 0.02, 0.05, 0.1, TWICE / 2, 0.2, 0.25, TWICE, 0.4, 0.5)  # heights of a row on a logarithm, or 1, 2, …
+TWO_DIGITS = 0.1  # decades a row from which two digits tell the rows apart
 
 
 def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
@@ -27,8 +30,8 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     everything = [point for points in seen for point in points]
     if not everything:
         return [chart.title]
-    frame_x, frame_y = _frame([x for x, _ in everything]), _frame([y for _, y in everything])
-    y_ticks = _ticks(chart.y, frame_y, most=5)
+    frame_x = _frame([x for x, _ in everything])
+    frame_y, y_ticks = _rows(chart.y, [y for _, y in everything])
     margin = max((len(text) for _, text in y_ticks), default=0)
     columns = max(NARROWEST, min(WIDEST, width - margin - 3))
     grid = _curves(chart.series, seen, (columns, frame_x, frame_y), unicode=unicode)
@@ -106,6 +109,31 @@ def _frame(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     room = ROOM * (high - low) or abs(high) * ROOM or 1.0
     return low - room, high + room
+
+
+def _rows(axis: ChartAxis, places: Sequence[float]) -> tuple[tuple[float, float], list[tuple[float, str]]]:
+    """What the rows of a chart span, on the axis's own scale, and every other row with the value in its middle.
+
+    Rows are few and a mark stands for all of its row: a round value in no middle of a row would be read as a point's.
+    """
+    low, high = min(places), max(places)
+    size = next(size for size in _heights(axis, low, high) if round(high / size) - round(low / size) < ROWS)
+    free = ROWS - 1 - (round(high / size) - round(low / size))
+    first = round(low / size) - free // 2
+    named = [number * size for number in range(first, first + ROWS) if number % 2 == 0]
+    digits = 6 if not axis.log else 2 if size >= TWO_DIGITS else 3
+    values = [float(f"{10**place if axis.log else place:.{digits}g}") for place in named]
+    frame = ((first - 0.5) * size, (first + ROWS - 0.5) * size)
+    return frame, [(place, _text(value)) for place, value in zip(named, values, strict=True)]
+
+
+def _heights(axis: ChartAxis, low: float, high: float) -> Iterator[float]:
+    """Heights that a row may have, ascending, the first at most what all of the range needs."""
+    if axis.log:
+        yield from DECADES
+    span = (high - low) / ROWS or abs(high) * ROOM or 1.0
+    least = 0 if axis.log else math.floor(math.log10(span))
+    yield from (lead * 10.0**power for power in count(least) for lead in (1, 2, 5))
 
 
 def _row(place: float, frame: tuple[float, float]) -> int:

@@ -42,7 +42,7 @@ def test_the_recipe_keeps_the_batch_that_its_length_belongs_to() -> None:
     prediction = answer("gpt3-175b", 256)
     assert prediction.mapping.global_batch == 128
     (fact,) = tokens_view.batch(prediction)
-    assert fact.remark == "128 rows × 2,048 tokens, as in the published configuration; 3.20 M in the paper"
+    assert fact.remark == "128 rows × 2,048 tokens, as in the published IPU configuration; 3.20 M in the model's paper"
 
 
 def test_a_batch_that_is_tried_in_vain_leaves_the_next_as_it_is() -> None:
@@ -131,7 +131,10 @@ def test_a_plan_says_where_its_quantile_is_of_a_run_with_failures() -> None:
     assert re.search(r"takes \d+ days \(P90 with failures; assumed\)", long.contradiction)
     assert question_text(long.demand, candidates=long.candidates) == "time to train ≤ 30.0 days (P90 with failures)"
     assert question_text(long.demand) == "time to train ≤ 30.0 days (P90)", "no candidate runs so long"
-    text = "Global batch: 128 on bow-pod256; 1,568, as in the model's paper, on bow-pod512, bow-pod1024."
+    text = (
+        "Global batch, near that of the model's paper where memory holds it: 128 on bow-pod256; 1,568 on bow-pod512, "
+    )
+    text += "bow-pod1024."
     assert text in [block.text for group in document(long).groups for block in group if isinstance(block, Note)]
 
 

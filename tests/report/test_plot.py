@@ -80,3 +80,28 @@ def test_points_of_several_series_in_one_cell_have_a_mark_of_their_own():
     assert "◉ overlap" in text
     assert text.count("◉") == 2
     assert text.count("○") == 1
+
+
+@pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize(
+    "values", [(28.3, 25.1, 13.9, 3.06), (14.48, 5.0), (29.8, 3.0), (1270.0, 141.0), (7.0, 7.0), (0.004, 900.0)]
+)
+def test_a_value_that_names_a_row_is_in_its_middle(values: tuple[float, ...], *, log: bool) -> None:
+    """A point of 14.5 min stood on the row of 20 min, one of 6.1 on that of 5."""
+    series = DocSeries("s", tuple((16.0 * 2**at, value) for at, value in enumerate(values)), joined=False)
+
+    def rows(points: tuple[tuple[float, float], ...]) -> list[str]:
+        whole = Chart(
+            "minutes", ChartAxis("IPUs", log=True), ChartAxis("min", log=log), (series, DocSeries("t", points))
+        )
+        return plot.lines(whole, 80, unicode=False)[-2 - plot.ROWS : -2]
+
+    named = [float(line.split("┤")[0].replace(",", "")) for line in rows(()) if "┤" in line]
+    assert len(named) == plot.ROWS / 2
+    inside = [value for value in named if min(values) <= value <= max(values)]
+    for value in inside:
+        (row,) = (line for line in rows(((24.0, value),)) if "o" in line)
+        assert float(row.split("┤")[0].replace(",", "")) == value
+    if log and len(named) > 1:
+        ratio = named[0] / named[1]
+        assert ratio == pytest.approx(named[1] / named[2], rel=0.06), "rows are equal steps of the logarithm"

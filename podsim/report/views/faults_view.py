@@ -65,13 +65,12 @@ def fault_note(report: FaultReport, ipus: int | None = None) -> Note:
 def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
     """The healthy machine in a line, with what the faults add to it."""
     run_s = report.healthy_time_to_train_s
-    step = numbers.scale(report.healthy_step_s, numbers.STEP_TIME).text(report.healthy_step_s)
     slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else numbers.longer(report.slowdown)
     cause = ""
     if report.grew is not None and not report.left:
-        cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)}"
+        cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step"
     longer = numbers.longer(report.time_to_train_s / run_s - 1)
-    grown = [f"step {step}; with faults time {longer}, per sample {slower}{cause}"]
+    grown = [f"with faults {longer}; time per sample {slower}{cause}"]
     if count := len(report.detours):
         grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
     if report.left and report.time_to_train_s < run_s:

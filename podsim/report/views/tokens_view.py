@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.report import numbers
@@ -30,10 +31,17 @@ def batch(p: Prediction) -> Iterator[Fact]:
     rows = f"{p.mapping.rows_per_step:,.0f} rows × {p.row_tokens:,} tokens"
     for note in p.assumptions:
         if note.code is NoteCode.GLOBAL_BATCH_OF_PAPER:
-            rows += ", as in the model's paper"
-        elif note.code is NoteCode.GLOBAL_BATCH_UNLIKE_PAPER and isinstance(own := dict(note.values)["tokens"], float):
-            rows += f", as in the published configuration; {amount(own)} in the paper"
+            rows += f", nearest to the {_of_paper(note)} of the model's paper"
+        elif note.code is NoteCode.GLOBAL_BATCH_UNLIKE_PAPER:
+            rows += f", as in the published IPU configuration; {_of_paper(note)} in the model's paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)
+
+
+def _of_paper(note: AnswerNote) -> str:
+    """The tokens of a step that the paper of the model states."""
+    tokens = dict(note.values)["tokens"]
+    assert isinstance(tokens, float), "the note has a number of tokens"
+    return amount(tokens)
 
 
 def packing(p: Prediction) -> float:

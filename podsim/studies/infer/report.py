@@ -382,11 +382,12 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     if not verbose:
         excluded = [
             *([] if framework else ["framework time"]),
-            *(["rearranging data in attention (may be long)"] if _attends(report) else []),
+            *(["time to rearrange data for attention, which may be long"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        holds = "the interval, that of training steps, holds most published ResNet-50 results, few others"
+        holds = "the interval is that of training steps: most published results of ResNet-50 lie inside, few of other "
+        holds += "networks"
         origin = f"{grade} from training" if grade is Grade.EXTRAPOLATED else str(grade)
         return f"{origin}; {holds}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "

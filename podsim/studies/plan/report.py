@@ -391,13 +391,10 @@ def _recipes(plan: Plan, rows: Sequence[Candidate]) -> Iterator[Note]:
         if row.mapping is not None:
             by_size.setdefault(row.global_batch, []).append(row.topology)
     if plan.run_tokens is not None and len(by_size) > 1:
-        of_paper = {dict(n.values)["batch"] for n in plan.assumptions if n.code is NoteCode.GLOBAL_BATCH_OF_PAPER}
-        origin = dict.fromkeys(of_paper, ", as in the model's paper,")
-        texts = (
-            f"{number:,}{origin.get(number, '')} on {', '.join(dict.fromkeys(names))}"
-            for number, names in by_size.items()
-        )
-        yield Note(f"Global batch: {'; '.join(texts)}.", "", Tone.QUIET)
+        texts = (f"{number:,} on {', '.join(dict.fromkeys(names))}" for number, names in by_size.items())
+        of_paper = any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in plan.assumptions)
+        which = ", near that of the model's paper where memory holds it" if of_paper else ""
+        yield Note(f"Global batch{which}: {'; '.join(texts)}.", "", Tone.QUIET)
 
 
 def _is_fed_better(other: Candidate, candidate: Candidate) -> bool:
