@@ -267,7 +267,7 @@ def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
     currency = cost.currency
     each = "per million requests at this load"
     if cost.token is not None:
-        each = f"per M requests at this load, {numbers.money(cost.token.value, currency)} per M tokens"
+        each = f"per M requests at this load, {numbers.money(cost.token.value, currency)}/M tokens"
     parts = _join(each, _priced_in(cost.owned.capital))
     if cost.rented is not None:
         parts += f"; {numbers.money(cost.rented, currency)} per million requests on a rented machine"
