@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.caches.tables import TABLES, Table
-from podsim.errors import InputError
+from podsim.errors import InputError, did_you_mean
 from podsim.files.contents import mentions, resolve_path
 from podsim.files.file_faults import Fault, path_text, value_text
 from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
+from podsim.files.keys import entries
 from podsim.files.load import LoadedFile, load
 from podsim.files.merge import merge, own_index
-from podsim.files.provenance import BareTables, unwrap
+from podsim.files.provenance import DEFAULTS, BareTables, unwrap
 from podsim.files.read import Document, read, structure
 from podsim.model.chip import Chip
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Provenance
 
 NOT_INHERITED: Final = ("name", "title")
+OWN_KEYS: Final = ("extends", "aliases")  # of the file, not of the machine
 
 _MACHINE_FILES: Final = TABLES.add("machine files", Table[object, BareTables](64))
 _MACHINES: Final = TABLES.add("machines", Table[str, Topology](64))
@@ -65,6 +67,8 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
     Raises InputError: a file cannot be read, extends itself, or extends a machine that does not exist.
     """
     loaded = load(path, "topology")
+    if slips := list(_slips(loaded)):
+        raise loaded.error(*slips)
     extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
     own = own_name(path)
     unwrapped = _MACHINE_FILES.remember((loaded.text, own), lambda: unwrap(loaded.tables, Topology, own))
@@ -80,6 +84,13 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
         chip_in=path,
     )
     return over(_base(loaded, extends, inside), parts) if isinstance(extends, str) else parts
+
+
+def _slips(loaded: LoadedFile) -> Iterator[Fault]:
+    """Keys that are nearly `extends` or `aliases`: without the machine it extends all else would seem to be missing."""
+    for key in sorted(loaded.tables.keys() - entries(Topology).keys() - {*OWN_KEYS, *DEFAULTS}):
+        if advice := did_you_mean(key, OWN_KEYS):
+            yield Fault((key,), "unknown key" + advice)
 
 
 def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:

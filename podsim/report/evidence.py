@@ -109,7 +109,7 @@ def _changes() -> Iterator[Note]:
     overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
     shared = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
     if shared and ledger.verb == ONE_CASE:
-        yield Note(f"{' '.join(shared)}, on each IPU machine", "Mapping", Tone.WARNING)
+        yield Note(f"{' '.join(shared)}, on every machine with IPUs", "Mapping", Tone.WARNING)
     if overrides:
         yield Note(" ".join(overrides), "Override", Tone.WARNING)
 

@@ -181,7 +181,7 @@ def test_one_fault_is_one_fault(write):
 
 def test_an_unknown_key_near_nothing_lists_the_known_ones(write):
     error = refused(write("my.toml", LINK.replace("threads =", "worker_threads =") + "zzz = 1\n"))
-    assert error.context == ("23  sync.zzz  unknown key; known here: on_chip, global",)
+    assert error.context == ("23  sync.zzz  unknown key; known here: on_chip, global, source, kind, locator, note",)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_comparison_says_which_mapping_all_its_sides_have() -> None:
     with inputs.recording() as ledger:
         ledger.verb, ledger.flags = "compare", {"workload": "bert", "micro_batch": 2, "replicas": 8}
         ((_, line),) = evidence.with_changes(Doc(((Heading("title"),),))).groups
-    assert (line.label, line.text) == ("Mapping", "--replicas 8 --micro-batch 2, on each IPU machine")
+    assert (line.label, line.text) == ("Mapping", "--replicas 8 --micro-batch 2, on every machine with IPUs")
 
 
 def test_a_machine_with_a_cut_link_fits_the_short_screen() -> None:

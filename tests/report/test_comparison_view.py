@@ -145,6 +145,25 @@ def test_configurations_stand_once_where_the_cases_follow_others():
     )
 
 
+def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
+    """Bow Pod64 against POD64: half the gain was credited to all-reduces, of a batch three times as large."""
+    first, second = COMPARISON.sides
+    searched = replace(second.answer.choice, given="search")
+    answer = replace(second.answer, choice=searched)
+    larger = replace(answer, mapping=replace(answer.mapping, accumulation=2 * answer.mapping.accumulation))
+    own, other = answer.mapping.global_batch, larger.mapping.global_batch
+
+    def told(**change):
+        sides = (replace(first, answer=answer), replace(second, answer=replace(larger, **change)))
+        return facts(view.document(replace(COMPARISON, sides=sides))).get("Global batch")
+
+    fact = told()
+    assert fact.remark == f"differs, and the changes include its effect: the search chose {own:,} and {other:,}"
+    assert fact.hint == f"--global-batch {other} compares both at one."
+    assert told(choice=replace(searched, given="flags")) is None
+    assert told(ipus=2 * answer.ipus) is None, "a larger machine has a larger batch"
+
+
 def test_common_draws_make_a_difference_surer():
     text = facts(view.document(COMPARISON, verbose=True))["Intervals"].remark
     assert text == "change in time known to ± 12 points by common random numbers, to ± 50 with independent ones"

@@ -398,16 +398,25 @@ def _evidence(comparison: Comparison) -> Fact:
     return Fact("Evidence", "", remark="; ".join(each))
 
 
-def _configurations(comparison: Comparison) -> Iterator[Fact]:
-    """Published configurations that the cases follow, where they differ: part of each change is theirs."""
-    names = {
-        case.label: case.answer.mapping.configuration.name
-        for case in comparison.sides
-        if isinstance(case.answer, Prediction)
-    }
-    if len(comparison.sides) == 2 and len(set(names.values())) > 1:  # of more the screen has no room
+def _also_different(comparison: Comparison) -> Iterator[Fact]:
+    """Published configurations that the cases follow, and global batches of as many IPUs, where they differ.
+
+    Part of each change is theirs. Of more than two sides the screen has no room.
+    """
+    sides = {case.label: case.answer for case in comparison.sides if isinstance(case.answer, Prediction)}
+    if len(comparison.sides) != 2 or len(sides) != 2:
+        return
+    first, second = sides.values()
+    names = {label: answer.mapping.configuration.name for label, answer in sides.items()}
+    if len(set(names.values())) > 1:
         each = ", ".join(f"{name} ({label})" for label, name in names.items())
         yield Fact("Configuration", "", remark=f"differs, and the changes include its effect: {each}")
+    own = [answer.mapping.global_batch for answer in (first, second)]
+    searched = all(answer.choice.given == "search" for answer in (first, second))
+    if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):
+        text = f"differs, and the changes include its effect: the search chose {own[0]:,} and {own[1]:,}"
+        hint = f"--global-batch {own[1]} compares both at one."
+        yield Fact("Global batch", "", remark=text, hint=hint)
 
 
 def _of_law(estimate: Estimate) -> str:
@@ -418,7 +427,7 @@ def _of_law(estimate: Estimate) -> str:
 
 
 def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
-    facts = [_evidence(comparison), *_configurations(comparison)]
+    facts = [_evidence(comparison), *_also_different(comparison)]
     if verbose and comparison.differences and (intervals := _uncertainty(comparison)):
         facts.append(Fact("Intervals", "", remark=intervals))
     paid = [case.answer.money for case in comparison.sides if case.answer.money]

@@ -37,6 +37,11 @@ LEAST_SHOWN: Final = 0.005
 LEAST_NEXT: Final = 0.01
 """The same of the parts after it."""
 MOST_PARTS: Final = 4
+CYCLES: Final = {
+    Schedule.GROUPED: "every stage waits for the slowest of its cycle",
+    Schedule.ONE_F_ONE_B: "no stage waits for the slowest of a cycle",
+}
+"""Why a step takes another time under a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +215,7 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
 
 
 def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
-    """By how much steps and samples change, and the parts of the time `time_s` that change most.
+    """The parts of the time `time_s` that change most, and by how much steps and samples do.
 
     At most four of them, and the largest alone where all are small. They are shares of the time to train; start-up,
     evaluations and checkpoints together are one.
@@ -225,19 +230,19 @@ def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: 
     }
     in_steps_s = known.timeline.step_s * steps
     outside = (time_s - sum_in_order(spent_s.values()) - (known.time_s - in_steps_s)) / known.time_s
-    notes = []
-    if abs(new_steps / steps - 1) >= LEAST_SHOWN:
-        fewer = "fewer" if new_steps < steps else "more"
-        notes.append(f"{100 * abs(new_steps / steps - 1):.0f} % {fewer} steps")
-    if abs(samples / before - 1) >= LEAST_SHOWN:
-        notes.append(f"{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
     ranked = sorted((part for part in grown if abs(grown[part]) >= LEAST_SHOWN), key=lambda part: -abs(grown[part]))
     shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
-    notes += [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
+    notes = [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
     if abs(outside) >= LEAST_SHOWN:
         name = "mean over uncertain lengths" if known.question.by_law else "evaluations and start-up"
         notes.append(f"{name} {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
-    return ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
+    text = ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
+    run = []  # which the parts have in them
+    if abs(new_steps / steps - 1) >= LEAST_SHOWN:
+        run.append(f"{100 * abs(new_steps / steps - 1):.0f} % {'fewer' if new_steps < steps else 'more'} steps")
+    if abs(samples / before - 1) >= LEAST_SHOWN:
+        run.append(f"{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
+    return f"{text}; with {' and '.join(run)}" if run else text
 
 
 def _configurations(around: Around) -> Iterator[Alternative]:
@@ -246,9 +251,10 @@ def _configurations(around: Around) -> Iterator[Alternative]:
     if len(mapping.stages) > 1 and mapping.configuration.tensor_shards == 1:  # shards go with phases alone
         others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
         for schedule in others:
-            yield _configuration(
-                around, f"{schedule} schedule", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
-            )
+            flags, what_if = f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
+            other = _configuration(around, f"{schedule} schedule", flags, what_if)
+            moves = other.change is not None and abs(other.change) >= LEAST_SHOWN
+            yield replace(other, why=f"{CYCLES[schedule]}: {other.why}") if moves else other
     if mapping.replicas > 1 and not mapping.configuration.overlaps_reduction:
         yield _configuration(
             around, "all-reduce overlapped with backward", "--overlap", replace(around.what_if, overlap=True)

@@ -166,7 +166,8 @@ def hosts_text(hosts: int) -> str:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency, plan.candidates)
-    return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
+    of = f" of {len(plan.candidates):,} candidates" if len(plan.candidates) > 1 and not plan.unranked else ""
+    return f"{rank_text(plan)}{of}{f' with {demands}' if demands else ''}"
 
 
 def rank_text(plan: Plan) -> str:
