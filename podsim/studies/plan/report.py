@@ -166,8 +166,7 @@ def hosts_text(hosts: int) -> str:
 def why(plan: Plan) -> str:
     """What makes the chosen machine the best."""
     demands = "" if plan.unranked else question_text(plan.demand, plan.currency, plan.candidates)
-    of = f" of {len(plan.candidates):,} candidates" if len(plan.candidates) > 1 and not plan.unranked else ""
-    return f"{rank_text(plan)}{of}{f' with {demands}' if demands else ''}"
+    return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
 
 
 def rank_text(plan: Plan) -> str:
@@ -314,7 +313,8 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
     recommended = f"Recommended machine and {'others' if any(row.misses for row in rows) else 'alternatives'}"
-    chosen = "Machines to choose from" if is_open(plan) else recommended
+    of = f", {len(rows)} of {len(plan.candidates):,} candidates" if len(rows) < len(plan.candidates) else ""
+    chosen = "Machines to choose from" if is_open(plan) else f"{recommended}{of}"
     near = chosen if plan.chosen else "Nearest candidates"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
