@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,9 +89,10 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
 
 def _slips(loaded: LoadedFile) -> Iterator[Fault]:
     """Keys that are nearly `extends` or `aliases`: without the machine it extends all else would seem to be missing."""
-    for key in sorted(loaded.tables.keys() - entries(Topology).keys() - {*OWN_KEYS, *DEFAULTS}):
-        if advice := did_you_mean(key, OWN_KEYS):
-            yield Fault((key,), "unknown key" + advice)
+    known = {*entries(Topology), *DEFAULTS, *OWN_KEYS}
+    for key in sorted(loaded.tables.keys() - known):
+        if any(name in get_close_matches(key, known, n=1) for name in OWN_KEYS):
+            yield Fault((key,), "unknown key" + did_you_mean(key, OWN_KEYS))
 
 
 def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:

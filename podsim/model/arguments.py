@@ -120,7 +120,7 @@ SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number(
     "samples",
-    "Samples to converge; the run trains on exactly that many, times --epochs if given: 3M, 46.2e6.",
+    "Samples that the run trains on, with --epochs those of one pass: 3M, 46.2e6.",
     MOST_LENGTH,
     multiples=True,
 )
@@ -373,7 +373,7 @@ BYTES = quantity(
 RATE = quantity(
     "rate",
     "requests/s",
-    "Rate of requests that arrive at random, such as 500/s.",
+    "Rate of requests that arrive at random, such as 500/s [default: 80 % of what the replicas can do].",
     "500/s",
     plain=True,
     metavar="RATE",

@@ -178,5 +178,5 @@ class StepTimeline:
     micro_batches: int = 1
 
     def at_s(self, accumulation: int) -> float:
-        """The step of so many micro-batches [s], from one whose pipeline is full; of fewer a lower bound (Eq. 34)."""
+        """The step of so many micro-batches [s], from one whose pipeline is full; of fewer about so much (Eq. 34)."""
         return self.step_s + self.period_s * (accumulation - self.micro_batches)

@@ -311,8 +311,8 @@ class Search:
     def times(self, line: SearchLine, full: StepTimeline) -> Iterator[tuple[float, Mapping, MemoryFit]]:
         """Every accumulation of a line with its time [s]; `full` is its step with the pipeline full.
 
-        A step grows by one period for each micro-batch (Eq. 34). Below the depth of the pipeline that is a lower bound;
-        the settled candidates are timed exactly.
+        A step grows by one period for each micro-batch (Eq. 34). Of fewer than fill the pipeline that holds to within a
+        period; the settled candidates are timed exactly.
         """
         mapping = line.mapping
         self.full[_split(mapping)] = full

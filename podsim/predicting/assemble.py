@@ -485,7 +485,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
         text = f"{NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
         if longest[1] in (Part.COMPUTE, Part.EXCHANGE):  # beside which inputs are loaded
             name = NAMES[longest[1]]
-            return f"{text}; {name} is {100 * longest[0]:.0f} %, and faster {name} would only lengthen the wait"
+            text += f"; it is loaded beside {name}, {100 * longest[0]:.0f} %"
+            return f"{text}: faster {name} would only lengthen the wait"
         return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"

@@ -7,11 +7,12 @@ from podsim.model.parameters import BY_NAME, PROGRAM, RELEASE, STRETCH
 from podsim.model.program import Part, StepTimeline
 from podsim.model.sums import sum_in_order
 
+GW_LINK: Final = "gw-link."
 COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 AFFECTED_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
     "chip.": (*PROGRAM, Part.SHARDING),
     "ipu-link.": (Part.TRANSFER, Part.BUBBLE, Part.ALL_REDUCE, Part.TENSOR_PARALLEL),
-    "gw-link.": (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.RACK_STEPS),
+    GW_LINK: (Part.ALL_REDUCE, Part.TENSOR_PARALLEL),
     "hosts.": (Part.HOST, Part.HOST_STEP),
     "gateway.": (Part.STREAMING, Part.HOST, Part.HOST_STEP),
     "workload.": tuple(Part),
@@ -35,7 +36,18 @@ def _of_path(path: str) -> tuple[Part, ...]:
     return next((carried for beginning, carried in AFFECTED_PARTS.items() if path.startswith(beginning)), COLLECTIVES)
 
 
-def share(paths: Iterable[str], timeline: StepTimeline) -> float:
+def weights(paths: Iterable[str], racks: float) -> dict[Part, float]:
+    """The share of each part that inputs of these paths decide; `racks` is that of all-reduces between racks."""
+    every = [*paths]
+    moved = dict.fromkeys(parts(path for path in every if not path.startswith(GW_LINK)), 1.0)
+    for part in parts(path for path in every if path.startswith(GW_LINK)):
+        moved.setdefault(part, racks if part is Part.ALL_REDUCE else 1.0)
+    return moved
+
+
+def share(paths: Iterable[str], timeline: StepTimeline, racks: float) -> float:
     """Share of a step that changed inputs carry."""
-    moved = parts(paths)
-    return sum_in_order(seconds for part, seconds in timeline.breakdown_s.items() if part in moved) / timeline.step_s
+    moved = weights(paths, racks)
+    return (
+        sum_in_order(seconds * moved.get(part, 0.0) for part, seconds in timeline.breakdown_s.items()) / timeline.step_s
+    )

@@ -70,14 +70,15 @@ def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt
         chip = Grade.ASSUMED
     stated = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
     size = worst(stated, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
-    changed = changed_inputs.parts(machine.changed)
+    changed = changed_inputs.weights(machine.changed, racks)
     for part, seconds in timeline.breakdown_s.items():
         share = seconds / timeline.step_s
-        if question.faults or part in changed:  # what a change or a fault does was never measured
-            table[Grade.ASSUMED] += share
-            continue
+        moved = 1.0 if question.faults else changed.get(part, 0.0)
+        if moved:  # what a change or a fault does was never measured
+            table[Grade.ASSUMED] += share * moved
+            share *= 1 - moved
         grade = size if part in OF_SIZE else chip
-        if part is Part.ALL_REDUCE and machine.is_guessed("gw-link."):
+        if part is Part.ALL_REDUCE and not moved and machine.is_guessed("gw-link."):
             table[Grade.ASSUMED] += share * racks
             share *= 1 - racks
         if part is Part.HOST and machine.is_guessed("hosts."):

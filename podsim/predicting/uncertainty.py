@@ -146,7 +146,10 @@ def _of_model(
         parameters = known.variances[Cause.PARAMETERS] + added
         grade = max(known.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
         known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
-    if question.faults or changed_inputs.share(question.machine.changed, timeline) >= changed_inputs.LEAST:
+    changed = question.machine.changed
+    over_gw_links = any(path.startswith(changed_inputs.GW_LINK) for path in changed)
+    racks = between_racks(question, mapping, timeline) if over_gw_links else 0.0
+    if question.faults or changed_inputs.share(changed, timeline, racks) >= changed_inputs.LEAST:
         known = replace(known, grade=Grade.ASSUMED)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known

@@ -120,11 +120,15 @@ def _rows(axis: ChartAxis, places: Sequence[float]) -> tuple[tuple[float, float]
     size = next(size for size in _heights(axis, low, high) if round(high / size) - round(low / size) < ROWS)
     free = ROWS - 1 - (round(high / size) - round(low / size))
     first = round(low / size) - free // 2
+    if low >= 0 and not axis.log:
+        first = max(first, 0)
     named = [number * size for number in range(first, first + ROWS) if number % 2 == 0]
-    digits = 6 if not axis.log else 2 if size >= TWO_DIGITS else 3
-    values = [float(f"{10**place if axis.log else place:.{digits}g}") for place in named]
     frame = ((first - 0.5) * size, (first + ROWS - 0.5) * size)
-    return frame, [(place, _text(value)) for place, value in zip(named, values, strict=True)]
+    if axis.log:
+        digits = 2 if size >= TWO_DIGITS else 3
+        return frame, [(place, _text(float(f"{10**place:.{digits}g}"))) for place in named]
+    decimals = max(0, -math.floor(math.log10(size)))
+    return frame, [(place, f"{place + 0.0:,.{decimals}f}") for place in named]
 
 
 def _heights(axis: ChartAxis, low: float, high: float) -> Iterator[float]:

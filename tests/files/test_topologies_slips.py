@@ -22,3 +22,12 @@ def test_a_misspelt_key_of_the_file_is_suggested(key: str, typed: str, tmp_path:
     (fault,) = caught.value.context
     assert fault.endswith(f'unknown key; did you mean "{key}"?')
     assert typed in fault
+
+
+@pytest.mark.parametrize("typed", ["netes", "linkes", "external_key"])
+def test_a_key_nearer_to_another_is_not_taken_for_one_of_the_file(typed: str, tmp_path: Path) -> None:
+    own = tmp_path / "my.toml"
+    own.write_text(f'{typed} = "x"\n' + SHIPPED.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        podsim.predict("bert", topology=own, engine="analytic")
+    assert not any('"extends"?' in fault or '"aliases"?' in fault for fault in caught.value.context)

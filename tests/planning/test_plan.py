@@ -14,6 +14,7 @@ from podsim.studies.plan import report as view
 from podsim.studies.plan.choice import _contradiction
 from podsim.studies.plan.choice_order import best, shortfall, worth
 from podsim.studies.plan.result import Candidate, Objective, Plan
+from podsim.studies.plan.search_report import size_between
 
 MACHINES = "pod128,pod256"
 
@@ -278,3 +279,18 @@ def test_energies_at_peak_and_typical_draw_are_told_apart() -> None:
 def test_a_change_of_the_machine_is_refused_and_not_passed_over() -> None:
     with pytest.raises(InputError, match="is not a number of the workload"):
         podsim.plan("resnet50", machines="pod16", changes={"chip.clock": "1 GHz"})
+
+
+def test_a_size_between_two_candidates_is_named_where_a_smaller_machine_might_do() -> None:
+    """ResNet-50 within an hour: Bow Pod8 is cheaper than the recommended Bow Pod16, and no candidate."""
+    usual = podsim.plan("resnet50", within="1h", machines="bow-pod4,bow-pod16")
+    (note,) = size_between(usual)
+    assert (note.text, note.hint) == (
+        "bow-pod8, between two candidates, was not tried",
+        "--machines bow-pod8,bow-pod16 compares it.",
+    )
+    tried = podsim.plan("resnet50", within="1h", machines="bow-pod4,bow-pod8,bow-pod16")
+    assert tried.chosen is not None
+    assert tried.chosen.topology == "bow-pod8"
+    assert not [*size_between(tried)]
+    assert not [*size_between(podsim.plan("resnet50", within="1h", machines="bow-pod16"))]

@@ -126,9 +126,7 @@ def test_another_schedule_keeps_the_split_of_the_mapping():
     split = {name.removeprefix("--").replace("-", "_"): int(next(pairs)) for name in pairs}
     kept = podsim.predict("gpt2-large", pod=64, engine="analytic", schedule="1f1b", **split)
     searched = podsim.predict("gpt2-large", pod=64, engine="analytic", schedule="1f1b")
-    other = named(explanation.alternatives, "1f1b schedule")
-    change = other.change
-    assert other.why.startswith("no stage waits for the slowest of a cycle: "), "another order of the same work"
+    change = named(explanation.alternatives, "1f1b schedule").change
     step_s = explanation.prediction.step_s.value
     assert change == pytest.approx(kept.step_s.value / step_s - 1, abs=1e-6)
     assert searched.mapping.ipus_per_replica < mapping.ipus_per_replica

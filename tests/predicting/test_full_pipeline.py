@@ -39,6 +39,15 @@ def test_a_longer_step_takes_a_period_for_each_micro_batch_more(case, questions)
         assert full.at_s(accumulation) == pytest.approx(exact_s, rel=1e-4), "a period may be several micro-batches"
 
 
+def test_a_short_step_with_late_inputs_grows_by_an_input_too(questions):
+    """Where no period is seen yet, the input that the next micro-batch waits for is the least that one more takes."""
+    workload, flags = CHAINED["late inputs"]
+    mapping = podsim.predict(workload, engine="analytic", **flags).mapping
+    full = assemble.step(questions[0], steady_state.full(questions[0], mapping))
+    short = assemble.step(questions[0], mapping.at(3))
+    assert short.period_s == pytest.approx(full.period_s, rel=1e-6)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_search_times_its_choice_as_the_answer_does(case):
     """Waits for inputs were left out of 1F1B and of late inputs: a slower mapping than the best was chosen."""

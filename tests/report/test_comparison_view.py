@@ -162,6 +162,7 @@ def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
     assert fact.hint == f"--global-batch {other} compares both at one."
     assert told(choice=replace(searched, given="flags")) is None
     assert told(ipus=2 * answer.ipus) is None, "a larger machine has a larger batch"
+    assert told(phases=(larger,)) is None, "each phase has a batch of its own"
 
 
 def test_common_draws_make_a_difference_surer():

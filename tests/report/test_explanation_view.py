@@ -93,7 +93,7 @@ def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
 
 
 def test_what_would_help_stands_apart_from_what_would_not():
-    assert facts(view.document(TOLD))["Little or no help"].remark == "fewer (1.0 % faster), none (does not fit)"
+    assert facts(view.document(TOLD))["Little or no help"].remark == "fewer (< 1 % faster), none (does not fit)"
     assert tables(view.document(TOLD))[0].rows == (("more hosts", "1.50", "−10 %", "less input"),)
     helpful, others = tables(view.document(TOLD, verbose=True))[2:]
     assert helpful.rows == (("more hosts", "1.50", "−10 %", "less input", "--hosts 8"),)

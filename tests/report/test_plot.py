@@ -82,6 +82,17 @@ def test_points_of_several_series_in_one_cell_have_a_mark_of_their_own():
     assert text.count("○") == 1
 
 
+@pytest.mark.parametrize(
+    "values", [(0.4, 16.0), (0.5, 7.9, 16.0), (3.0, 3.0001), (18.637, 18.641), (1234567.0, 1234568.0)]
+)
+def test_rows_of_a_linear_axis_have_names_of_their_own_and_none_below_zero(values: tuple[float, ...]) -> None:
+    series = DocSeries("s", tuple((float(at), value) for at, value in enumerate(values)), joined=False)
+    lines = plot.lines(Chart("t", ChartAxis("x"), ChartAxis("y"), (series,)), 80, unicode=False)
+    named = [line.split("┤")[0].strip() for line in lines if "┤" in line]
+    assert len(named) == len(set(named)) == plot.ROWS / 2
+    assert not any(name.startswith("-") for name in named)
+
+
 @pytest.mark.parametrize("log", [True, False])
 @pytest.mark.parametrize(
     "values", [(28.3, 25.1, 13.9, 3.06), (14.48, 5.0), (29.8, 3.0), (1270.0, 141.0), (7.0, 7.0), (0.004, 900.0)]

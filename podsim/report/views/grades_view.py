@@ -107,7 +107,7 @@ def evidence(p: Prediction) -> str:
     samples = p.samples_to_converge
     far = samples.grade is Grade.EXTRAPOLATED and samples.beyond > 1
     further = f"; samples to converge {in_words(samples.grade, samples.beyond, OF_SAMPLES)}" if far else ""
-    if len(words) == 1:
+    if len(words) == 1 and known[0][0] is grade_of_whole:
         return f"{_whole(p)} {words[0]}{further}"
     each = ", ".join(f"{word} {share}" for word, share in zip(words, shares, strict=True))
     return f"by part of the {_whole(p)}: {each}{further}"

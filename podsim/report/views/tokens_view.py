@@ -31,7 +31,8 @@ def batch(p: Prediction) -> Iterator[Fact]:
     rows = f"{p.mapping.rows_per_step:,.0f} rows × {p.row_tokens:,} tokens"
     for note in p.assumptions:
         if note.code is NoteCode.GLOBAL_BATCH_OF_PAPER:
-            rows += f", nearest to the {_of_paper(note)} of the model's paper"
+            near = amount(p.global_batch_tokens) != _of_paper(note)
+            rows += f", nearest to the {_of_paper(note)} of the model's paper" if near else ", as in the model's paper"
         elif note.code is NoteCode.GLOBAL_BATCH_UNLIKE_PAPER:
             rows += f", as in the published IPU configuration; {_of_paper(note)} in the model's paper"
     yield Fact("Tokens per step", text.number(p.global_batch_tokens), f"{text.unit} tokens".strip(), rows)

@@ -37,11 +37,6 @@ LEAST_SHOWN: Final = 0.005
 LEAST_NEXT: Final = 0.01
 """The same of the parts after it."""
 MOST_PARTS: Final = 4
-CYCLES: Final = {
-    Schedule.GROUPED: "every stage waits for the slowest of its cycle",
-    Schedule.ONE_F_ONE_B: "no stage waits for the slowest of a cycle",
-}
-"""Why a step takes another time under a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +246,9 @@ def _configurations(around: Around) -> Iterator[Alternative]:
     if len(mapping.stages) > 1 and mapping.configuration.tensor_shards == 1:  # shards go with phases alone
         others = [schedule for schedule in (Schedule.GROUPED, Schedule.ONE_F_ONE_B) if schedule is not mapping.schedule]
         for schedule in others:
-            flags, what_if = f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
-            other = _configuration(around, f"{schedule} schedule", flags, what_if)
-            moves = other.change is not None and abs(other.change) >= LEAST_SHOWN
-            yield replace(other, why=f"{CYCLES[schedule]}: {other.why}") if moves else other
+            yield _configuration(
+                around, f"{schedule} schedule", f"--schedule {schedule}", replace(around.what_if, schedule=schedule)
+            )
     if mapping.replicas > 1 and not mapping.configuration.overlaps_reduction:
         yield _configuration(
             around, "all-reduce overlapped with backward", "--overlap", replace(around.what_if, overlap=True)

@@ -304,11 +304,13 @@ def _in_words(parameter: str) -> str:
 
 
 def _brief(item: Alternative) -> str:
+    """By how much it helps or not, in whole per cent: the formula that times it is no finer."""
     if item.change is None:
         return "(does not fit)"
     if abs(item.change) < LEAST_CHANGE:
         return "(no change)"
-    return f"({numbers.percent(abs(item.change), 1)} {'slower' if item.change > 0 else 'faster'})"
+    share = "< 1 %" if abs(item.change) < 0.01 else numbers.percent(abs(item.change))
+    return f"({share} {'slower' if item.change > 0 else 'faster'})"
 
 
 def _choices(e: Explanation, alternatives: list[Alternative], *, verbose: bool) -> DocTable:

@@ -280,7 +280,7 @@ def _alone(name: str, meeting: Sequence[Candidate], demand: Demand, currency: Cu
 
 def _figures(candidate: Candidate, demand: Demand, currency: Currency) -> str:
     """Time, price and power as they are compared with the demands: "P90 4.32 min, $1.12M, 44.0 kW"."""
-    parts = [f"{demand.quantile} {numbers.time(candidate.sure_s)}"]
+    parts = [f"{demand.quantile}{' with failures' if candidate.failures else ''} {numbers.time(candidate.sure_s)}"]
     if candidate.most_capital_usd is not None:
         parts.append(numbers.money(candidate.most_capital_usd, currency))
     if candidate.most_power_w is not None and demand.most_power_w is not None:

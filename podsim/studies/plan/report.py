@@ -147,6 +147,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
         yield Note(f"Recommended: {name}, {why(plan)}.", "", Tone.STRONG, hint)
     if plan.chosen and (idle := search_report.idle_advice(plan, plan.chosen)):
         yield Note(idle, "Idle")
+    yield from search_report.size_between(plan)
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
@@ -313,7 +314,8 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
     recommended = f"Recommended machine and {'others' if any(row.misses for row in rows) else 'alternatives'}"
-    of = f", {len(rows)} of {len(plan.candidates):,} candidates" if len(rows) < len(plan.candidates) else ""
+    listed = len(rows) - len(others)  # which are no candidates
+    of = f", {listed} of {len(plan.candidates):,} candidates" if listed < len(plan.candidates) else ""
     chosen = "Machines to choose from" if is_open(plan) else f"{recommended}{of}"
     near = chosen if plan.chosen else "Nearest candidates"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose

@@ -1,14 +1,16 @@
 """How many mappings a plan timed, how it timed them, and why a machine has idle IPUs."""
 
+import re
 from collections.abc import Iterator
 
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import AGREE
 from podsim.report import numbers
 from podsim.report.doc import Block, Note
-from podsim.studies.plan.result import SLOWER, Candidate, Plan
+from podsim.studies.plan.result import SLOWER, Candidate, Objective, Plan
 
 HOST_INPUT = "host input"
+POD = re.compile(r"((?:bow-)?pod)\d+", re.ASCII)
 
 
 def search_blocks(plan: Plan) -> Iterator[Block]:
@@ -33,6 +35,19 @@ def idle_advice(plan: Plan, chosen: Candidate) -> str:
     if not idle or used is None or used & (used - 1) or there or chosen.reuse is not None:
         return ""
     return f"{idle}; a pod of {used:,} IPUs may do for less: name it with --machines"
+
+
+def size_between(plan: Plan) -> Iterator[Note]:
+    """That a pod of half the IPUs, between two candidates, may be cheaper to buy and was not tried."""
+    chosen = plan.chosen
+    if chosen is None or plan.demand.objective is not Objective.CAPITAL or chosen.reuse is not None:
+        return
+    pod, half = POD.fullmatch(chosen.topology), chosen.chips // 2
+    sizes = {other.chips for other in plan.candidates if other.chip == chosen.chip}
+    if pod and half not in sizes and any(size < half for size in sizes):
+        name = f"{pod[1]}{half}"
+        hint = f"--machines {name},{chosen.topology} compares it."
+        yield Note(f"{name}, between two candidates, was not tried", "Sizes", hint=hint)
 
 
 def idle_text(candidate: Candidate) -> str:
