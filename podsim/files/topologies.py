@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from podsim.caches.tables import TABLES, Table
-from podsim.errors import InputError, did_you_mean
+from podsim.errors import InputError
 from podsim.files.contents import mentions, resolve_path
 from podsim.files.file_faults import Fault, path_text, value_text
 from podsim.files.file_rules import topology_faults
@@ -91,8 +91,9 @@ def _slips(loaded: LoadedFile) -> Iterator[Fault]:
     """Keys that are nearly `extends` or `aliases`: without the machine it extends all else would seem to be missing."""
     known = {*entries(Topology), *DEFAULTS, *OWN_KEYS}
     for key in sorted(loaded.tables.keys() - known):
-        if any(name in get_close_matches(key, known, n=1) for name in OWN_KEYS):
-            yield Fault((key,), "unknown key" + did_you_mean(key, OWN_KEYS))
+        for near in get_close_matches(key, known, n=1):
+            if near in OWN_KEYS:
+                yield Fault((key,), f'unknown key; did you mean "{near}"?')
 
 
 def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:

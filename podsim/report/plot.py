@@ -114,7 +114,7 @@ def _frame(values: Sequence[float]) -> tuple[float, float]:
 def _rows(axis: ChartAxis, places: Sequence[float]) -> tuple[tuple[float, float], list[tuple[float, str]]]:
     """What the rows of a chart span, on the axis's own scale, and every other row with the value in its middle.
 
-    Rows are few and a mark stands for all of its row: a round value in no middle of a row would be read as a point's.
+    Rows are few: a label away from the middle of its row would be read as the value of a point that stands there.
     """
     low, high = min(places), max(places)
     size = next(size for size in _heights(axis, low, high) if round(high / size) - round(low / size) < ROWS)

@@ -1,4 +1,4 @@
-"""How many mappings a plan timed, how it timed them, and why a machine has idle IPUs."""
+"""How many mappings a plan timed and how, why a machine has idle IPUs, and which size was not tried."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def size_between(plan: Plan) -> Iterator[Note]:
     if pod and half not in sizes and any(size < half for size in sizes):
         name = f"{pod[1]}{half}"
         hint = f"--machines {name},{chosen.topology} compares it."
-        yield Note(f"{name}, between two candidates, was not tried", "Sizes", hint=hint)
+        yield Note(f"{name} was not tried and may cost less", "Sizes", hint=hint)
 
 
 def idle_text(candidate: Candidate) -> str:

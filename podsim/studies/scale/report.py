@@ -368,11 +368,9 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
-        text = (
-            f"The search tries up to {max(bound)} IPUs per replica; where times differ by less than the model error it "
-        )
-        text += "takes a number that a published run uses."
-        yield Note(text, "·", Tone.QUIET)
+        tried = f"The search tries up to {max(bound)} IPUs per replica"
+        kept = "where times differ by less than the model error it takes a number that a published run uses"
+        yield Note(f"{tried}; {kept}.", "·", Tone.QUIET)
 
 
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
