@@ -120,7 +120,7 @@ SPLIT = (REPLICAS, IPUS_PER_REPLICA, MICRO_BATCH, ACCUMULATION, GLOBAL_BATCH)
 # How long the run is, under which rules and software.
 SAMPLES = number(
     "samples",
-    "Samples that the run trains on, with --epochs those of one pass: 3M, 46.2e6.",
+    "Samples that the run trains on; with --epochs, the samples of one pass: 3M, 46.2e6.",
     MOST_LENGTH,
     multiples=True,
 )

@@ -47,6 +47,7 @@ class NoteCode(StrEnum):
     SHORTEST_TIME = auto()
     SOME_IDLE = auto()
     ALL_TOO_MANY = auto()
+    ALL_DO_NOT_DIVIDE = auto()
     ALL_NEED_SAMPLES = auto()
     ALL_SPEND_MORE = auto()
     ALL_GAIN_LITTLE = auto()

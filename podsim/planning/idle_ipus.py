@@ -13,6 +13,7 @@ from podsim.errors import PodsimError
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.planning.mapping_search import Best, Search
+from podsim.planning.no_fit import refusal
 from podsim.predicting import assemble, steady_state
 from podsim.predicting.run import run
 
@@ -39,16 +40,15 @@ def search(
 ) -> Best:
     """The mapping that trains soonest on all IPUs of the machine, on half of them, a quarter and so on (Eq. 34).
 
-    Replicas that are given are kept. Raises what the search on all IPUs raises, unless they are too many for the batch
-    and a part of them is not.
+    Replicas that are given are kept. Raises what the search on all IPUs raises, unless they are too many for the batch,
+    or it does not divide over them, and a part of them suits it.
     """
     whole = Search(question, planner, constraints, on_progress)
-    refusal: PodsimError | None = None
     try:
         best: Best | None = whole.run()
-    except PodsimError as no:
-        best, refusal = _nearest_global_batch(whole), no
-        if best is None and (constraints.replicas or not whole.too_many_replicas):
+    except PodsimError:
+        best = _nearest_global_batch(whole)
+        if best is None and (constraints.replicas or not (whole.too_many_replicas or whole.is_uneven)):
             raise
     on_all = best
     used_by = best.search.planner if best else planner
@@ -65,8 +65,7 @@ def search(
         if best is None or result.time_s < best.time_s:
             best = result
     if best is None:
-        assert refusal is not None, "the search on all IPUs was refused"
-        raise refusal
+        raise refusal(whole)
     if best is on_all:
         return best
     used = best.mapping.ipus
@@ -75,7 +74,7 @@ def search(
         used=used,
         ipus=whole.ipus,
         idle=whole.ipus - used,
-        why=_slower(on_all, best) if on_all else AnswerNote.of(NoteCode.ALL_TOO_MANY),
+        why=_slower(on_all, best) if on_all else _reason(whole),
         reason=best.choice.reason,
     )
     return replace(best, choice=replace(best.choice, reason=reason))
@@ -84,6 +83,13 @@ def search(
 def _on_part(whole: Search, planner: MappingBuilder, ipus: int) -> Search:
     """The search on a part of the IPUs; batches need as many samples there."""
     return Search(whole.question, planner, whole.constraints, ipus=ipus, needs=whole.needs)
+
+
+def _reason(whole: Search) -> AnswerNote:
+    """Why no mapping on all IPUs gives the batch."""
+    if whole.too_many_replicas:
+        return AnswerNote.of(NoteCode.ALL_TOO_MANY)
+    return AnswerNote.of(NoteCode.ALL_DO_NOT_DIVIDE)
 
 
 def _nearest_global_batch(whole: Search) -> Best | None:

@@ -466,6 +466,11 @@ class Search:
         batch = self.constraints.global_batch or next(iter(self.recipes), math.inf)
         return self.nearest is None and min(self.global_batches, default=0) > batch
 
+    @property
+    def is_uneven(self) -> bool:
+        """Whether a given batch is no whole number of micro-batches of any split, so that fewer replicas may suit."""
+        return bool(self.constraints.global_batch and self.global_batches) and not (self.nearest or self.indivisible)
+
     def nearest_global_batches(self) -> tuple[float, ...]:
         """Batches that divide, where none is wanted and the published one does not."""
         if self.constraints.global_batch or self.constraints.accumulation or not (self.recipes and self.global_batches):

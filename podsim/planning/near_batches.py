@@ -26,18 +26,23 @@ GLOBAL_BATCHES_TRIED: Final = 6
 
 
 def with_advice(prediction: Prediction, case: Case) -> Prediction:
-    """The prediction with a note on the nearest batch that is quicker by more than a twentieth, if there is one."""
+    """The prediction with a note on a near batch that is quicker by more than a twentieth, if there is one.
+
+    Of several it is the nearest from which no other of them is that much quicker.
+    """
     batch = case.scenario.mapping.global_batch
     if batch is None or case.preset is not None or case.scenario.faults:
         return prediction
+    near = sorted(set(_rounder(batch)), key=lambda number: (abs(number - batch), number))[:GLOBAL_BATCHES_TRIED]
+    mappings = [mapping for number in near if (mapping := _other_mapping(case, number))]
+    times_s = [_time_s(case, mapping) for mapping in mappings]
     own_s = _time_s(case, prediction.mapping)
-    for near in sorted(set(_rounder(batch)), key=lambda number: (abs(number - batch), number))[:GLOBAL_BATCHES_TRIED]:
-        mapping = _other_mapping(case, near)
-        gain = 0.0 if mapping is None else 1 - _time_s(case, mapping) / own_s
-        if mapping is not None and gain > GAIN:
-            note = _note(prediction.mapping, mapping, gain)
-            return replace(prediction, assumptions=(*prediction.assumptions, note))
-    return prediction
+    least_s = min(times_s, default=own_s)
+    if 1 - least_s / own_s <= GAIN:
+        return prediction
+    mapping, time_s = next(each for each in zip(mappings, times_s, strict=True) if 1 - least_s / each[1] <= GAIN)
+    note = _note(prediction.mapping, mapping, 1 - time_s / own_s)
+    return replace(prediction, assumptions=(*prediction.assumptions, note))
 
 
 def with_intervals(prediction: Prediction, case: Case) -> Prediction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -46,10 +46,19 @@ def refusal(search: Search) -> PodsimError:
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",
-        context=[f"mappings rejected: {causes}"],
+        context=[f"mappings rejected: {causes}", *_divisible_text(search, near)],
         hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
         or "leave out --ipus-per-replica and --replicas: both are searched",
     )
+
+
+def _divisible_text(search: Search, batches: Sequence[float]) -> Iterator[str]:
+    """The batches next to one that was given, 0 for none, which divide over all IPUs."""
+    numbers = [f"{batch:,.0f}" for batch in batches if batch]
+    over = f"these {search.constraints.replicas:,} replicas" if search.constraints.replicas else "all IPUs"
+    if numbers:
+        words = "batch that divides" if len(numbers) == 1 else "batches that divide"
+        yield f"nearest {words} over {over}: {' and '.join(numbers)}"
 
 
 def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:

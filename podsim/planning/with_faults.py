@@ -143,7 +143,8 @@ def _remaining_case(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
     where = f"{_lost_ipus_text(fabric)}; a run uses 1, 2, 4, 8, … whole IPU-Machines: here "
     texts = case.scenario.faults if result.damage else ()  # what is left may be a healthy machine of its own
     left = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
-    where += f"{_numbers_text('IPU-Machine', machines)}, {result.endpoints:,} IPUs in all"
+    count = fabric.endpoints // fabric.topology.ipus_per_machine
+    where += f"{_numbers_text('IPU-Machine', machines)} of 0 to {count - 1}, {result.endpoints:,} IPUs in all"
     return left, where, machines.start
 
 
@@ -156,8 +157,9 @@ def _lost_ipus_text(fabric: Fabric) -> str:
 
 
 def _numbers_text(word: str, numbers: Sequence[int]) -> str:
-    """Numbers behind the name of what they count: "IPU 17", "IPU-Machines 5 to 12"."""
-    return f"{word}{'' if len(numbers) == 1 else 's'} {ranges(numbers, '')}"
+    """Numbers behind the name of what they count: "IPU 17", "IPU-Machines 0 and 1", "IPU-Machines 5 to 12"."""
+    listed = " and ".join(map(str, numbers)) if len(numbers) == 2 else ranges(numbers, "")
+    return f"{word}{'' if len(numbers) == 1 else 's'} {listed}"
 
 
 def _fitting(left: Case, where: str, usual: ChosenMapping, *, takes_sdk: bool) -> ChosenMapping:

@@ -466,7 +466,8 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
         return f"; a larger global batch is faster: {best.global_batch:,} takes {less:.0f} % less time"
     if largest not in PER_UPDATE:
         return ""
-    return f"; a global batch above {mapping.global_batch:,} would amortize it but need more samples to converge"
+    name, batch = NAMES[largest], mapping.global_batch
+    return f"; a global batch above {batch:,} would amortize {name} but need more samples to converge"
 
 
 def _expected_s(question: TrainingCase, mapping: Mapping) -> float:
@@ -485,8 +486,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
         text = f"{NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
         if longest[1] in (Part.COMPUTE, Part.EXCHANGE):  # beside which inputs are loaded
             name = NAMES[longest[1]]
-            text += f"; it is loaded beside {name}, {100 * longest[0]:.0f} %"
-            return f"{text}: faster {name} would only lengthen the wait"
+            text += f"; it is loaded during {name} ({100 * longest[0]:.0f} %)"
+            return f"{text}, so faster {name} would only lengthen the wait"
         return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
     text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"

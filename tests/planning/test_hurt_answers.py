@@ -60,7 +60,7 @@ def test_a_mapping_that_fits_on_what_is_left_goes_on_there():
     assert prediction.ipus == left.question.machine.topology.ipus == 8
     assert prediction.faults.left == (
         "4 of 16 IPUs lost (IPUs 12 to 15, in IPU-Machine 3); a run uses 1, 2, 4, 8, … whole IPU-Machines: here "
-        "IPU-Machines 0 to 1, 8 IPUs in all"
+        "IPU-Machines 0 and 1 of 0 to 3, 8 IPUs in all"
     )
     assert prediction.faults.slowdown == pytest.approx(0, abs=1e-9)
     assert (prediction.mapping.replicas, prediction.mapping.accumulation) == (2, 100)

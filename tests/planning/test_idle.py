@@ -120,10 +120,20 @@ def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():
     assert "the batch is too small for more replicas" in str(result.choice.reason)
 
 
-def test_a_batch_that_does_not_divide_is_still_refused():
+def test_a_batch_that_does_not_divide_over_all_replicas_leaves_ipus_idle():
+    """Three rows: two replicas of 32 IPUs do not share them, one of 32 takes them in turn."""
+    result = answer("bert", 64, global_batch=6)
+    assert (result.mapping.global_batch, result.mapping.replicas) == (6, 1)
+    assert "the batch does not divide over more replicas" in str(result.choice.reason)
+
+
+def test_a_batch_that_no_part_of_the_machine_divides_is_refused_with_those_that_all_of_it_divides():
+    """A row of BERT is two samples: no odd batch is whole rows."""
     with pytest.raises(InputError) as caught:
         answer("bert", 64, global_batch=1023)
     assert caught.value.code == "mapping-does-not-divide"
+    assert caught.value.context[-1] == "nearest that divide over all IPUs: 1,020 and 1,024"
+    assert [answer("bert", 64, global_batch=batch).mapping.global_batch for batch in (1020, 1024)] == [1020, 1024]
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,8 @@ def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch,
         podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **replicas)
     assert caught.value.code == "mapping-does-not-divide"
     assert f"global_batch={hint}" in caught.value.hint
-    (counts,) = caught.value.context
+    counts, nearest = caught.value.context
+    assert nearest.endswith({1001: "over all IPUs: 1,000 and 1,004", 2: "over these 8 replicas: 16"}[batch])
     assert "1 that has more IPUs per replica than the model has parts" in counts, "64 IPUs divide the machine"
 
 

@@ -22,6 +22,12 @@ def test_a_near_batch_that_is_quicker_is_named_with_what_it_saves():
     assert not near(other)
 
 
+def test_of_near_batches_one_that_another_betters_by_far_is_not_named():
+    """4,998 divides over two replicas of the 64 that 4,992 divides over."""
+    (note,) = near(podsim.predict("resnet50", pod=64, global_batch=4999))
+    assert note.startswith("--global-batch 4992 (0.14 % smaller)")
+
+
 @pytest.mark.slow
 def test_throughput_decides_where_no_length_is_stated():
     (note,) = near(podsim.predict("gpt2-xl", pod=16, global_batch=501))

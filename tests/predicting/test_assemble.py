@@ -89,7 +89,9 @@ def test_a_batch_that_is_too_small_is_not_called_worth_it():
     split = {name: getattr(small.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
     larger = podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **split)
     assert 1 - larger.time_to_train_s.value / small.time_to_train_s.value == pytest.approx(less / 100, abs=0.02)
-    assert usual.limited_by.endswith("a global batch above 13,056 would amortize it but need more samples to converge")
+    assert usual.limited_by.endswith(
+        "a global batch above 13,056 would amortize optimizer-state sharding but need more samples to converge"
+    )
 
 
 @pytest.mark.parametrize(("workload", "preset"), [("bert", "mlperf-v1.1-closed"), ("resnet50", "mlperf-v1.1-closed")])

@@ -230,14 +230,14 @@ def test_the_first_doubling_below_the_gain():
 
 def test_what_grows_and_what_shrinks():
     (text,) = notes(view.document(REPORT, verbose=True), "IPU-seconds per sample")
-    assert text == "+30 % from 64 to 512 IPUs: pipeline bubble adds 40 %, compute saves 10 %"
+    assert text == "+30 % from 64 to 512 IPUs: +40 points from pipeline bubble, −10 points from compute"
     assert notes(view.document(replace(REPORT, rows=REPORT.rows[:2])), "IPU-seconds per sample") == []
 
 
 def test_parts_that_hardly_grow_are_left_out():
     grown = replace(REPORT, grown={Part.BUBBLE: 0.4, Part.SYNC: 0.004})
     (text,) = notes(view.document(grown, verbose=True), "IPU-seconds per sample")
-    assert text.endswith(": pipeline bubble adds 40 %")
+    assert text.endswith(": +40 points from pipeline bubble")
 
 
 def test_times_are_drawn_with_their_intervals_and_published_runs():

@@ -18,7 +18,7 @@ TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
 LOADS: Final = {PowerLoad.MACHINE.value: "IPU-Machines without their IPUs"}
 """Loads whose key does not say on its own what draws the power."""
-GIVE_PRICE = "give it with --machine-price USD, or in a file with --prices FILE"
+GIVE_PRICE = "give it with --machine-price AMOUNT, or in a file with --prices FILE"
 GIVE_PRICES = "give them with --prices FILE"
 OF_TRAINING = "training only"
 LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
@@ -261,7 +261,7 @@ def _each(usd: float, currency: Currency) -> str:
 def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
     """What a million requests and generated tokens cost."""
     if cost is None:
-        missing = "give what is missing with --machine-price USD, or in a file with --prices FILE"
+        missing = "give what is missing with --machine-price AMOUNT, or in a file with --prices FILE"
         yield Fact("Cost", numbers.NO_VALUE, "", "price or power of this machine not known", hint=missing)
         return
     currency = cost.currency

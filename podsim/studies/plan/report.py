@@ -174,7 +174,8 @@ def rank_text(plan: Plan) -> str:
     """The chosen machine by its rank."""
     if plan.unranked:
         return f"quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
-    return LEAST[plan.demand.objective]
+    tried = " of those tried" if any(search_report.size_between(plan)) else ""
+    return f"{LEAST[plan.demand.objective]}{tried}"
 
 
 def is_open(plan: Plan) -> bool:

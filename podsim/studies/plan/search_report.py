@@ -62,6 +62,7 @@ def idle_text(candidate: Candidate) -> str:
     longer = f"{hosts} cannot feed all" if part == HOST_INPUT else f"with all, {part} takes longer"
     why = {
         NoteCode.ALL_TOO_MANY: "its batch is too small for all",
+        NoteCode.ALL_DO_NOT_DIVIDE: "its batch does not divide over all",
         NoteCode.ALL_NEED_SAMPLES: "more samples with all",
         NoteCode.ALL_SPEND_MORE: longer,
         NoteCode.ALL_GAIN_LITTLE: "no faster with all",

@@ -369,7 +369,7 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
         tried = f"The search tries up to {max(bound)} IPUs per replica"
-        kept = "where times differ by less than the model error it takes a number that a published run uses"
+        kept = "of sizes whose times differ by less than the model error it takes one that a published run uses"
         yield Note(f"{tried}; {kept}.", "·", Tone.QUIET)
 
 
@@ -434,8 +434,9 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
 
 
 def _contribution(part: Part, share: float) -> str:
-    """What a part adds to a growth: "optimizer-state sharding adds 117 %"."""
-    return f"{PARTS[part]} {'adds' if share > 0 else 'saves'} {numbers.percent(abs(share))}"
+    """What a part adds to a growth: "+117 points from optimizer-state sharding"."""
+    points = numbers.signed_percent(share, 0).removesuffix(" %")
+    return f"{points} points from {PARTS[part]}"
 
 
 def _mappings(report: ScaleReport) -> DocTable:
