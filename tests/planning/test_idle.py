@@ -132,7 +132,7 @@ def test_a_batch_that_no_part_of_the_machine_divides_is_refused_with_those_that_
     with pytest.raises(InputError) as caught:
         answer("bert", 64, global_batch=1023)
     assert caught.value.code == "mapping-does-not-divide"
-    assert caught.value.context[-1] == "nearest that divide over all IPUs: 1,020 and 1,024"
+    assert caught.value.context[-1] == "nearest batches that divide over all IPUs: 1,020 and 1,024"
     assert [answer("bert", 64, global_batch=batch).mapping.global_batch for batch in (1020, 1024)] == [1020, 1024]
 
 
