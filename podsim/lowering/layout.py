@@ -28,9 +28,11 @@ def too_many_ipus(workload: Workload, ipus: int) -> InputError:
     """The error of a replica with more IPUs than the model has parts to place."""
     most = 2 ** (most_ipus(workload).bit_length() - 1)
     return InputError(
-        f"{workload.title} has too few layers for {ipus:,} IPUs per replica",
+        f"{workload.title} has too few parts for {ipus:,} IPUs per replica",
         code="mapping-does-not-divide",
-        context=[f"it has {len(workload.units):,} parts to place, each on one IPU"],
+        context=[
+            f"it has {len(workload.units):,} parts to place, each on one IPU; IPUs per replica are a power of two"
+        ],
         hint=f"--ipus-per-replica {most} or fewer",
     )
 

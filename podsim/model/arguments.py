@@ -283,8 +283,8 @@ CONFIDENCE = share(
 )
 SERVICE_CONFIDENCE = share(
     "confidence",
-    "Simulate latencies with batches that take as long as this quantile of their predicted time: 0.5 as predicted, "
-    "0.9 as podsim plan does [default: 0.5].",
+    "Quantile of the predicted batch time with which latencies are simulated: 0.5 takes the prediction itself, 0.9 is "
+    "what podsim plan takes [default: 0.5].",
     0.5,
     0.99,
 )

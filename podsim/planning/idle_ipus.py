@@ -51,20 +51,24 @@ def search(
         if best is None and (constraints.replicas or not (whole.too_many_replicas or whole.is_uneven)):
             raise
     on_all = best
+    of_parts: set[float] = set()  # global batches that a part divides, where it does not divide the one given
     used_by = best.search.planner if best else planner
     for halvings in range(1, 1 if constraints.replicas else whole.ipus.bit_length()):
         ipus = whole.ipus >> halvings
         if best is not None and _least_s(best, ipus) >= best.time_s:
             break
+        part = _on_part(whole, used_by, ipus)
         try:
             if best is not None and not _may_train_sooner(_on_part(whole, used_by, ipus), best):
                 continue
-            result = _on_part(whole, used_by, ipus).run()
+            result = part.run()
         except PodsimError:
+            of_parts |= part.global_batches
             continue
         if best is None or result.time_s < best.time_s:
             best = result
     if best is None:
+        whole.global_batches |= of_parts
         raise refusal(whole)
     if best is on_all:
         return best

@@ -239,7 +239,7 @@ def predict(
     """The answer for one mapping; unless it `weighs` what other software would do, assumptions are those given."""
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, spent = step_doubt(question, mapping, timeline), _run(question, beat, need)
+    doubt, spent = step_doubt(question, mapping, timeline), mean_run(question, beat, need)
     step_s, time_s, others = time_estimates(question, mapping, timeline.step_s, beat, need, doubt)
     content, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
     return Prediction(
@@ -346,7 +346,7 @@ def _form_answers(
     for name, moved in doubt.forms.items():
         theirs = replace(question.by_formula, machine=question.machine.in_form(name))
         other = question_pace(theirs, mapping, step_s * math.exp(moved))
-        longer = _run(question, other, need).total_s / _run(question, beat, need).total_s
+        longer = mean_run(question, other, need).total_s / mean_run(question, beat, need).total_s
         answers.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
     return tuple(answers)
 
@@ -384,7 +384,7 @@ def _time_to_train(question: TrainingCase, beat: RunPace, need: Samples, doubt: 
     return intervals.time_to_train(beat, need, doubt, question.seed, outside_error=outside, level=level)
 
 
-def _run(question: TrainingCase, beat: RunPace, need: Samples) -> Run:
+def mean_run(question: TrainingCase, beat: RunPace, need: Samples) -> Run:
     """The run at the mean number of samples, up to the evaluation that passes; exactly those given, if given."""
     if question.samples is not None:
         return run(beat, question.samples)

@@ -345,4 +345,4 @@ def _column_meanings(columns: Sequence[Column]) -> str:
 def _name_dropped_columns(titles: Sequence[str], kept: Sequence[int]) -> str:
     """The columns for which there is no room."""
     gone = [title for index, title in enumerate(titles) if index not in kept]
-    return f"left out at this width: {', '.join(gone)}" if gone else ""
+    return f"left out at this width: {', '.join(name.partition(', ')[0] for name in gone)}" if gone else ""

@@ -43,7 +43,7 @@ def test_one_error_names_keywords_to_python_and_flags_to_the_command_line(capsys
 def test_the_advice_of_a_batch_that_no_mapping_gives_can_be_called():
     with pytest.raises(PodsimError) as raised:
         podsim.predict("bert", pod=64, global_batch=5001, steps=100)
-    assert raised.value.hint == "global_batch=5000 or global_batch=5004"
+    assert raised.value.hint == "global_batch=5000 or global_batch=5002"
     assert podsim.predict("bert", pod=64, global_batch=5000, steps=100).mapping.global_batch == 5000
 
 

@@ -74,7 +74,9 @@ def test_typical_and_peak_power_are_told_apart(capsys: pytest.CaptureFixture[str
     text = capsys.readouterr().out
     rows = [line.split() for line in text.splitlines() if line.strip().startswith(("Power", "Peak power"))]
     assert [row[-3:] for row in rows[:2]] == [["kW", "not", "published"], ["kW", "6.50", "kW"]]
-    basis = "electricity is priced at power in use of IPU-POD16; that of DGX A100 at peak power (typical not published)"
+    basis = (
+        "electricity is priced at power in use of IPU-POD16; for DGX A100 at peak power (power in use not published)"
+    )
     assert f"Power {basis}" in " ".join(text.split())
 
 

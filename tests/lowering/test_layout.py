@@ -91,10 +91,12 @@ def test_too_few_units_are_refused_with_a_number_that_works(count, tied):
     """An IPU a unit, and one less where embedding and heads share one: the number named works, twice it does not."""
     model_ = chain([1] * count, tied=tied)
     assert most_ipus(model_) == count - tied
-    with pytest.raises(InputError, match="has too few layers for 64 IPUs per replica") as caught:
+    with pytest.raises(InputError, match="has too few parts for 64 IPUs per replica") as caught:
         stages(model_, CONFIGURATION, 64)
     assert caught.value.code == "mapping-does-not-divide"
-    assert caught.value.context == (f"it has {count} parts to place, each on one IPU",)
+    assert caught.value.context == (
+        f"it has {count} parts to place, each on one IPU; IPUs per replica are a power of two",
+    )
     most = int(caught.value.hint.removeprefix("--ipus-per-replica ").removesuffix(" or fewer"))
     assert {stage.ipu for stage in stages(model_, CONFIGURATION, most)} == set(range(most))
     with pytest.raises(InputError):

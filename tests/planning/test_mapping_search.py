@@ -95,7 +95,7 @@ def test_a_machine_that_a_hint_proposes_holds_the_model():
 def test_a_replica_of_more_ipus_than_layers_says_so():
     with pytest.raises(InputError) as many:
         podsim.predict("bert", pod=64, ipus_per_replica=64, engine="analytic")
-    assert many.value.message == "BERT-Large, MLPerf has too few layers for 64 IPUs per replica"
+    assert many.value.message == "BERT-Large, MLPerf has too few parts for 64 IPUs per replica"
     assert podsim.predict("bert", pod=64, ipus_per_replica=32, engine="analytic").mapping.replicas == 2
 
 
@@ -215,7 +215,7 @@ def test_what_is_fixed_stays_and_the_rest_is_searched(flags, holds):
     assert all(holds(c.mapping) for c in prediction.choice.considered)
 
 
-@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or global_batch=1004"), (2, "16")])
+@pytest.mark.parametrize(("batch", "hint"), [(1001, "1000 or global_batch=1002"), (2, "16")])
 def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch, hint):
     replicas = {"replicas": 8} if batch == 2 else {}
     with pytest.raises(InputError) as caught:
@@ -223,7 +223,7 @@ def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch,
     assert caught.value.code == "mapping-does-not-divide"
     assert f"global_batch={hint}" in caught.value.hint
     counts, nearest = caught.value.context
-    assert nearest.endswith({1001: "over all IPUs: 1,000 and 1,004", 2: "over these 8 replicas: 16"}[batch])
+    assert nearest.endswith({1001: "divide: 1,000 and 1,002", 2: "over 8 replicas: 16"}[batch])
     assert "1 that has more IPUs per replica than the model has parts" in counts, "64 IPUs divide the machine"
 
 

@@ -94,7 +94,7 @@ def test_training_and_faults_have_a_line_where_there_are_any():
 
 def test_phases_are_in_one_unit_with_their_latency():
     phases = tables(view.document(REPORT))[0]
-    assert titles(phases)[4:] == ["Sends MB", "Time ms", "Latency ms"]
+    assert titles(phases)[4:] == ["Sends, MB", "Time, ms", "Latency, ms"]
     assert phases.rows[0] == ("reduce", "ring", "16", "1,500", "2.00", "2.00", "0.500")
 
 

@@ -159,7 +159,7 @@ def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
 
     fact = told()
     assert fact.remark == f"differs, and the changes include its effect: the search chose {own:,} and {other:,}"
-    assert fact.hint == f"--global-batch {other} compares both at one."
+    assert fact.hint == f"--global-batch {other} compares both at that batch."
     assert told(choice=replace(searched, given="flags")) is None
     assert told(ipus=2 * answer.ipus) is None, "a larger machine has a larger batch"
     assert told(phases=(larger,)) is None, "each phase has a batch of its own"

@@ -54,9 +54,9 @@ def test_a_part_too_small_to_print_does_not_read_as_zero() -> None:
 
 
 def test_the_trade_off_between_batch_and_convergence_is_on_the_verbose_screen() -> None:
-    text = screen(prediction(), width=100, verbose=True)
-    assert "left out" not in text
-    for title in ("Global batch", "Micro-batch", "Accumulation", "Step ms", "Samples M", "Bubble", "Time min"):
+    assert "left out" not in screen(prediction(), width=100, verbose=True)
+    text = screen(prediction(), width=110, verbose=True)
+    for title in ("Global batch", "Micro-batch", "Accumulation", "Step, ms", "Samples, M", "Bubble", "Time, min"):
         assert title in text
     chosen = next(line for line in text.splitlines() if line.startswith("  ▸"))
     assert chosen.split()[1:] == ["6,912", "64", "×", "8", "2", "27", "245", "3.60", "19", "%", "2.47"]
@@ -65,7 +65,7 @@ def test_the_trade_off_between_batch_and_convergence_is_on_the_verbose_screen() 
 def test_a_chosen_mapping_outside_the_list_is_put_first() -> None:
     result = prediction()
     others = replace(result.choice, considered=result.choice.considered[1:])
-    lines = screen(replace(result, choice=others), width=100, verbose=True).splitlines()
+    lines = screen(replace(result, choice=others), width=110, verbose=True).splitlines()
     first = next(number for number, line in enumerate(lines) if "Replicas × IPUs  Micro-batch" in line) + 1
     assert lines[first].startswith("  ▸")
     assert "6,912" in lines[first]

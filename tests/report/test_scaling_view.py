@@ -78,13 +78,13 @@ def test_a_row_a_machine_with_one_that_does_not_fit():
     details = tables(view.document(REPORT, verbose=True))[0].rows
     assert details[1][11:12] == ("110",)
     assert details[2][12:17] == ("50 %", "19 %", "9 %", "0 %", "15 %")
-    assert titles(tables(view.document(REPORT))[0])[2] == "Time min"
+    assert titles(tables(view.document(REPORT))[0])[2] == "Time, min"
 
 
 def test_minutes_saved_have_no_more_decimals_than_times():
     close = replace(LARGE, time_to_train_s=estimate(570.0, 540.0, 600.0, 1.0))
     rows = tables(view.document(replace(REPORT, rows=(REPORT.rows[1], replace(REPORT.rows[2], prediction=close)))))[0]
-    assert rows.rows[1][titles(rows).index("Saved min")] == "0.50"
+    assert rows.rows[1][titles(rows).index("Saved, min")] == "0.50"
 
 
 def test_a_saving_of_less_than_a_digit_of_a_coarse_time_is_not_nothing():
@@ -93,7 +93,7 @@ def test_a_saving_of_less_than_a_digit_of_a_coarse_time_is_not_nothing():
     near = replace(SMALL, time_to_train_s=estimate(152.0, 100.0, 212.0, 8.0))
     rows = (replace(REPORT.rows[1], prediction=near), replace(REPORT.rows[2], prediction=coarse))
     table = tables(view.document(replace(REPORT, rows=rows)))[0]
-    place = titles(table).index("Saved min")
+    place = titles(table).index("Saved, min")
     assert (table.rows[1][2], table.rows[1][place]) == ("2", "0.3")
     same = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(152.0, 68.0, 230.0, 16.0)))
     assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0"
@@ -341,7 +341,7 @@ def test_what_failures_leave_has_columns_where_it_was_asked_for():
     refused, small, large = REPORT.rows
     failing = replace(REPORT, rows=(refused, replace(small, prediction=long_run(SMALL, 0.875, 720.0)), large))
     table = tables(view.document(failing))[0]
-    assert titles(table)[-2:] == ["Goodput", "Ends in min"]
+    assert titles(table)[-2:] == ["Goodput", "Ends in, min"]
     assert [cells[-2:] for cells in table.rows] == [("", ""), ("87.5 %", "12.0"), ("", "")]
     assert any("Goodput: useful share" in text for text in notes(view.document(failing), "·"))
     assert titles(tables(view.document(REPORT))[0])[-1] == "Evidence"

@@ -68,7 +68,7 @@ def test_times_of_a_breakdown_have_one_unit():
     assert {bar.text.rpartition(" ")[2] for bar in bars(doc)} == {"days"}
     parts, tried = tables(doc)
     assert titles(parts)[3:] == ["MTBF all, days", "Failures", "Repair, h"]
-    assert titles(tried)[0].startswith("Checkpoint interval ")
+    assert titles(tried)[0].startswith("Checkpoint interval, ")
     assert all(row[0].replace(",", "").replace(".", "").isdecimal() for row in tried.rows)
 
 

@@ -60,7 +60,7 @@ def test_the_load_is_a_share_of_what_is_sustained_or_how_busy_partial_batches_ke
     chosen = plans[0].chosen
     text = " ".join(screen(plans[0]).split())
     share = f"{100 * 20e3 / chosen.holds_per_s:.0f} %"
-    mean = f"mean batch {chosen.filled:.0f} of {chosen.batch.service.batch}"
+    mean = f"mean batch {chosen.filled:.0f}, at most {chosen.batch.service.batch}"
     assert f"at 20,000 requests/s; {mean}, IPUs {100 * chosen.busy:.0f} % busy" in text
     full = replace(plans[0], chosen=replace(chosen, busy=20e3 / chosen.holds_per_s))
     text = " ".join(screen(full).split())

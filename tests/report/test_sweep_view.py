@@ -106,7 +106,7 @@ def test_the_best_points_are_listed_shortest_first():
         "25 %",
         "60 %",
     )
-    assert (table.marked, titles(table)[3]) == (0, "Time to train min")
+    assert (table.marked, titles(table)[3]) == (0, "Time to train, min")
 
 
 def test_a_mapping_that_is_swept_whole_has_no_column_of_its_own():

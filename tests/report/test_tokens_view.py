@@ -59,4 +59,4 @@ def test_mappings_are_compared_by_throughput():
     table = unknown_length_view.candidate_table(p, rows, 1)
     assert table.rows[0] == ("6,912", "64 × 8", "2", "27", "245", "19 %", "28,200")
     assert table.rows[1][-1] == table.rows[0][-1]
-    assert (table.marked, table.columns[4].title) == (1, "Step ms")
+    assert (table.marked, table.columns[4].title) == (1, "Step, ms")

@@ -16,8 +16,8 @@ def test_points_stand_beside_their_predictions_in_one_unit() -> None:
     text = render(view.document(validation()), Look(100))
     line = next(line for line in text.splitlines() if "bert/pod64/v1.1-closed" in line)
     assert line.split()[1:] == ["310.0", "294.8", "−4.9", "%", "−9.8", "%"]
-    assert "Published ms" in text
-    assert "Published min" in text
+    assert "Published, ms" in text
+    assert "Published, min" in text
 
 
 def test_a_document_draws_errors_of_steps_in_sample_and_held_out() -> None:

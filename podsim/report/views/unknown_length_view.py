@@ -59,7 +59,7 @@ def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: in
         Column("Replicas × IPUs", number=True),
         Column("Micro-batch", number=True),
         Column("Accumulation", number=True, priority=1),
-        Column(f"Step {step.unit}", number=True, priority=2),
+        Column(f"Step, {step.unit}", number=True, priority=2),
         Column("Bubble", number=True, priority=3),
         Column("Samples/s", number=True),
     )

@@ -110,8 +110,8 @@ def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
     unit = numbers.scale([point.published for point in points], ladder)
     columns = [
         Column("Published result"),
-        Column(f"Published {unit.unit}", number=True, priority=1),
-        Column(f"Predicted {unit.unit}", number=True, priority=2),
+        Column(f"Published, {unit.unit}", number=True, priority=1),
+        Column(f"Predicted, {unit.unit}", number=True, priority=2),
         Column("Error", number=True),
         Column("Held out", number=True),
     ]

@@ -125,7 +125,7 @@ def _points(report: OwnLogsReport) -> DocTable:
     columns = (
         Column("Point"),
         Column("Runs", number=True),
-        Column("Step ms", number=True),
+        Column("Step, ms", number=True),
         Column("Spread", number=True, priority=2),
         Column("Samples", number=True, priority=1),
         Column("Minutes", number=True),

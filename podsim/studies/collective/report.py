@@ -73,9 +73,9 @@ def _phases(report: CollectiveReport) -> Iterator[Block]:
         Column("Algorithm"),
         Column("Members", number=True),
         Column("Steps", number=True, priority=2),
-        Column(f"Sends {sent.unit}", number=True, priority=3),
-        Column(f"Time {unit.unit}", number=True),
-        Column(f"Latency {unit.unit}", number=True, priority=1),
+        Column(f"Sends, {sent.unit}", number=True, priority=3),
+        Column(f"Time, {unit.unit}", number=True),
+        Column(f"Latency, {unit.unit}", number=True, priority=1),
     )
     rows = tuple(
         (

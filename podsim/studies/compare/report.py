@@ -349,14 +349,14 @@ def _of_energy(comparison: Comparison) -> str:
     if not others:
         return ""
     usual = first[0] if len(first[1]) > 1 else f"{first[0]} of {first[1][0]}"
-    rest = (f"that of {', '.join(names)} at {basis}" for basis, names in others)
+    rest = (f"for {', '.join(names)} at {basis}" for basis, names in others)
     return "; ".join((f"electricity is priced at {usual}", *rest))
 
 
 def _basis_of_energy(draw: Draw) -> str:
     if draw.predicted:
         return "power in use"
-    return "typical power" if draw.typical_w else "peak power (typical not published)"
+    return "typical power" if draw.typical_w else "peak power (power in use not published)"
 
 
 def _times(ratio: float | None) -> str:
@@ -415,7 +415,7 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
     searched = all(answer.choice.given == "search" for answer in (first, second))
     if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):
         text = f"differs, and the changes include its effect: the search chose {own[0]:,} and {own[1]:,}"
-        hint = f"--global-batch {own[1]} compares both at one."
+        hint = f"--global-batch {own[1]} compares both at that batch."
         yield Fact("Global batch", "", remark=text, hint=hint)
 
 

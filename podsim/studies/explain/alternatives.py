@@ -11,7 +11,6 @@ from podsim.files import catalog, inputs
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import split_flags
 from podsim.model.program import Part
-from podsim.model.sums import sum_in_order
 from podsim.model.training import ROUNDING_DOUBT, Schedule
 from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
@@ -20,13 +19,14 @@ from podsim.predicting import assemble
 from podsim.predicting.assemble import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
-from podsim.studies.explain.result import Alternative
+from podsim.studies.explain.result import OF_LENGTHS, OF_SCORE, Alternative
 from podsim.topology.build import rebuild, shared_fabric
 
 if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.fault import FaultReport
     from podsim.model.mapping import Mapping
+    from podsim.model.program import StepTimeline
     from podsim.predicting.assemble import TrainingCase
     from podsim.scenario import MachineSpec
     from podsim.studies.explain.what_if import AnsweredQuestion
@@ -139,7 +139,7 @@ def _splits(around: Around) -> Iterator[Alternative]:
                 flags="",
                 time_to_train_s=None,
                 change=None,
-                why=f"the model has too few layers for {ipus} IPUs per replica",
+                why=f"the model has too few parts for {ipus} IPUs per replica",
             )
             continue
         count = max(1, round(split.accumulation * size))
@@ -179,19 +179,42 @@ def _split(around: Around, words: str, split: _Split, question: TrainingCase | N
 def _time_alternative(around: Around, words: str, flags: str, question: TrainingCase, mapping: Mapping) -> Alternative:
     timeline, time_s = explaining.time_mapping(around.known, question, mapping)
     change = around.known.change(time_s)
-    need = assemble.samples(question, mapping.global_batch).mean
-    beat = assemble.question_pace(question, mapping, timeline.step_s)
-    steps = need / beat.samples_per_step
-    spent_s = {part: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    there = _RunParts.of(question, mapping, timeline, time_s)
     return Alternative(
         name=words,
         flags=flags,
         time_to_train_s=around.known.told_s(time_s),
         change=change,
-        why=". ".join(
-            part for part in (_why(around, spent_s, need, steps, time_s), _off_recipe(around, mapping)) if part
-        ),
+        why=". ".join(part for part in (_why(around.known, there), _off_recipe(around, mapping)) if part),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _RunParts:
+    """What a run spends [s], as in the waterfall: in steps, outside them, and what its score has beyond one run.
+
+    `steps` are those of the run at the mean number of samples to converge, which is `samples`.
+    """
+
+    in_steps: dict[Part, float]
+    outside_s: float
+    beyond_s: float
+    steps: float
+    samples: float
+
+    @classmethod
+    def of(cls, question: TrainingCase, mapping: Mapping, timeline: StepTimeline, time_s: float) -> _RunParts:
+        """Of a mapping whose time to train is `time_s` (Eq. 68)."""
+        need = assemble.samples(question, mapping.global_batch)
+        done = assemble.mean_run(question, assemble.question_pace(question, mapping, timeline.step_s), need)
+        steps = done.training_s / timeline.step_s
+        return cls(
+            in_steps={part: seconds * steps for part, seconds in timeline.breakdown_s.items()},
+            outside_s=done.total_s - done.training_s,
+            beyond_s=time_s - done.total_s,
+            steps=steps,
+            samples=need.mean,
+        )
 
 
 def _off_recipe(around: Around, mapping: Mapping) -> str:
@@ -209,34 +232,31 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
     return f"May need more samples to converge than with the {published}batch of {own:,}"
 
 
-def _why(around: Around, spent_s: dict[Part, float], samples: float, new_steps: float, time_s: float) -> str:
-    """The parts of the time `time_s` that change most, and by how much steps and samples do.
+def _why(known: AnsweredQuestion, there: _RunParts) -> str:
+    """The parts of the time to train that change most, and by how much steps and samples do.
 
-    At most four of them, and the largest alone where all are small. They are shares of the time to train; start-up,
-    evaluations and checkpoints together are one.
+    At most four parts of a step, and the largest alone where all are small. They are shares of the time to train;
+    start-up, evaluations and checkpoints together are one.
     """
-    known = around.known
-    before = assemble.samples(known.question, known.mapping.global_batch).mean
-    beat = assemble.question_pace(known.question, known.mapping, known.timeline.step_s)
-    steps = before / beat.samples_per_step
-    grown = {
-        part: (seconds - known.timeline.breakdown_s.get(part, 0.0) * steps) / known.time_s
-        for part, seconds in spent_s.items()
-    }
-    in_steps_s = known.timeline.step_s * steps
-    outside = (time_s - sum_in_order(spent_s.values()) - (known.time_s - in_steps_s)) / known.time_s
+    here = _RunParts.of(known.question, known.mapping, known.timeline, known.time_s)
+    grown = {part: (seconds - here.in_steps.get(part, 0.0)) / known.time_s for part, seconds in there.in_steps.items()}
     ranked = sorted((part for part in grown if abs(grown[part]) >= LEAST_SHOWN), key=lambda part: -abs(grown[part]))
     shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
-    notes = [f"{NAMES[part]} {'+' if grown[part] > 0 else '−'}{100 * abs(grown[part]):.1f} %" for part in shown]
-    if abs(outside) >= LEAST_SHOWN:
-        name = "mean over uncertain lengths" if known.question.by_law else "evaluations and start-up"
-        notes.append(f"{name} {'+' if outside > 0 else '−'}{100 * abs(outside):.1f} %")
+    beyond = OF_LENGTHS if known.question.by_law else OF_SCORE
+    others = {
+        "evaluations and start-up": (there.outside_s - here.outside_s) / known.time_s,
+        beyond: (there.beyond_s - here.beyond_s) / known.time_s,
+    }
+    changes = [(NAMES[part], grown[part]) for part in shown]
+    changes += [item for item in others.items() if abs(item[1]) >= LEAST_SHOWN]
+    notes = [f"{name} {'+' if share > 0 else '−'}{100 * abs(share):.1f} %" for name, share in changes]
     text = ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
     run = []  # which the parts have in them
-    if abs(new_steps / steps - 1) >= LEAST_SHOWN:
-        run.append(f"{100 * abs(new_steps / steps - 1):.0f} % {'fewer' if new_steps < steps else 'more'} steps")
-    if abs(samples / before - 1) >= LEAST_SHOWN:
-        run.append(f"{samples / 1e6:.3g} M samples (was {before / 1e6:.3g} M)")
+    if abs(there.steps / here.steps - 1) >= LEAST_SHOWN:
+        more = there.steps / here.steps - 1
+        run.append(f"{100 * abs(more):.0f} % {'fewer' if more < 0 else 'more'} steps")
+    if abs(there.samples / here.samples - 1) >= LEAST_SHOWN:
+        run.append(f"{there.samples / 1e6:.3g} M samples (was {here.samples / 1e6:.3g} M)")
     return f"{text}; with {' and '.join(run)}" if run else text
 
 

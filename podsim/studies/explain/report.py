@@ -30,7 +30,15 @@ from podsim.report.handout import Handout, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, lengths_view, unknown_length_view
 from podsim.report.views.grades_view import in_words, share_assumed
-from podsim.studies.explain.result import WORTH_WHILE, Alternative, Explanation, Influence, Mechanism
+from podsim.studies.explain.result import (
+    OF_LENGTHS,
+    OF_SCORE,
+    WORTH_WHILE,
+    Alternative,
+    Explanation,
+    Influence,
+    Mechanism,
+)
 from podsim.studies.predict.report import PARTS, machine
 from podsim.studies.predict.summary_report import idle_ipus
 
@@ -43,10 +51,8 @@ MECHANISMS: Final = {
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
-    Mechanism.SEEDS: ("MLPerf score vs one run", "fastest and slowest dropped"),
+    Mechanism.SEEDS: (OF_SCORE, "fastest and slowest dropped"),
 }
-OF_LENGTHS: Final = ("mean over uncertain lengths", "vs a run of the samples shown")
-"""What seeds are where no score is defined: of a run whose length a law estimates."""
 PATHS: Final = {
     "chip.exchange.shared_receive": "exchange bandwidth of a pair of tiles",
     "hosts.server_bandwidth": "bandwidth of a host",
@@ -178,7 +184,7 @@ def _mechanism_name(p: Prediction, mechanism: str, added_s: float) -> tuple[str,
     if mechanism == Mechanism.UNEVEN_STAGES and added_s < 0:
         return MECHANISMS[Mechanism.UNEVEN_STAGES][0], "the busiest IPU computes less than the mean"
     if mechanism == Mechanism.SEEDS and lengths_view.is_by_law(p):
-        return OF_LENGTHS
+        return OF_LENGTHS, "vs a run of the samples shown"
     if mechanism in tuple(Mechanism):
         return MECHANISMS[Mechanism(mechanism)]
     return PARTS[Part(mechanism)], ""

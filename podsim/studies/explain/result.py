@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from podsim.model.displayable import Displayable
 from podsim.model.prediction import Prediction
@@ -20,6 +21,12 @@ class Mechanism(StrEnum):
     STARTUP = "startup"
     CHECKPOINTS = "checkpoints"
     SEEDS = "seeds"  # the mean of scores over the run at the mean number of samples
+
+
+OF_SCORE: Final = "MLPerf score vs one run"
+"""What seeds are called: the mean of scores, of which the fastest and slowest run are dropped."""
+OF_LENGTHS: Final = "mean over uncertain lengths"
+"""What they are called where no score is defined: of a run whose length a law estimates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

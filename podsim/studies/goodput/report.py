@@ -273,7 +273,7 @@ def _chart(report: GoodputReport) -> Iterator[Block]:
 
 def _interval_table(report: GoodputReport) -> DocTable:
     unit = numbers.scale(report.interval_s, numbers.TIME)
-    columns = (Column(f"Checkpoint interval {unit.unit}", number=True), Column("Goodput", number=True))
+    columns = (Column(f"Checkpoint interval, {unit.unit}", number=True), Column("Goodput", number=True))
     best = max(range(len(report.tried)), key=lambda at: report.tried[at].goodput)
     rows = tuple(
         (

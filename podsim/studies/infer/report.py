@@ -177,7 +177,9 @@ def _load(report: InferenceReport) -> Fact:
     service, delays, load = report.service, report.delays, report.load
     share = (load.rate_per_s or delays.requests_per_s) / service.capacity_per_s
     most = "maximum" if report.slower == 1.0 else f"maximum at {numbers.percent(report.confidence)} confidence"
-    filled = f"{numbers.percent(share)} of {most}; mean batch {numbers.short(delays.filled)} of {service.batch:,}"
+    filled = f"{numbers.percent(share)} of {most}"
+    if service.batch > 1:
+        filled += f"; mean batch {numbers.short(delays.filled)}, at most {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
         filled += f", IPUs {numbers.percent(delays.busy)} busy with partly filled batches"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
@@ -221,7 +223,7 @@ def _tokens(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
         prompt += f"; prompts alone: {rate} tokens/s per replica{several}"
     each = f"{decoding.generated:,} tokens generated, batch {batch:,}"
     both = decoding.with_prompts(report.capacity_per_s.value)
-    with_prompts = "at maximum throughput, all replicas, with the time of prefill"
+    with_prompts = "of all replicas at maximum throughput, prefill included"
     yield Fact("First token", *numbers.split_unit(numbers.time(decoding.prefill.latency_s)), prompt)
     yield Fact("Time per token", *numbers.split_unit(numbers.time(decoding.token.latency_s)), each)
     yield Fact("Token rate", numbers.significant(both), "tokens/s", with_prompts, strong=True)

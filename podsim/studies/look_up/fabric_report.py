@@ -66,7 +66,7 @@ def _levels(
         Column("Link", priority=3),
         Column("One link", number=True),
         Column("Per rank", number=True),
-        Column("Latency µs", number=True, priority=4),
+        Column("Latency, µs", number=True, priority=4),
         Column("Bisection", number=True, priority=1),
         Column("Links of", priority=5),
     )

@@ -83,7 +83,7 @@ def _levels(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> D
         Column("Link", priority=2),
         Column("One link", number=True),
         Column("Per IPU", number=True),
-        Column("Latency µs", number=True, priority=4),
+        Column("Latency, µs", number=True, priority=4),
         Column("Bisection", number=True, priority=1),
         Column("Links", priority=5),
     )

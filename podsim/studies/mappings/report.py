@@ -79,7 +79,7 @@ def table(mappings: Mappings) -> DocTable:
         Column("SRAM", number=True, priority=1),
         *(() if any(phased) else (Column("Bubble", number=True, priority=7),)),
         Column("Samples/s", number=True, priority=6 if mappings.timed and mappings.by is Rank.TIME else 0),
-        *((Column(f"Time {time.unit}", number=True),) if mappings.timed else ()),
+        *((Column(f"Time, {time.unit}", number=True),) if mappings.timed else ()),
         *((Column("Published as", priority=2),) if named else ()),
     )
     return DocTable(

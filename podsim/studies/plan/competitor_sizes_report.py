@@ -53,7 +53,7 @@ def table(plan: Plan) -> Iterator[Block]:
     yield DocTable(
         (
             Column("Machine"),
-            Column(f"Time {unit.unit}", number=True),
+            Column(f"Time, {unit.unit}", number=True),
             Column("90 %", number=True, priority=1),
             Column("Published", wraps=True),
             Column("Price", number=True, priority=2),

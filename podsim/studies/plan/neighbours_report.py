@@ -33,7 +33,7 @@ def table(plan: Plan, best: Candidate) -> Iterator[Block]:
         (
             Column("Machine"),
             Column("Neighbour", priority=1),
-            Column(f"Time {unit.unit}", number=True, priority=2),
+            Column(f"Time, {unit.unit}", number=True, priority=2),
             Column(plan.demand.quantile, number=True),
             Column("Price", number=True),
             Column("Why not", wraps=True),

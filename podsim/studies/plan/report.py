@@ -318,7 +318,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     listed = len(rows) - len(others)  # which are no candidates
     of = f", {listed} of {len(plan.candidates):,} candidates" if listed < len(plan.candidates) else ""
     chosen = "Machines to choose from" if is_open(plan) else f"{recommended}{of}"
-    near = chosen if plan.chosen else "Nearest candidates"
+    near = chosen if plan.chosen else f"Nearest candidate{' and others' if len(rows) > 1 else ''}{of}"
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s) for row in rows}
@@ -397,7 +397,7 @@ def _recipes(plan: Plan, rows: Sequence[Candidate]) -> Iterator[Note]:
     if plan.run_tokens is not None and len(by_size) > 1:
         texts = (f"{number:,} on {', '.join(dict.fromkeys(names))}" for number, names in by_size.items())
         of_paper = any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in plan.assumptions)
-        which = ", near that of the model's paper where memory holds it" if of_paper else ""
+        which = ", near that of the model's paper if it fits in memory, else the next smaller tried" if of_paper else ""
         yield Note(f"Global batch{which}: {'; '.join(texts)}.", "", Tone.QUIET)
 
 

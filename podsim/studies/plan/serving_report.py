@@ -273,7 +273,8 @@ def _facts(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
 
 def _load(plan: ServingPlan, candidate: ServingCandidate) -> str:
     """How full batches are, and the share of what is sustained; where partial batches keep IPUs busier, their use."""
-    text = f"; mean batch {numbers.short(candidate.filled)} of {candidate.batch.service.batch:,}"
+    most = candidate.batch.service.batch
+    text = f"; mean batch {numbers.short(candidate.filled)}, at most {most:,}" if most > 1 else ""
     if not candidate.holds_per_s:
         return text
     share = plan.demand.rate_per_s / candidate.holds_per_s

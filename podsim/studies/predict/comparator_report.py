@@ -211,8 +211,8 @@ def _larger(larger: Larger) -> Iterator[Block]:
     columns = (
         Column("Published result"),
         Column("Chips", number=True, priority=1),
-        Column(f"Measured {unit.unit}", number=True, priority=2),
-        Column(f"Law {unit.unit}", number=True),
+        Column(f"Measured, {unit.unit}", number=True, priority=2),
+        Column(f"Law, {unit.unit}", number=True),
         Column("90 %", number=True, priority=3),
         Column("Error", number=True),
     )
@@ -240,8 +240,8 @@ def _points(report: ComparatorReport) -> DocTable:
     columns = (
         Column("Published result"),
         Column("Chips", number=True, priority=1),
-        Column(f"Measured {unit.unit}", number=True, priority=2),
-        Column(f"Law {unit.unit}", number=True, priority=3),
+        Column(f"Measured, {unit.unit}", number=True, priority=2),
+        Column(f"Law, {unit.unit}", number=True, priority=3),
         Column("Error", number=True),
         Column("Held out", number=True),
         Column("Predicted samples", number=True, priority=4),

@@ -272,7 +272,7 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
         )
         for row in rows
     )
-    titles = f"Step {step.unit}", f"Time {time.unit}", f"Samples {samples.unit}".rstrip()
+    titles = f"Step, {step.unit}", f"Time, {time.unit}", f"Samples, {samples.unit}" if samples.unit else "Samples"
     yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
     if other := _other_batches(rows, chosen):
         yield Note(other, "", Tone.QUIET)

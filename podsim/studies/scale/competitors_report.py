@@ -53,7 +53,7 @@ def table(report: ScaleReport) -> Iterator[Block]:
     yield Heading("Competitors, by scaling laws of their own published results")
     columns = (
         Column("Machine"),
-        Column(f"Time {unit.unit}", number=True),
+        Column(f"Time, {unit.unit}", number=True),
         Column("90 %", number=True, priority=1),
         Column("Published", wraps=True),
         Column("Samples/s", number=True, priority=3),

@@ -43,6 +43,7 @@ LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
 SAVED_NOTE = "Saved and extra cost: against the machine before."
+MOST_NOTED = 8  # machines beyond which the short screen has no line left for what is saved against which
 OVERHEAD = "Overhead: share of the run before, between and after steps."
 
 
@@ -228,17 +229,18 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         return untimed_scaling.machines(report)
     unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.predictions], numbers.TIME)
     level = numbers.level(report.interval)
+    saved = SAVED_NOTE if verbose or len(report.rows) <= MOST_NOTED else ""
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
-        Column(f"Time {unit.unit}", number=True),
+        Column(f"Time, {unit.unit}", number=True),
         Column(level, number=True, priority=1),
-        Column(f"Saved {unit.unit}", number=True, priority=4, note=SAVED_NOTE if verbose else ""),
+        Column(f"Saved, {unit.unit}", number=True, priority=4, note=saved),
         Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
         Column("Samples/s", number=True, priority=6),
         Column("Efficiency", number=True, priority=3, note=_efficiency(report)),
         Column("Cost/run", number=True, priority=2),
-        Column("Extra cost", number=True, priority=5, note=SAVED_NOTE if verbose else ""),
+        Column("Extra cost", number=True, priority=5, note=saved),
         Column("Evidence", priority=1),
     )
     details = (
@@ -276,7 +278,7 @@ def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, 
     """What failures make of a run, where they are asked for."""
     if not any(prediction.goodput for prediction in report.predictions):
         return ()
-    return Column("Goodput", number=True, priority=1), Column(f"Ends in {unit.unit}", number=True, priority=1)
+    return Column("Goodput", number=True, priority=1), Column(f"Ends in, {unit.unit}", number=True, priority=1)
 
 
 def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
@@ -369,7 +371,7 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
         tried = f"The search tries up to {max(bound)} IPUs per replica"
-        kept = "of sizes whose times differ by less than the model error it takes one that a published run uses"
+        kept = "of replica sizes whose times differ by less than the model error it takes one that a published run uses"
         yield Note(f"{tried}; {kept}.", "·", Tone.QUIET)
 
 
@@ -445,8 +447,8 @@ def _mappings(report: ScaleReport) -> DocTable:
         Column("Replicas × IPUs", number=True),
         Column("Micro-batch", number=True),
         Column("Accumulation", number=True),
-        Column("Step ms", number=True, priority=1),
-        Column("Samples M", number=True, priority=2),
+        Column("Step, ms", number=True, priority=1),
+        Column("Samples, M", number=True, priority=2),
         Column("MFU", number=True, priority=3),
         Column("SRAM", number=True, priority=4),
     )

@@ -35,7 +35,7 @@ def machines(report: ScaleReport) -> DocTable:
         Column("Bubble", number=True, priority=7, note=step_shares.NOTE),
         Column("All-reduces", number=True, priority=5, note=step_shares.NOTE),
         Column("Cross-rack overhead", number=True, priority=6, note=step_shares.NOTE),
-        Column(f"Step {step.unit}", number=True, priority=3),
+        Column(f"Step, {step.unit}", number=True, priority=3),
         Column("Global batch", number=True, priority=8),
         Column("SRAM", number=True, priority=6),
         Column("Evidence", priority=1),

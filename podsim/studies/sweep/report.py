@@ -210,10 +210,10 @@ def _best(report: SweepReport, listed: Pairs) -> DocTable:
     shown_mapping = not set(others) <= {*report.axes, *report.fixed}
     columns = (
         *swept,
-        Column(f"Time to train {time.unit}", number=True),
+        Column(f"Time to train, {time.unit}", number=True),
         Column("90 % interval", number=True, priority=1),
         Column("Evidence", priority=1),
-        Column(f"Step {step.unit}", number=True, priority=3),
+        Column(f"Step, {step.unit}", number=True, priority=3),
         *((Column("Replicas × IPUs", number=True, priority=2),) if shown_mapping else ()),
         Column("Global batch", number=True, priority=3),
         Column("MFU", number=True, priority=3),
@@ -246,7 +246,7 @@ def _by_value(report: SweepReport, at: int) -> DocTable:
     others = [place for place in range(len(report.axes)) if place != at]
     columns = (
         Column(report.axes[at], number=_is_number(report, at)),
-        Column(f"Time to train {time.unit}", number=True),
+        Column(f"Time to train, {time.unit}", number=True),
         *(Column(f"With {report.axes[place]}", number=_is_number(report, place), priority=1) for place in others),
     )
     rows = tuple(

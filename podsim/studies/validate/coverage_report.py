@@ -77,7 +77,7 @@ def _points(points: list[CoveredPoint]) -> DocTable:
     unit = numbers.scale([point.published for point in points], ladder)
     columns = (
         Column("Published result"),
-        Column(f"Published {unit.unit}", number=True),
+        Column(f"Published, {unit.unit}", number=True),
         Column("Low", number=True),
         Column("High", number=True),
         Column("Held"),
