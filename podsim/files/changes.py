@@ -124,7 +124,7 @@ def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     if strangers:
         rows = [(change.path, f"unknown path{_near(_now(change.path), known)}") for change in strangers]
         near, parent = _around(strangers[0].path, known)
-        raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}:", *_columns(near)])
+        raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}: {'  '.join(near)}"])
 
 
 def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:
@@ -140,16 +140,6 @@ def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:
     depth = parent.count(".") + 2 if parent else 1
     parts = [name.split(".") for name in near]
     return list(dict.fromkeys(".".join(part[:depth]) + (".…" if len(part) > depth else "") for part in parts)), parent
-
-
-def _columns(words: Sequence[str], width: int = 96) -> list[str]:
-    """Words on as few lines as fit, broken between words only."""
-    lines = [""]
-    for word in words:
-        if lines[-1] and len(lines[-1]) + len(word) + 2 > width:
-            lines.append("")
-        lines[-1] += ("  " if lines[-1] else "") + word
-    return lines
 
 
 def apply(

@@ -60,6 +60,11 @@ def _data_home() -> tuple[Path, ...]:
         return ()  # a user without a home, as containers have them
 
 
+def is_shipped(kind: Kind, name: str) -> bool:
+    """Whether podsim ships a file of that name, whatever else a user has under it."""
+    return is_name(name) and is_there(folders(kind)[-1] / f"{name}.toml")
+
+
 def is_path(name: str) -> bool:
     """Whether a name means a file rather than something podsim knows."""
     return "/" in name or os.sep in name or name.endswith((".toml", ".json", ".onnx"))

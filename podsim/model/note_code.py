@@ -140,6 +140,7 @@ class NoteCode(StrEnum):
 
     # Price and power.
     PRICE_UNCHANGED = auto()
+    PRICE_OF_ANOTHER_CHIP = auto()
     PRICE_WHOLE = auto()
     OWNED_SUNK = auto()
     OWNED_JOINED = auto()

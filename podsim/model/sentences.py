@@ -439,6 +439,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
         "set workload.packing, now {packing:.3g}, too"
     ),
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
+    NoteCode.PRICE_OF_ANOTHER_CHIP: "{what} of a machine with a published chip; none is known with {chip}",
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",
     NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the cost of a run"),
     NoteCode.OWNED_JOINED: (

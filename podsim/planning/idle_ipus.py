@@ -6,12 +6,14 @@ them that a machine of two racks has, so an answer may still rise from one machi
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.errors import PodsimError
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
+from podsim.planning import batches
 from podsim.planning.mapping_search import Best, Search
 from podsim.planning.no_fit import refusal
 from podsim.predicting import assemble, steady_state
@@ -48,7 +50,7 @@ def search(
         best: Best | None = whole.run()
     except PodsimError:
         best = _nearest_global_batch(whole)
-        if best is None and (constraints.replicas or not (whole.too_many_replicas or whole.is_uneven)):
+        if best is None and (constraints.replicas or not (_has_too_many_replicas(whole) or _is_uneven(whole))):
             raise
     on_all = best
     of_parts: set[float] = set()  # global batches that a part divides, where it does not divide the one given
@@ -89,17 +91,31 @@ def _on_part(whole: Search, planner: MappingBuilder, ipus: int) -> Search:
     return Search(whole.question, planner, whole.constraints, ipus=ipus, needs=whole.needs)
 
 
+def _has_too_many_replicas(whole: Search) -> bool:
+    """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
+    batch = whole.constraints.global_batch or next(iter(whole.recipes), math.inf)
+    return whole.nearest is None and min(whole.global_batches, default=0) > batch
+
+
+def _is_uneven(whole: Search) -> bool:
+    """Whether a given batch is no whole number of micro-batches of any split, so that fewer replicas may suit."""
+    return bool(whole.constraints.global_batch and whole.global_batches) and not (whole.nearest or whole.indivisible)
+
+
 def _reason(whole: Search) -> AnswerNote:
     """Why no mapping on all IPUs gives the batch."""
-    if whole.too_many_replicas:
+    if _has_too_many_replicas(whole):
         return AnswerNote.of(NoteCode.ALL_TOO_MANY)
     return AnswerNote.of(NoteCode.ALL_DO_NOT_DIVIDE)
 
 
 def _nearest_global_batch(whole: Search) -> Best | None:
     """The best mapping at the batch nearest to the published one that divides over all IPUs; None where none fits."""
-    near = whole.nearest_global_batches()
-    if not near or whole.too_many_replicas:  # more than one row a replica: a part of the machine keeps the batch
+    constraints = whole.constraints
+    if constraints.global_batch or constraints.accumulation or not (whole.recipes and whole.global_batches):
+        return None
+    near = batches.nearest(whole.global_batches, whole.recipes[-1])
+    if not near or _has_too_many_replicas(whole):  # more than one row a replica: a part of the machine keeps the batch
         return None
     try:
         nearest = Search(whole.question, whole.planner, whole.constraints, whole.on_progress, whole.ipus, recipes=near)

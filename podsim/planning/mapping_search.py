@@ -27,6 +27,7 @@ from podsim.scenario import Constraints
 MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
+FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen
 WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
 NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
 Range = tuple[list[int], tuple[int, ...]]  # IPUs of a replica, and micro-batches
@@ -149,8 +150,26 @@ class Search:
         for recipe in self.recipes or (None,):
             self.recipe = recipe
             if lines := self._fitting(self._nearest_first()) or self._streamed_lines():
-                return lines
+                return self._of_all_sizes(lines)
         return []
+
+    def _of_all_sizes(self, lines: list[SearchLine]) -> list[SearchLine]:
+        """What fits of all replica sizes and micro-batches, where that is far quicker than `lines` at a given batch.
+
+        Tried only where the batch fills the pipeline of none of them, and taken where it halves the time (007).
+        """
+        filled = any(max(line.accumulations) >= len(line.mapping.stages) for line in lines)
+        if not self.constraints.global_batch or filled:
+            return lines
+        legal, rejected = self.legal, self.rejected
+        near, far = self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        self.legal, self.rejected = 0, Counter[str]()
+        more = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
+        if min(map(self._least_s, more)) < FAR_QUICKER * min(map(self._least_s, lines)):
+            return more
+        self.legal, self.rejected = legal, rejected
+        return lines
 
     def _of_smaller_batches(self) -> list[SearchLine]:
         """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
@@ -372,7 +391,7 @@ class Search:
         if constraints.global_batch:
             count = constraints.global_batch / rows_samples
             if count < 1 or abs(count - round(count)) > 1e-9:
-                self.rejected["do not divide the global batch"] += 1
+                self.rejected["miss the global batch"] += 1
                 below = math.floor(count)
                 self.global_batches |= {max(1, below) * rows_samples, (below + 1) * rows_samples}
                 return []
@@ -441,6 +460,7 @@ class Search:
         quickest = min(shown, key=lambda item: item.time_to_train_s)
         past = self.question.samples is None and larger and mapping.replicas > 1
         near, far = self._sizes()
+        tried = max(m.ipus_per_replica for _, m, _ in result)
         return AnswerNote.of(
             NoteCode.SHORTEST_TIME,
             legal=self.legal,
@@ -449,7 +469,7 @@ class Search:
             faster_size=quickest.mapping.ipus_per_replica,
             past_global_batch=mapping.global_batch if past else None,
             micro_batches=self._published_tried([m.micro_batch for _, m, _ in result]),
-            most_ipus=max(near) if far else None,
+            most_ipus=max(near) if far and tried <= max(near) else None,
             compares=not (self.question.workload.points and self.question.workload.presets),
             by_rate=False,
         )
@@ -459,23 +479,6 @@ class Search:
         published = {preset.micro_batch for preset in self.question.workload.presets}
         own = self.constraints.micro_batch or self.constraints.global_batch
         return () if own or not published.issuperset(tried) else tuple(sorted(set(tried)))
-
-    @property
-    def too_many_replicas(self) -> bool:
-        """Whether no mapping came out even because one row for each replica is more than the batch wanted."""
-        batch = self.constraints.global_batch or next(iter(self.recipes), math.inf)
-        return self.nearest is None and min(self.global_batches, default=0) > batch
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether a given batch is no whole number of micro-batches of any split, so that fewer replicas may suit."""
-        return bool(self.constraints.global_batch and self.global_batches) and not (self.nearest or self.indivisible)
-
-    def nearest_global_batches(self) -> tuple[float, ...]:
-        """Batches that divide, where none is wanted and the published one does not."""
-        if self.constraints.global_batch or self.constraints.accumulation or not (self.recipes and self.global_batches):
-            return ()
-        return batches.nearest(self.global_batches, self.recipes[-1])
 
 
 def _shortfall(memory: MemoryFit) -> tuple[float, float]:

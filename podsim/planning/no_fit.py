@@ -53,12 +53,12 @@ def refusal(search: Search) -> PodsimError:
 
 
 def _divisible_text(search: Search, batches: Sequence[float]) -> Iterator[str]:
-    """The batches next to one that was given, 0 for none, which divide over replicas."""
+    """The batches next to one that was given, 0 for none, which a mapping gives."""
     numbers = [f"{batch:,.0f}" for batch in batches if batch]
-    replicas = f" over {search.constraints.replicas:,} replicas" if search.constraints.replicas else ""
+    replicas = f" with {search.constraints.replicas:,} replicas" if search.constraints.replicas else ""
     if numbers:
-        words = "batch that divides" if len(numbers) == 1 else "batches that divide"
-        yield f"nearest {words}{replicas}: {' and '.join(numbers)}"
+        batch = "batch" if len(numbers) == 1 else "batches"
+        yield f"nearest global {batch} that a mapping gives{replicas}: {' and '.join(numbers)}"
 
 
 def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:

@@ -21,8 +21,8 @@ def listed(prefix=""):
     with pytest.raises(InputError) as caught:
         podsim.predict(**ASKED, changes=[f"{prefix}{NOTHING}=1"])
     context = caught.value.context
-    (head,) = (at for at, line in enumerate(context) if line.startswith("what can be set"))
-    for word in " ".join(context[head + 1 :]).split():
+    (known,) = (line.partition(": ")[2] for line in context if line.startswith("what can be set"))
+    for word in known.split():
         if word.endswith(".…"):
             yield from listed(word.removesuffix("…"))
         else:

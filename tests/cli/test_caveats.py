@@ -26,6 +26,44 @@ QUESTIONS = (
 ENGINE = ("predict", "infer", "scale", "compare", "explain")
 
 
+OWN_CHIP = """
+schema = "podsim.chip/1"
+name = "my-ipu"
+title = "My IPU"
+kind = "assumed"
+note = "what if an IPU had 2,048 tiles at 1.5 GHz?"
+tiles = 2048
+worker_threads = 6
+clock = "1.5 GHz"
+ipu_links = 10
+amp = { flop_per_cycle = { "16.16" = 128, "16.32" = 64, "32" = 32 } }
+sram = { per_tile = "624 KiB", load = "16 B/cycle", store = "8 B/cycle" }
+sync = { on_chip = "150 cycles", global = "600 cycles" }
+[exchange]
+send = "4 B/cycle"
+receive = "4 B/cycle"
+shared_receive = "8 B/cycle"
+efficiency = 0.987
+start = "100 cycles"
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        ("", "Price and power are of a machine with a published chip; none is known with my-ipu"),
+        ("--machine-price 40k", "Power is of a machine with a published chip; none is known with my-ipu"),
+        ("--machine-price 40k --set economics.machine_power=1.2kW", ""),
+    ],
+)
+def test_price_and_power_of_a_chip_of_ones_own_are_said_to_be_of_another(flags, text, tmp_path, capsys):
+    (tmp_path / "my-ipu.toml").write_text(OWN_CHIP, encoding="utf-8")
+    question = f"predict bert --pod 16 --engine analytic --chip {tmp_path / 'my-ipu.toml'} {flags}"
+    assert main(shlex.split(question)) == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    assert (text in screen) if text else ("with a published chip" not in screen)
+
+
 def pages(question: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """Screen, verbose screen, HTML and JSON of a question, as one line each."""
     words = shlex.split(question) + (["--engine", "analytic"] if question.split(maxsplit=1)[0] in ENGINE else [])

@@ -127,12 +127,23 @@ def test_a_batch_that_does_not_divide_over_all_replicas_leaves_ipus_idle():
     assert "the batch does not divide over more replicas" in str(result.choice.reason)
 
 
+def test_a_batch_that_fills_no_pipeline_is_searched_far_from_published_mappings():
+    """Of mappings near published ones a batch of 8 takes 16 hours on POD64; larger replicas have to halve that."""
+    result = answer("bert", 64, global_batch=8)
+    assert (result.mapping.ipus_per_replica, result.mapping.micro_batch, result.mapping.accumulation) == (32, 1, 4)
+    near = answer("bert", 64, global_batch=8, ipus_per_replica=16)
+    assert result.time_to_train_s.value < 0.5 * near.time_to_train_s.value
+    assert "replicas of at most 16" not in str(result.choice.reason)
+    filled = answer("bert", 64, global_batch=256)
+    assert filled.mapping.ipus_per_replica <= 16
+
+
 def test_a_batch_that_no_part_of_the_machine_divides_is_refused_with_those_that_one_does():
     """A row of BERT is two samples: no odd batch is whole rows."""
     with pytest.raises(InputError) as caught:
         answer("bert", 64, global_batch=1023)
     assert caught.value.code == "mapping-does-not-divide"
-    assert caught.value.context[-1] == "nearest batches that divide: 1,022 and 1,024"
+    assert caught.value.context[-1] == "nearest global batches that a mapping gives: 1,022 and 1,024"
     assert [answer("bert", 64, global_batch=batch).mapping.global_batch for batch in (1022, 1024)] == [1022, 1024]
 
 

@@ -223,7 +223,7 @@ def test_a_global_batch_that_no_split_divides_names_the_nearest_that_does(batch,
     assert caught.value.code == "mapping-does-not-divide"
     assert f"global_batch={hint}" in caught.value.hint
     counts, nearest = caught.value.context
-    assert nearest.endswith({1001: "divide: 1,000 and 1,002", 2: "over 8 replicas: 16"}[batch])
+    assert nearest.endswith({1001: "gives: 1,000 and 1,002", 2: "with 8 replicas: 16"}[batch])
     assert "1 that has more IPUs per replica than the model has parts" in counts, "64 IPUs divide the machine"
 
 

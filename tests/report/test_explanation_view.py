@@ -92,6 +92,15 @@ def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
     assert tables(view.document(fitted, verbose=True))[1].rows[0][0] == "sharding.weight"
 
 
+def test_a_score_has_its_own_bar_where_a_cause_names_it():
+    small = tuple(Rise(mechanism=key, added_s=0.01, until_s=0.01) for key in (Mechanism.SEEDS, Part.SYNC, Part.HOST))
+    told = replace(TOLD, waterfall=(TOLD.waterfall[0], *small))
+    assert "MLPerf score vs one run" not in [bar.label for bar in bars(view.document(told))]
+    scored = replace(told.alternatives[0], why="compute −3.0 %, MLPerf score vs one run −1.2 %")
+    named = replace(told, alternatives=(scored, *told.alternatives[1:]))
+    assert "MLPerf score vs one run" in [bar.label for bar in bars(view.document(named))]
+
+
 def test_what_would_help_stands_apart_from_what_would_not():
     assert facts(view.document(TOLD))["Little or no help"].remark == "fewer (< 1 % faster), none (does not fit)"
     assert tables(view.document(TOLD))[0].rows == (("more hosts", "1.50", "−10 %", "less input"),)

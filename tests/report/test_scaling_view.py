@@ -246,7 +246,10 @@ def test_times_are_drawn_with_their_intervals_and_published_runs():
     assert predicted.points == ((64.0, 10.0), (512.0, 148.0 / 60))
     assert predicted.band[0] == (9.0, 11.0)
     assert (published.points, published.joined) == (((64.0, 11.0),), False)
-    assert published.label == "published, v1.1"
+    assert published.label == "published, other batches"
+    own = replace(PUBLISHED, global_batch=SMALL.mapping.global_batch)
+    same = replace(REPORT, rows=(REPORT.rows[0], replace(REPORT.rows[1], published=(own,)), REPORT.rows[2]))
+    assert charts(view.document(same))[0].series[1].label == "published, v1.1"
     assert chart.x.ticks == (64.0, 512.0)
     assert charts(view.document(replace(REPORT, rows=REPORT.rows[:2]))) == []
 

@@ -193,7 +193,7 @@ def _time_alternative(around: Around, words: str, flags: str, question: Training
 class _RunParts:
     """What a run spends [s], as in the waterfall: in steps, outside them, and what its score has beyond one run.
 
-    `steps` are those of the run at the mean number of samples to converge, which is `samples`.
+    `steps` and `samples` are those of the run at the mean number of samples to converge.
     """
 
     in_steps: dict[Part, float]
@@ -206,14 +206,15 @@ class _RunParts:
     def of(cls, question: TrainingCase, mapping: Mapping, timeline: StepTimeline, time_s: float) -> _RunParts:
         """Of a mapping whose time to train is `time_s` (Eq. 68)."""
         need = assemble.samples(question, mapping.global_batch)
-        done = assemble.mean_run(question, assemble.question_pace(question, mapping, timeline.step_s), need)
+        beat = assemble.question_pace(question, mapping, timeline.step_s)
+        done = assemble.mean_run(question, beat, need)
         steps = done.training_s / timeline.step_s
         return cls(
             in_steps={part: seconds * steps for part, seconds in timeline.breakdown_s.items()},
             outside_s=done.total_s - done.training_s,
             beyond_s=time_s - done.total_s,
             steps=steps,
-            samples=need.mean,
+            samples=steps * beat.samples_per_step,
         )
 
 
@@ -257,7 +258,7 @@ def _why(known: AnsweredQuestion, there: _RunParts) -> str:
         run.append(f"{100 * abs(more):.0f} % {'fewer' if more < 0 else 'more'} steps")
     if abs(there.samples / here.samples - 1) >= LEAST_SHOWN:
         run.append(f"{there.samples / 1e6:.3g} M samples (was {here.samples / 1e6:.3g} M)")
-    return f"{text}; with {' and '.join(run)}" if run else text
+    return f"{text}; one run has {' and '.join(run)}" if run else text
 
 
 def _configurations(around: Around) -> Iterator[Alternative]:

@@ -191,14 +191,19 @@ def _mechanism_name(p: Prediction, mechanism: str, added_s: float) -> tuple[str,
 
 
 def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
-    """Each bar starts where the one before ends; the short screen has one bar for all parts below 2 %."""
+    """Each bar starts where the one before ends; the short screen has one bar for all parts below 2 %.
+
+    A score that differs from one run has its own where a cause of an alternative names it.
+    """
     total_s = _whole(e).value
     unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
     parts = [(*_mechanism_name(e.prediction, rise.mechanism, rise.added_s), rise.added_s) for rise in e.waterfall]
     if not verbose:
-        small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s]
+        causes = (item.why for item in [item for item in e.alternatives if item.helps][:MOST_HELPFUL])
+        named = OF_SCORE if any(OF_SCORE in why for why in causes) else ""
+        small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s and part[0] != named]
         if len(small) > 1:
             parts = [part for part in parts if part not in small]
             parts.append(("other", f"{len(small)} parts", sum(added_s for *_, added_s in small)))

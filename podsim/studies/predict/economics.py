@@ -11,12 +11,13 @@ from podsim.files.changes import parse
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
+from podsim.planning.machine_cost import POWER, PRICE
 from podsim.planning.ownership import OwnershipKeywords, OwnershipTerms
 from podsim.planning.ownership import ownership_terms as _ownership_terms
 from podsim.studies.argument_check import check_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from podsim.model.activity import StepActivity
     from podsim.model.comparator import ComparatorPrediction
@@ -84,7 +85,20 @@ def machine_ownership(
     paths = [change.path for change in parse(changes)]
     restated = any(path.startswith(catalog.ECONOMICS) for path in paths)
     notes = (UNCHANGED_NOTE,) if not restated and any(path.startswith(HARDWARE) for path in paths) else ()
-    return terms.machine(machine, hosts, activity=activity), notes
+    ownership = terms.machine(machine, hosts, activity=activity)
+    return ownership, (*notes, *_of_another_chip(machine, ownership, terms))
+
+
+def _of_another_chip(machine: Topology, ownership: MachineOwnership, terms: OwnershipTerms) -> Iterator[AnswerNote]:
+    """A caveat where a chip of the user's own is priced as the one in whose place it stands."""
+    chip, by_hand = machine.chip, machine.economics.by_hand
+    if find.is_shipped("chips", chip.name):
+        return
+    of_price = ownership.capital is not None and PRICE not in by_hand and terms.machine_usd is None
+    of_power = ownership.draw is not None and POWER not in by_hand and chip.activity_power is None
+    if of_price or of_power:
+        what = "Price and power are" if of_price and of_power else "Price is" if of_price else "Power is"
+        yield AnswerNote.of(NoteCode.PRICE_OF_ANOTHER_CHIP, caveat=True, what=what, chip=chip.name)
 
 
 def tokens(answer: Prediction) -> float | None:

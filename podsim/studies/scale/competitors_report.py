@@ -98,7 +98,13 @@ def published_points(report: ScaleReport, unit: numbers.Scale) -> tuple[tuple[fl
 
 
 def rounds_published(report: ScaleReport) -> str:
-    """The label of published runs in the chart, with their rounds: "published, v1.0 and v1.1"."""
+    """The label of published runs in the chart: that they used other global batches, else of which rounds they are."""
+    if not report.against and any(
+        row.prediction and time.global_batch != row.prediction.mapping.global_batch
+        for row in report.rows
+        for time in row.published
+    ):
+        return "published, other batches"
     runs = [time.round for row in report.rows for time in row.published]
     rounds = sorted({*runs, *(run.round for item in report.against for run in item.published)})
     return f"published, {' and '.join(rounds) if len(rounds) <= MOST_ROUNDS else f'{rounds[0]} to {rounds[-1]}'}"
