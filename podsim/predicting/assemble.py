@@ -447,7 +447,7 @@ PER_UPDATE: Final = frozenset(
 
 
 def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, choice: Choice) -> str:
-    """Whether a larger global batch is faster, or what of a step it would amortize; "" where none was searched.
+    """Whether a larger global batch is faster, or what of a step it amortizes in vain; "" where none was searched.
 
     Tried are batches of twice as many micro-batches each, with the same split, as long as each is faster.
     """
@@ -459,6 +459,7 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
         return ""
     first_s = best_s = _expected_s(question, mapping)
     best, larger = mapping, mapping.at(2 * mapping.accumulation)
+    more = _expected_s(question, larger) / first_s - 1
     while (next_s := _expected_s(question, larger)) < best_s:
         best, best_s, larger = larger, next_s, larger.at(2 * larger.accumulation)
     if best_s < first_s * (1 - LEAST_FASTER) and memory.fit(question.workload, best, question.machine.topology).fits:
@@ -466,8 +467,9 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
         return f"; a larger global batch is faster: {best.global_batch:,} takes {less:.0f} % less time"
     if largest not in PER_UPDATE:
         return ""
-    name, batch = NAMES[largest], mapping.global_batch
-    return f"; a global batch above {batch:,} would amortize {name} but need more samples to converge"
+    change = "< 1 %" if abs(more) < 0.01 else f"{100 * abs(more):.0f} %"
+    change = f"{change} {'longer' if more >= 0 else 'less time'}"
+    return f"; twice the batch takes {change}: it amortizes {NAMES[largest]} but needs more samples to converge"
 
 
 def _expected_s(question: TrainingCase, mapping: Mapping) -> float:

@@ -274,7 +274,7 @@ def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int
     text += f", {100 * parts[second] / total_s:.0f} %"
     if first == "work" or question.global_batch is not None:  # one that was given may be far below the best
         return text
-    return f"{text}; a global batch above {batch:,} would amortize the {WORDS[first]} but need more samples to converge"
+    return f"{text}; a global batch above {batch:,} would amortize the {WORDS[first]} but take longer to converge"
 
 
 def _assumption_notes(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:

@@ -78,7 +78,7 @@ def test_what_would_be_less_without_is_by_what_it_saves():
 
 
 def test_influences_that_show_and_all_of_them():
-    assert facts(view.document(TOLD))["Sensitivity"].remark == "per +1 %: chip clock −0.61 %"
+    assert facts(view.document(TOLD))["Sensitivity"].remark == "time to train, per +1 %: chip clock −0.61 %"
     first, second = tables(view.document(TOLD, verbose=True))[1].rows
     assert first == ("chip.clock", "1.33 GHz", "−0.61 %", "datasheet", "measured", "datasheet")
     assert second[2] == "none"
@@ -88,7 +88,10 @@ def test_influences_that_show_and_all_of_them():
 
 def test_parameters_of_the_fit_stand_in_words_on_the_short_screen():
     fitted = replace(TOLD, influences=(replace(INFLUENCE, name="sharding.weight", change=0.0027),))
-    assert facts(view.document(fitted))["Sensitivity"].remark == "per +1 %: sharding time per million weights +0.27 %"
+    assert (
+        facts(view.document(fitted))["Sensitivity"].remark
+        == "time to train, per +1 %: sharding time per million weights +0.27 %"
+    )
     assert tables(view.document(fitted, verbose=True))[1].rows[0][0] == "sharding.weight"
 
 

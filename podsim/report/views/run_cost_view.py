@@ -265,9 +265,10 @@ def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
         yield Fact("Cost", numbers.NO_VALUE, "", "price or power of this machine not known", hint=missing)
         return
     currency = cost.currency
-    each = "per million requests at this load"
+    use = f"{numbers.percent(cost.terms.use)} use"
+    each = f"per million requests at this load and {use}"
     if cost.token is not None:
-        each = f"per M requests at this load, {numbers.money(cost.token.value, currency)}/M tokens"
+        each = f"per M requests, {numbers.money(cost.token.value, currency)}/M tokens at {use}"
     parts = _join(each, _priced_in(cost.owned.capital))
     if cost.rented is not None:
         parts += f"; {numbers.money(cost.rented, currency)} per million requests on a rented machine"

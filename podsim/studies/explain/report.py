@@ -303,7 +303,7 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
         yield Fact("Other preset", "", remark="; ".join(offered))
     texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
     if texts:
-        yield Fact("Sensitivity", "", remark=f"per +1 %: {'; '.join(texts)}")
+        yield Fact("Sensitivity", "", remark=f"{_title(e)}, per +1 %: {'; '.join(texts)}")
     yield Fact("Next", "", remark="--verbose adds what-ifs, all sensitivities and assumptions")
 
 

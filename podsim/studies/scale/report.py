@@ -42,7 +42,8 @@ WORTH_A_DIGIT = 0.005  # of a time: a saving that is shown even if it is less th
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
 EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
 OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
-SAVED_NOTE = "Saved and extra cost: against the machine before."
+SAVED_NOTE = "Saved: against the machine before."
+EXTRA_NOTE = "Extra cost: against the machine before."
 MOST_NOTED = 8  # machines beyond which the short screen has no line left for what is saved against which
 OVERHEAD = "Overhead: share of the run before, between and after steps."
 
@@ -229,7 +230,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         return untimed_scaling.machines(report)
     unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.predictions], numbers.TIME)
     level = numbers.level(report.interval)
-    saved = SAVED_NOTE if verbose or len(report.rows) <= MOST_NOTED else ""
+    saved, extra = (SAVED_NOTE, EXTRA_NOTE) if verbose or len(report.rows) <= MOST_NOTED else ("", "")
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
@@ -240,7 +241,7 @@ def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         Column("Samples/s", number=True, priority=6),
         Column("Efficiency", number=True, priority=3, note=_efficiency(report)),
         Column("Cost/run", number=True, priority=2),
-        Column("Extra cost", number=True, priority=5, note=saved),
+        Column("Extra cost", number=True, priority=5, note=extra),
         Column("Evidence", priority=1),
     )
     details = (
