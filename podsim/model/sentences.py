@@ -309,8 +309,8 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.AS_PUBLISHED: _as_published,
     NoteCode.SHORTEST_TIME: _shortest_time,
     NoteCode.SOME_IDLE: "{used:,} of {ipus:,} IPUs are used, {idle:,} are idle: {why}; {reason}",
-    NoteCode.ALL_TOO_MANY: "the batch is too small for more replicas",
-    NoteCode.ALL_DO_NOT_DIVIDE: "the batch does not divide over more replicas",
+    NoteCode.ALL_TOO_MANY: "the batch is too small for replicas on all IPUs",
+    NoteCode.ALL_DO_NOT_DIVIDE: "the batch does not divide over replicas on all IPUs",
     NoteCode.ALL_NEED_SAMPLES: ALL_SLOWER
     + "a global batch of {batch:,} instead of {own:,} needs {more:.2g%} more samples",
     NoteCode.ALL_SPEND_MORE: _all_spend_more,

@@ -71,7 +71,7 @@ def search(
             best = result
     if best is None:
         whole.global_batches |= of_parts
-        raise refusal(whole)
+        raise refusal(whole, on_parts=True)
     if best is on_all:
         return best
     used = best.mapping.ipus

@@ -27,6 +27,7 @@ from podsim.scenario import Constraints
 MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
+LEAST_FASTER = 0.005  # share by which a mapping that was not chosen has to be quicker to be named
 FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen
 WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
 NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
@@ -100,8 +101,10 @@ class Search:
                 self.on_progress(done, len(lines))
         result += self._between(lines, result)
         result.sort(key=self._cost)
+        first, quickest = result[:MOST_SETTLED], min(result, key=lambda item: item[0])
+        first += [] if quickest in first else [quickest]
         shown = sorted(
-            (self.settle(mapping, memory) for _, mapping, memory in result[:MOST_SETTLED]),
+            (self.settle(mapping, memory) for _, mapping, memory in first),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
         mapping = shown[0].mapping
@@ -158,15 +161,17 @@ class Search:
 
         Tried only where the batch fills the pipeline of none of them, and taken where it halves the time (007).
         """
-        filled = any(max(line.accumulations) >= len(line.mapping.stages) for line in lines)
-        if not self.constraints.global_batch or filled:
+        if not self.constraints.global_batch or any(
+            line.mapping.schedule is Schedule.PHASED or max(line.accumulations) >= len(line.mapping.stages)
+            for line in lines
+        ):
             return lines
         legal, rejected = self.legal, self.rejected
         near, far = self._sizes()
         usual, all_ = self._micro_batches(max(near))
         self.legal, self.rejected = 0, Counter[str]()
         more = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
-        if min(map(self._least_s, more)) < FAR_QUICKER * min(map(self._least_s, lines)):
+        if min(map(self._least_s, more), default=math.inf) < FAR_QUICKER * min(map(self._least_s, lines)):
             return more
         self.legal, self.rejected = legal, rejected
         return lines
@@ -458,13 +463,14 @@ class Search:
         best, mapping = shown[0], shown[0].mapping
         larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
         quickest = min(shown, key=lambda item: item.time_to_train_s)
+        faster = 1 - quickest.time_to_train_s / best.time_to_train_s
         past = self.question.samples is None and larger and mapping.replicas > 1
         near, far = self._sizes()
         tried = max(m.ipus_per_replica for _, m, _ in result)
         return AnswerNote.of(
             NoteCode.SHORTEST_TIME,
             legal=self.legal,
-            faster=None if quickest is best else 1 - quickest.time_to_train_s / best.time_to_train_s,
+            faster=faster if faster >= LEAST_FASTER else None,
             faster_replicas=quickest.mapping.replicas,
             faster_size=quickest.mapping.ipus_per_replica,
             past_global_batch=mapping.global_batch if past else None,

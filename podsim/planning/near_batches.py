@@ -40,7 +40,8 @@ def with_advice(prediction: Prediction, case: Case) -> Prediction:
     least_s = min(times_s, default=own_s)
     if 1 - least_s / own_s <= GAIN:
         return prediction
-    mapping, time_s = next(each for each in zip(mappings, times_s, strict=True) if 1 - least_s / each[1] <= GAIN)
+    quick = ((mapping, s) for mapping, s in zip(mappings, times_s, strict=True) if 1 - s / own_s > GAIN)
+    mapping, time_s = next(each for each in quick if 1 - least_s / each[1] <= GAIN)
     note = _note(prediction.mapping, mapping, 1 - time_s / own_s)
     return replace(prediction, assumptions=(*prediction.assumptions, note))
 

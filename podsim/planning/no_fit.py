@@ -27,8 +27,8 @@ MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a replica needs more IPUs than there are
 
 
-def refusal(search: Search) -> PodsimError:
-    """Why a search has found no mapping."""
+def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
+    """Why a search has found no mapping; its global batches are those of parts of the machine too if `on_parts`."""
     if search.nearest is not None:
         restricted = " with these flags" if search.constraints != Constraints() else ""
         message = f"no mapping{restricted} fits in memory"
@@ -46,16 +46,17 @@ def refusal(search: Search) -> PodsimError:
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",
-        context=[f"mappings rejected: {causes}", *_divisible_text(search, near)],
+        context=[f"mappings rejected: {causes}", *_divisible_text(search, near, on_parts=on_parts)],
         hint=" or ".join(f"--global-batch {batch:.0f}" for batch in near if batch)
         or "leave out --ipus-per-replica and --replicas: both are searched",
     )
 
 
-def _divisible_text(search: Search, batches: Sequence[float]) -> Iterator[str]:
+def _divisible_text(search: Search, batches: Sequence[float], *, on_parts: bool) -> Iterator[str]:
     """The batches next to one that was given, 0 for none, which a mapping gives."""
     numbers = [f"{batch:,.0f}" for batch in batches if batch]
-    replicas = f" with {search.constraints.replicas:,} replicas" if search.constraints.replicas else ""
+    on_all = "" if on_parts else " on all IPUs"
+    replicas = f" with {search.constraints.replicas:,} replicas" if search.constraints.replicas else on_all
     if numbers:
         batch = "batch" if len(numbers) == 1 else "batches"
         yield f"nearest global {batch} that a mapping gives{replicas}: {' and '.join(numbers)}"

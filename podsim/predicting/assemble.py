@@ -457,26 +457,27 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
     is_given = all(each.mapping.global_batch == mapping.global_batch for each in choice.considered)
     if largest is Part.COMPUTE and not is_given:  # of several the search has taken the fastest
         return ""
-    first_s = best_s = _expected_s(question, mapping)
+    first_s = last_s = best_s = _expected_s(question, mapping)
     best, larger = mapping, mapping.at(2 * mapping.accumulation)
     more = _expected_s(question, larger) / first_s - 1
-    while (next_s := _expected_s(question, larger)) < best_s:
-        best, best_s, larger = larger, next_s, larger.at(2 * larger.accumulation)
-    if best_s < first_s * (1 - LEAST_FASTER) and memory.fit(question.workload, best, question.machine.topology).fits:
-        less = 100 * (1 - best_s / first_s)
-        return f"; a larger global batch is faster: {best.global_batch:,} takes {less:.0f} % less time"
-    if largest not in PER_UPDATE:
+    while (next_s := _expected_s(question, larger)) < last_s:
+        last_s = next_s
+        if memory.fit(question.workload, larger, question.machine.topology).fits:
+            best, best_s = larger, next_s
+        larger = larger.at(2 * larger.accumulation)
+    if (less := 1 - best_s / first_s) > LEAST_FASTER:
+        return f"; a larger global batch is faster: {best.global_batch:,} takes {100 * less:.0f} % less time"
+    if largest not in PER_UPDATE or more < -LEAST_FASTER:  # which does not fit
         return ""
-    change = "< 1 %" if abs(more) < 0.01 else f"{100 * abs(more):.0f} %"
-    change = f"{change} {'longer' if more >= 0 else 'less time'}"
-    return f"; twice the batch takes {change}: it amortizes {NAMES[largest]} but needs more samples to converge"
+    change = f"{'< 1' if abs(more) < 0.01 else f'{100 * abs(more):.0f}'} % {'longer' if more >= 0 else 'less time'}"
+    why = f"it amortizes {NAMES[largest]} but needs more samples to converge"
+    return f"; with twice the batch the run takes {change}: {why}"
 
 
 def _expected_s(question: TrainingCase, mapping: Mapping) -> float:
     """The time to train at the mean number of samples, by formula [s]."""
-    quick = question.by_formula
-    beat = question_pace(quick, mapping, step(quick, mapping).step_s)
-    return expected_s(beat, samples(quick, mapping.global_batch))
+    beat = question_pace(question.by_formula, mapping, step(question.by_formula, mapping).step_s)
+    return expected_s(beat, samples(question, mapping.global_batch))
 
 
 def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:

@@ -143,8 +143,8 @@ def test_a_law_is_no_calibration_of_ipus_and_each_ratio_has_its_power(
     assert main(["compare", "bert", "pod64", "bow-pod64", "dgx-a100:64"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert len(lines) <= 30
-    rows = [line for line in lines if line.endswith(("× (in use)", "× (at peak)"))]
+    rows = [line for line in lines if line.endswith(("× (power in use)", "× (peak power)"))]
     assert [row.split()[0] for row in rows] == ["Bow", "DGX"]
-    assert [row.rpartition("× ")[2] for row in rows] == ["(in use)", "(at peak)"]
+    assert [row.rpartition("× ")[2] for row in rows] == ["(power in use)", "(peak power)"]
     (line,) = [line for line in lines if line.startswith("Evidence")]
     assert line.endswith("IPU-POD64, Bow Pod64: within calibration; DGX A100, 64 chips: scaling law of its results")

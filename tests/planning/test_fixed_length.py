@@ -82,7 +82,7 @@ def test_a_machine_too_large_for_the_batch_of_the_recipe_leaves_ipus_idle(short)
     prediction = predict(short, pod=8192, ipus_per_replica=1)
     assert abs(prediction.mapping.global_batch / 4096 - 1) <= 0.05
     assert str(prediction.choice.reason).startswith(f"{prediction.mapping.ipus:,} of 8,192 IPUs are used, ")
-    assert "are idle: the batch is too small for more replicas" in str(prediction.choice.reason)
+    assert "are idle: the batch is too small for replicas on all IPUs" in str(prediction.choice.reason)
     assert prediction.time_to_train_s.value <= predict(short, pod=4096, ipus_per_replica=1).time_to_train_s.value * (
         1 + 1e-12
     )

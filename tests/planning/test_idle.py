@@ -117,14 +117,14 @@ def test_a_batch_too_small_for_the_machine_leaves_ipus_idle():
     """A thousand sequences cannot be spread over 8,192 replicas; half as many IPUs as there are rows can hold them."""
     result = answer("bert", 65536, global_batch=1024)
     assert result.mapping.global_batch == 1024
-    assert "the batch is too small for more replicas" in str(result.choice.reason)
+    assert "the batch is too small for replicas on all IPUs" in str(result.choice.reason)
 
 
 def test_a_batch_that_does_not_divide_over_all_replicas_leaves_ipus_idle():
     """Three rows: two replicas of 32 IPUs do not share them, one of 32 takes them in turn."""
     result = answer("bert", 64, global_batch=6)
     assert (result.mapping.global_batch, result.mapping.replicas) == (6, 1)
-    assert "the batch does not divide over more replicas" in str(result.choice.reason)
+    assert "the batch does not divide over replicas on all IPUs" in str(result.choice.reason)
 
 
 def test_a_batch_that_fills_no_pipeline_is_searched_far_from_published_mappings():

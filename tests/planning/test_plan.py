@@ -286,7 +286,7 @@ def test_a_size_between_two_candidates_is_named_where_a_smaller_machine_might_do
     usual = podsim.plan("resnet50", within="1h", machines="bow-pod4,bow-pod16")
     (note,) = size_between(usual)
     assert (note.text, note.hint) == (
-        "bow-pod8 was not tried and may cost less",
+        "bow-pod8, which costs less, was not tried",
         "--machines bow-pod8,bow-pod16 compares it.",
     )
     tried = podsim.plan("resnet50", within="1h", machines="bow-pod4,bow-pod8,bow-pod16")

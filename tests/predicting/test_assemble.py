@@ -89,11 +89,25 @@ def test_a_batch_that_is_too_small_is_not_called_worth_it():
     split = {name: getattr(small.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
     larger = podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **split)
     assert 1 - larger.time_to_train_s.value / small.time_to_train_s.value == pytest.approx(less / 100, abs=0.02)
-    text, _, reason = usual.limited_by.rpartition("; twice the batch takes ")
+    text, _, reason = usual.limited_by.rpartition("; with twice the batch the run takes ")
     longer = int(reason.partition(" % longer: it amortizes optimizer-state sharding but needs more samples")[0])
     split = {name: getattr(usual.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
     twice = podsim.predict("bert", pod=512, engine="analytic", accumulation=2 * usual.mapping.accumulation, **split)
     assert 100 * (twice.time_to_train_s.value / usual.time_to_train_s.value - 1) == pytest.approx(longer, abs=1.5)
+
+
+def test_of_larger_batches_the_largest_that_fits_is_advised():
+    """The quickest batch exceeds memory in the storage of the small one: one that fits is far quicker, or none is named."""
+    none = podsim.predict("bert", pod=64, accumulation=4, engine="analytic")
+    assert "batch" not in none.limited_by
+    small = podsim.predict("bert", pod=64, accumulation=1, engine="analytic")
+    batch, less = re.search(
+        r"a larger global batch is faster: ([\d,]+) takes (\d+) % less time", small.limited_by
+    ).groups()
+    assert "needs more samples" not in small.limited_by
+    split = {name: getattr(small.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
+    other = podsim.predict("bert", pod=64, global_batch=int(batch.replace(",", "")), engine="analytic", **split)
+    assert 100 * (1 - other.time_to_train_s.value / small.time_to_train_s.value) == pytest.approx(int(less), abs=2)
 
 
 @pytest.mark.parametrize(("workload", "preset"), [("bert", "mlperf-v1.1-closed"), ("resnet50", "mlperf-v1.1-closed")])

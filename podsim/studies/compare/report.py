@@ -42,7 +42,7 @@ from podsim.studies.predict.sequence_report import batches, splits
 Answer = Prediction | ComparatorPrediction
 Quantity = tuple[str, Callable[[Answer], str]]
 OF_RENT = ("Rent per run", "Break-even")
-BASES = {PowerBasis.TRAINING: "in use", PowerBasis.PEAK: "at peak", PowerBasis.TYPICAL: "typical"}
+BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
 OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)

@@ -47,7 +47,7 @@ def size_between(plan: Plan) -> Iterator[Note]:
     if pod and half not in sizes and any(size < half for size in sizes):
         name = f"{pod[1]}{half}"
         hint = f"--machines {name},{chosen.topology} compares it."
-        yield Note(f"{name} was not tried and may cost less", "Sizes", hint=hint)
+        yield Note(f"{name}, which costs less, was not tried", "Sizes", hint=hint)
 
 
 def idle_text(candidate: Candidate) -> str:

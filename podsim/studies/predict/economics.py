@@ -86,7 +86,7 @@ def machine_ownership(
     restated = any(path.startswith(catalog.ECONOMICS) for path in paths)
     notes = (UNCHANGED_NOTE,) if not restated and any(path.startswith(HARDWARE) for path in paths) else ()
     ownership = terms.machine(machine, hosts, activity=activity)
-    return ownership, (*notes, *_of_another_chip(machine, ownership, terms))
+    return ownership, tuple(_of_another_chip(machine, ownership, terms)) or notes
 
 
 def _of_another_chip(machine: Topology, ownership: MachineOwnership, terms: OwnershipTerms) -> Iterator[AnswerNote]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
@@ -384,8 +385,12 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
     ]
     if used:
-        at = " at this global batch" if _keeps_recipe(report) else ""
-        text = f"Idle IPUs: a run on all would be slower{at}. In use: {', '.join(used)}."
+        slower = f"a run on all would be slower{' at this global batch' if _keeps_recipe(report) else ''}"
+        codes = {note.code for prediction in report.predictions if (note := prediction.choice.all_ipus)}
+        uneven = {NoteCode.ALL_TOO_MANY, NoteCode.ALL_DO_NOT_DIVIDE}
+        unable = "no mapping on all gives this global batch"
+        why = unable if codes and codes <= uneven else f"{slower}, or {unable}" if codes & uneven else slower
+        text = f"Idle IPUs: {why}. In use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
     for row in report.rows:
