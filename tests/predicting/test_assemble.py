@@ -97,7 +97,7 @@ def test_a_batch_that_is_too_small_is_not_called_worth_it():
 
 
 def test_of_larger_batches_the_largest_that_fits_is_advised():
-    """The quickest batch exceeds memory in the storage of the small one: one that fits is far quicker, or none is named."""
+    """The quickest batch exceeds memory in the storage of the small one: one that fits is named, or none."""
     none = podsim.predict("bert", pod=64, accumulation=4, engine="analytic")
     assert "batch" not in none.limited_by
     small = podsim.predict("bert", pod=64, accumulation=1, engine="analytic")
