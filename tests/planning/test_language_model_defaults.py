@@ -132,9 +132,9 @@ def test_a_plan_says_where_its_quantile_is_of_a_run_with_failures() -> None:
     assert question_text(long.demand, candidates=long.candidates) == "time to train ≤ 30.0 days (P90 with failures)"
     assert question_text(long.demand) == "time to train ≤ 30.0 days (P90)", "no candidate runs so long"
     text = (
-        "Global batch, near that of the model's paper where memory holds it: 128 on bow-pod256; 1,568 on bow-pod512, "
+        "Global batch, near that of the model's paper if it fits in memory, else the next smaller tried: 128 on "
+        "bow-pod256; 1,568 on bow-pod512, bow-pod1024."
     )
-    text += "bow-pod1024."
     assert text in [block.text for group in document(long).groups for block in group if isinstance(block, Note)]
 
 
