@@ -266,7 +266,7 @@ class Search:
         """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal, which is counted."""
         workload = self.question.workload
         if size > most_ipus(workload):
-            self.rejected["have more IPUs per replica than the model has parts"] += 1
+            self.rejected["have more IPUs per replica than the model has parts to place, such as layers"] += 1
             if self.constraints.ipus_per_replica:
                 self.indivisible = self.indivisible or too_many_ipus(workload, size)
         elif not (replicas := self._legal_replicas(size)):

@@ -467,11 +467,11 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
         larger = larger.at(2 * larger.accumulation)
     if (less := 1 - best_s / first_s) > LEAST_FASTER:
         return f"; a larger global batch is faster: {best.global_batch:,} takes {100 * less:.0f} % less time"
-    if largest not in PER_UPDATE or more < -LEAST_FASTER:  # which does not fit
+    if largest not in PER_UPDATE or more < 0:  # by little, or it does not fit
         return ""
-    change = f"{'< 1' if abs(more) < 0.01 else f'{100 * abs(more):.0f}'} % {'longer' if more >= 0 else 'less time'}"
+    longer = "< 1" if more < 0.01 else f"{100 * more:.0f}"
     why = f"it amortizes {NAMES[largest]} but needs more samples to converge"
-    return f"; with twice the batch the run takes {change}: {why}"
+    return f"; with twice the batch the run takes {longer} % longer: {why}"
 
 
 def _expected_s(question: TrainingCase, mapping: Mapping) -> float:

@@ -8,6 +8,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate
+from podsim.planning.mapping_search import UNPROVEN
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -373,7 +374,8 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
         tried = f"The search tries up to {max(bound)} IPUs per replica"
-        kept = "of replica sizes whose times differ by less than the model error it takes one that a published run uses"
+        least = numbers.percent(UNPROVEN)
+        kept = f"of replica sizes whose times differ by less than {least} it takes one that a published run uses"
         yield Note(f"{tried}; {kept}.", "·", Tone.QUIET)
 
 
