@@ -28,7 +28,7 @@ MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 LEAST_FASTER = 0.005  # share by which a mapping that was not chosen has to be quicker to be named
-FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen
+FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen; assumed (007)
 WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
 NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
 Range = tuple[list[int], tuple[int, ...]]  # IPUs of a replica, and micro-batches
@@ -167,10 +167,8 @@ class Search:
         ):
             return lines
         legal, rejected = self.legal, self.rejected
-        near, far = self._sizes()
-        usual, all_ = self._micro_batches(max(near))
         self.legal, self.rejected = 0, Counter[str]()
-        more = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
+        more = self._all_fitting()
         if min(map(self._least_s, more), default=math.inf) < FAR_QUICKER * min(map(self._least_s, lines)):
             return more
         self.legal, self.rejected = legal, rejected
@@ -222,10 +220,8 @@ class Search:
 
     def every(self) -> Candidates:
         """Every legal mapping that fits, with its time [s], at all sizes of a replica and micro-batches."""
-        near, far = self._sizes()
-        usual, all_ = self._micro_batches(max(near))
         result = Candidates()
-        lines = self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
+        lines = self._all_fitting()
         for line in lines:
             result += self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
         return [*result, *self._between(lines, result)] if result else result
@@ -261,6 +257,12 @@ class Search:
             if lines:
                 break
         return lines
+
+    def _all_fitting(self) -> list[SearchLine]:
+        """What fits of all sizes of a replica and micro-batches, near published ones or not."""
+        near, far = self._sizes()
+        usual, all_ = self._micro_batches(max(near))
+        return self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
 
     def _replicas(self, size: int) -> int:
         """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal, which is counted."""

@@ -459,17 +459,17 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
         return ""
     first_s = last_s = best_s = _expected_s(question, mapping)
     best, larger = mapping, mapping.at(2 * mapping.accumulation)
-    more = _expected_s(question, larger) / first_s - 1
-    while (next_s := _expected_s(question, larger)) < last_s:
-        last_s = next_s
+    twice_s = next_s = _expected_s(question, larger)
+    while next_s < last_s:
         if memory.fit(question.workload, larger, question.machine.topology).fits:
             best, best_s = larger, next_s
-        larger = larger.at(2 * larger.accumulation)
+        last_s, larger = next_s, larger.at(2 * larger.accumulation)
+        next_s = _expected_s(question, larger)
     if (less := 1 - best_s / first_s) > LEAST_FASTER:
         return f"; a larger global batch is faster: {best.global_batch:,} takes {100 * less:.0f} % less time"
-    if largest not in PER_UPDATE or more < 0:  # by little, or it does not fit
+    if largest not in PER_UPDATE or twice_s < first_s:  # by little, or it does not fit
         return ""
-    longer = "< 1" if more < 0.01 else f"{100 * more:.0f}"
+    longer = "< 1" if twice_s < 1.01 * first_s else f"{100 * (twice_s / first_s - 1):.0f}"
     why = f"it amortizes {NAMES[largest]} but needs more samples to converge"
     return f"; with twice the batch the run takes {longer} % longer: {why}"
 

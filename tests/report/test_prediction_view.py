@@ -54,7 +54,9 @@ def test_a_part_too_small_to_print_does_not_read_as_zero() -> None:
 
 
 def test_the_trade_off_between_batch_and_convergence_is_on_the_verbose_screen() -> None:
-    assert "left out" not in screen(prediction(), width=100, verbose=True)
+    narrower = screen(prediction(), width=100, verbose=True)
+    assert "left out" not in narrower
+    assert all(word in narrower for word in ("Accumulation", "Step,", "Samples,", "Bubble", "Time,"))
     text = screen(prediction(), width=110, verbose=True)
     for title in ("Global batch", "Micro-batch", "Accumulation", "Step, ms", "Samples, M", "Bubble", "Time, min"):
         assert title in text

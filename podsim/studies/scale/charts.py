@@ -34,7 +34,7 @@ def _times(report: ScaleReport) -> Iterator[Chart]:
     runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
     sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
     runs += competitors_report.published_points(report, unit)
-    published = (DocSeries(competitors_report.rounds_published(report), runs, joined=False),) if runs else ()
+    published = (DocSeries(competitors_report.published_label(report), runs, joined=False),) if runs else ()
     others = tuple(competitors_report.series(report, unit))
     if not runs and not others and _is_flat([prediction.time_to_train_s.value for prediction in predictions]):
         return

@@ -97,7 +97,7 @@ def published_points(report: ScaleReport, unit: numbers.Scale) -> tuple[tuple[fl
     )
 
 
-def rounds_published(report: ScaleReport) -> str:
+def published_label(report: ScaleReport) -> str:
     """The label of published runs in the chart: that they used other global batches, else of which rounds they are."""
     if not report.against and any(
         row.prediction and time.global_batch != row.prediction.mapping.global_batch

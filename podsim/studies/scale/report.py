@@ -390,9 +390,9 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         slower = f"a run on all would be slower{' at this global batch' if _keeps_recipe(report) else ''}"
         codes = {note.code for prediction in report.predictions if (note := prediction.choice.all_ipus)}
         uneven = {NoteCode.ALL_TOO_MANY, NoteCode.ALL_DO_NOT_DIVIDE}
-        unable = "no mapping on all gives this global batch"
-        why = unable if codes and codes <= uneven else f"{slower}, or {unable}" if codes & uneven else slower
-        text = f"Idle IPUs: {why}. In use: {', '.join(used)}."
+        reasons = [slower] if codes - uneven or not codes else []
+        reasons += ["no mapping on all gives this global batch"] if codes & uneven else []
+        text = f"Idle IPUs: {', or '.join(reasons)}. In use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
     for row in report.rows:
