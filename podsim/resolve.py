@@ -18,7 +18,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
 from podsim.predicting import convolutions, release_estimate
-from podsim.predicting.assemble import TrainingCase
+from podsim.predicting.training_case import TrainingCase
 from podsim.topology.build import build, shared_fabric
 from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets

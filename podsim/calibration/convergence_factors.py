@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 
 from podsim.calibration.fit_cases import OtherCase
-from podsim.convergence.curve_errors import LAW_ERROR
+from podsim.convergence.curve import LAW_ERROR
 from podsim.convergence.samples import reference
 from podsim.model.calibration import SamplesFactor
 

@@ -21,7 +21,7 @@ from podsim.model.validation import (
     DistanceFound,
 )
 from podsim.predicting import intervals
-from podsim.predicting.assemble import question_pace, samples, step, step_doubt
+from podsim.predicting.training_case import question_pace, samples, step, step_doubt
 
 LEVELS = (0.5, 0.8, 0.9)
 

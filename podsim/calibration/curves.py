@@ -4,16 +4,15 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from podsim.calibration.holdout import summary
-from podsim.convergence import curve_errors
-from podsim.convergence.curve_errors import LeftOutPoint
+from podsim.convergence.curve import LeftOutPoint, above, below, interior
 from podsim.model.training import Convergence
 from podsim.model.validation import CurveSummary
 
 LEAST_POINTS = 3  # of a curve that one is left out of
 PLACES: tuple[tuple[str, Callable[[Convergence], Iterator[LeftOutPoint]]], ...] = (
-    ("between", curve_errors.interior),
-    ("above", curve_errors.above),
-    ("below", curve_errors.below),
+    ("between", interior),
+    ("above", above),
+    ("below", below),
 )
 
 

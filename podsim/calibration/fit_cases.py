@@ -15,7 +15,7 @@ from podsim.model.training import Preset
 from podsim.model.workload import Workload
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
-from podsim.predicting.assemble import TrainingCase, step
+from podsim.predicting.training_case import TrainingCase, step
 from podsim.topology.build import build
 from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets

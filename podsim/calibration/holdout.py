@@ -33,9 +33,9 @@ from podsim.model.validation import (
     ValidationHeldOut,
     ValidationPoint,
 )
-from podsim.predicting.assemble import question_pace, samples, step, step_doubt
 from podsim.predicting.intervals import time_to_train
 from podsim.predicting.run import run
+from podsim.predicting.training_case import question_pace, samples, step, step_doubt
 
 Progress = Callable[[int, int], None]
 

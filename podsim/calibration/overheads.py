@@ -10,7 +10,7 @@ from podsim.model.calibration import GAINING, MECHANISMS, Outside, ParameterSet,
 from podsim.model.sums import sum_in_order
 from podsim.model.training import EvaluationStyle
 from podsim.model.validation import OverheadFit
-from podsim.predicting.assemble import forward_s
+from podsim.predicting.training_case import forward_s
 
 PRIOR_S: Final[Mapping[str, float]] = {"load": 10.0, "call": 0.3, "checkpoint": 1.0, "switch": 5.0, "process": 95.0}
 """What each takes in the newest release, before any log; a process as long as those of v1.1 and v2.0 initialise."""

@@ -23,8 +23,8 @@ from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.sums import sum_in_order
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, FitReport
 from podsim.predicting import intervals
-from podsim.predicting.assemble import question_pace, step, step_doubt
 from podsim.predicting.run import RunPace
+from podsim.predicting.training_case import question_pace, step, step_doubt
 from podsim.predicting.uncertainty import StepDoubt
 
 MOST_SHOWN = 12

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from podsim.calibration.convergence_factors import Factors
 from podsim.calibration.fit_cases import OtherCase
-from podsim.convergence.curve_errors import LAW_ERROR
+from podsim.convergence.curve import LAW_ERROR
 from podsim.convergence.samples import Samples, reference
 from podsim.model.calibration import OwnConfiguration, ParameterSet, SamplesFactor
 from podsim.model.mapping import Mapping as WorkMapping
 from podsim.model.parameters import FREE
-from podsim.predicting.assemble import TrainingCase, step
+from podsim.predicting.training_case import TrainingCase, step
 
 CLOSE: Final = 1e-6
 """Log by which a step may differ from the one measured."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podsim.calibration.fit import error as case_error
 from podsim.calibration.fit_cases import OtherCase
 from podsim.model.sums import sum_in_order
-from podsim.predicting.assemble import step
+from podsim.predicting.training_case import step
 from podsim.predicting.uncertainty import sensitivity
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""The curve through reference points: a straight line between two of them, a law through all."""
+"""The curve through reference points, straight between two and a law through all, and how far it errs."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
 
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Convergence, ReferencePoint
+
+LAW_ERROR = 0.10  # log error where too few points are there to be left out; rms of BERT's law where it bends
+LEAST_POINTS = 4  # of a curve, for its own errors to count
 
 
 def between(left: ReferencePoint, right: ReferencePoint, batch: float) -> tuple[float, float, float]:
@@ -30,3 +36,87 @@ def critical_batch(convergence: Convergence) -> float:
     """The batch at which the law needs twice its least samples."""
     low, slope = law(convergence)
     return low / slope if slope else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutPoint:
+    """A reference point that was left out: log error of what the others say, and how far they are in doublings."""
+
+    batch: int
+    error: float
+    doublings: float
+    noise: float  # standard error of that log error from the seeds alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveErrors:
+    """Log errors of a curve: between points by the root of a doubling, above and below them by the doubling."""
+
+    between: float
+    above: float
+    below: float
+
+
+@cache
+def errors(convergence: Convergence) -> CurveErrors:
+    """Errors from the curve's own points left out, beyond what seeds explain (Eq. 23, Eq. 24)."""
+    if len(convergence.points) < LEAST_POINTS:
+        return CurveErrors(between=LAW_ERROR, above=LAW_ERROR, below=LAW_ERROR)
+    inside = [*interior(convergence)]
+    unexplained = sum_in_order(miss.error**2 - miss.noise**2 for miss in inside) / sum_in_order(
+        miss.doublings for miss in inside
+    )
+    return CurveErrors(
+        between=math.sqrt(max(0.0, unexplained)),
+        above=_by_doubling([*above(convergence)]),
+        below=_by_doubling([*below(convergence)]),
+    )
+
+
+def _by_doubling(missed: list[LeftOutPoint]) -> float:
+    return math.sqrt(
+        sum_in_order(miss.error**2 for miss in missed) / sum_in_order(miss.doublings**2 for miss in missed)
+    )
+
+
+def interior(convergence: Convergence) -> Iterator[LeftOutPoint]:
+    """Each point but the first and the last, from its neighbours (Eq. 23)."""
+    points = convergence.points
+    for left, point, right in zip(points, points[1:], points[2:], strict=False):
+        value, _, share = between(left, right, point.batch)
+        seeds = (1 - share) * standard_error(left), share * standard_error(right), standard_error(point)
+        yield LeftOutPoint(
+            batch=point.batch,
+            error=math.log(value / point.samples),
+            doublings=math.log2(right.batch / left.batch) * share * (1 - share),
+            noise=math.hypot(*seeds),
+        )
+
+
+def standard_error(point: ReferencePoint) -> float:
+    """Of the mean over its seeds, as a share of it."""
+    return point.std / point.samples / math.sqrt(point.runs)
+
+
+def above(convergence: Convergence) -> Iterator[LeftOutPoint]:
+    """Points of the upper half by the law of those below, every cut there (Eq. 24)."""
+    points = convergence.points
+    for cut in range(max(2, (len(points) + 1) // 2), len(points)):
+        low, slope = law(replace(convergence, points=points[:cut]))
+        last = points[cut - 1]
+        for point in points[cut:]:
+            value = last.samples * (low + slope * point.batch) / (low + slope * last.batch)
+            yield _left_out(point, value, point.batch / last.batch)
+
+
+def below(convergence: Convergence) -> Iterator[LeftOutPoint]:
+    """Points of the lower half held at the first of those above, every cut there (Eq. 23)."""
+    points = convergence.points
+    for cut in range(1, len(points) // 2 + 1):
+        for point in points[:cut]:
+            yield _left_out(point, points[cut].samples, points[cut].batch / point.batch)
+
+
+def _left_out(point: ReferencePoint, value: float, ratio: float) -> LeftOutPoint:
+    error = math.log(value / point.samples)
+    return LeftOutPoint(batch=point.batch, error=error, doublings=math.log2(ratio), noise=standard_error(point))

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from podsim.convergence.curve import between, law
-from podsim.convergence.curve_errors import LAW_ERROR, errors, standard_error
+from podsim.convergence.curve import LAW_ERROR, between, errors, law, standard_error
 from podsim.model.calibration import SamplesFactor
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from podsim.files.configurations import general as general_configuration
-from podsim.model.network_kind import NetworkKind
+from podsim.model.family import NetworkKind
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order

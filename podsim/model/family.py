@@ -8,7 +8,6 @@ from podsim.model.chip import Precision
 from podsim.model.framework import INTERFACES
 from podsim.model.graphs import Dlrm, SchNet
 from podsim.model.language import Deberta, EncoderDecoder
-from podsim.model.network_kind import NetworkKind
 from podsim.model.note import AnswerNote
 from podsim.model.operator_list import GivenUnit
 from podsim.model.quantity import Bytes, Count, Key, Positive, Whole
@@ -26,6 +25,14 @@ from podsim.model.training import (
 from podsim.model.vision import MobileCnn, VisionTransformer, WindowTransformer, Yolo
 
 LARGEST_PACK = 3  # sequences a packed row may hold, each with its own sentence head (mlperf-training-v1-1)
+
+
+class NetworkKind(StrEnum):
+    """What kind of network a chain of units is, as far as the configuration of its software goes."""
+
+    CONVOLUTIONAL = "convolutional"
+    VISION_TRANSFORMER = "vision-transformer"
+    LANGUAGE = "language"
 
 
 class Head(StrEnum):

@@ -81,6 +81,11 @@ class Mapping:
         return max(1, self.configuration.call_updates // self.replicas)
 
     @property
+    def split(self) -> tuple[int, int, int]:
+        """Replicas, IPUs of each and micro-batch: what a mapping has in common with those of other accumulations."""
+        return self.replicas, self.ipus_per_replica, self.micro_batch
+
+    @property
     def filling(self) -> int:
         """Micro-batches that fill the pipeline, whatever its schedule."""
         return 2 * len(self.stages) + 1

@@ -13,7 +13,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.sums import sum_in_order
 from podsim.model.training import AVAILABLE_MEMORY
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import steady_state, training_case
 from podsim.tiles import memory
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import MemoryFit, StageMemory
     from podsim.model.workload import Workload
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 STEPS: Final = (AVAILABLE_MEMORY, 0.4, 0.3, 0.2)
 """Proportions tried in turn: the default first; 0.2 is the lowest of published training configurations."""
@@ -69,7 +69,7 @@ def lowering(question: TrainingCase, mapping: Mapping) -> Iterator[AnswerNote]:
     usual = at_default(mapping)
     full = memory.fit(question.workload, usual, question.machine.topology)
     quick = question.by_formula
-    longer = assemble.step(quick, mapping).step_s / assemble.step(quick, usual).step_s - 1
+    longer = training_case.step(quick, mapping).step_s / training_case.step(quick, usual).step_s - 1
     yield lowering_note(mapping, full, longer, serves=False)
 
 
@@ -123,6 +123,6 @@ def fastest(quick: TrainingCase, stored: Sequence[tuple[Mapping, MemoryFit]]) ->
 
     def step_s(item: tuple[Mapping, MemoryFit]) -> float:
         mapping, _ = item
-        return assemble.step(quick, steady_state.full(quick, mapping)).at_s(mapping.accumulation)
+        return training_case.step(quick, steady_state.full(quick, mapping)).at_s(mapping.accumulation)
 
     return min(stored, key=step_s)

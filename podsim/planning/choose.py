@@ -15,10 +15,9 @@ from podsim.planning import batches, idle_ipus
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, too_few_ipus, what_if
 from podsim.planning.no_fit import does_not_fit
-from podsim.predicting import assemble
-from podsim.predicting.assemble import TrainingCase
+from podsim.predicting import training_case
 from podsim.predicting.run import expected_s
-from podsim.predicting.timed_steps import TimedSteps
+from podsim.predicting.training_case import TimedSteps, TrainingCase
 from podsim.resolve import Case
 from podsim.scenario import Constraints
 
@@ -115,8 +114,8 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
     quick = question.by_formula
 
     def at_length(candidate: ConsideredMapping) -> ConsideredMapping:
-        need = assemble.samples(quick, candidate.mapping.global_batch)
-        time_s = expected_s(assemble.question_pace(quick, candidate.mapping, candidate.step_s), need)
+        need = training_case.samples(quick, candidate.mapping.global_batch)
+        time_s = expected_s(training_case.question_pace(quick, candidate.mapping, candidate.step_s), need)
         return replace(candidate, time_to_train_s=time_s, samples=need.mean)
 
     return replace(

@@ -16,14 +16,14 @@ from podsim.model.note_code import NoteCode
 from podsim.planning import batches
 from podsim.planning.mapping_search import Best, Search
 from podsim.planning.no_fit import refusal
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import bottleneck, steady_state, training_case
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from podsim.planning.configuration import MappingBuilder
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.scenario import Constraints
 
 LARGER_MICRO_BATCH: Final = 0.5
@@ -131,7 +131,7 @@ def _may_train_sooner(part: Search, best: Best) -> bool:
     return any(
         time_s < most_s
         for line in close
-        for time_s, *_ in part.times(line, assemble.step(part.quick, steady_state.full(part.quick, line.mapping)))
+        for time_s, *_ in part.times(line, training_case.step(part.quick, steady_state.full(part.quick, line.mapping)))
     )
 
 
@@ -146,7 +146,7 @@ def _least_s(known: Best, ipus: int) -> float:
     row_s = max(
         workload.training_flop_per_row() / peak_flop_per_s, LARGER_MICRO_BATCH * known.search.least_ipu_s_per_row
     )
-    rows = assemble.samples(question, 1).mean / (workload.packing * workload.samples_per_row)
+    rows = training_case.samples(question, 1).mean / (workload.packing * workload.samples_per_row)
     return rows * row_s / ipus
 
 
@@ -165,14 +165,14 @@ def _slower(on_all: Best, best: Best) -> AnswerNote:
 
 
 def _samples(best: Best) -> float:
-    return assemble.samples(best.search.question, best.mapping.global_batch).mean
+    return training_case.samples(best.search.question, best.mapping.global_batch).mean
 
 
 def _spent_s(best: Best) -> dict[str, float]:
     """What a run spends on each part of its steps, and outside them [s]."""
     question, mapping = _quick(best.search.question), best.mapping
-    timeline = assemble.step(question, mapping)
-    done = run(assemble.question_pace(question, mapping, timeline.step_s), _samples(best))
+    timeline = training_case.step(question, mapping)
+    done = run(training_case.question_pace(question, mapping, timeline.step_s), _samples(best))
     steps = done.training_s / timeline.step_s
-    spent_s = {assemble.NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    spent_s = {bottleneck.NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
     return {**spent_s, "evaluation": done.evaluation_s, "checkpoints": done.checkpoint_s}

@@ -11,23 +11,20 @@ from podsim.errors import InputError, MissingParameter
 from podsim.lowering.layout import most_ipus, too_many_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
-from podsim.model.note import AnswerNote
-from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
-from podsim.planning import batches
+from podsim.planning import batches, search_choice
 from podsim.planning.available_memory import fastest
 from podsim.planning.configuration import MICRO_BATCHES, MOST_IPUS, MappingBuilder, powers, relax
 from podsim.planning.no_fit import refusal
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import assemble, steady_state, training_case
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 
 MOST_SETTLED = 6  # candidates timed once more and shown
 ROOM = 8  # times the least batch should fit below the last reference point for a choice of batches
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
-LEAST_FASTER = 0.005  # share by which a mapping that was not chosen has to be quicker to be named
 FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen; assumed (007)
 WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
 NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
@@ -58,7 +55,7 @@ class SearchLine:
 class Search:
     """One search: what was weighed, and why the rest was not."""
 
-    question: assemble.TrainingCase
+    question: training_case.TrainingCase
     planner: MappingBuilder
     constraints: Constraints
     on_progress: Callable[[int, int], None] | None = None
@@ -78,7 +75,7 @@ class Search:
     recipe: float | None = None  # the one of them that is tried, in samples
 
     @cached_property
-    def quick(self) -> assemble.TrainingCase:
+    def quick(self) -> training_case.TrainingCase:
         """The question, answered by formula."""
         return self.question.by_formula
 
@@ -96,7 +93,7 @@ class Search:
         if not lines:
             raise refusal(self)
         for done, line in enumerate(lines, start=1):
-            result += self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
+            result += self.times(line, training_case.step(self.quick, steady_state.full(self.quick, line.mapping)))
             if self.on_progress:
                 self.on_progress(done, len(lines))
         result += self._between(lines, result)
@@ -107,14 +104,7 @@ class Search:
             (self.settle(mapping, memory) for _, mapping, memory in first),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
-        mapping = shown[0].mapping
-        choice = Choice(
-            given="search",
-            legal=self.legal,
-            rejected=dict(sorted(self.rejected.items())),
-            considered=self._with_batches(shown[0], result, tuple(shown)),
-            reason=self._reason(shown, result),
-        )
+        mapping, choice = shown[0].mapping, search_choice.of_candidates(self, tuple(shown), result)
         return Best(self, mapping, choice, assemble.answer_s(self.quick, mapping))
 
     def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
@@ -127,14 +117,14 @@ class Search:
         more: Candidates = []
         of_line: dict[tuple[int, int, int], Candidates] = {}
         for item in result:
-            of_line.setdefault(_split(item[1]), []).append(item)
+            of_line.setdefault(item[1].split, []).append(item)
         least = min(map(self._cost, result))
         for line in lines:
-            best = min(of_line[_split(line.mapping)], key=self._cost)
+            best = min(of_line[line.mapping.split], key=self._cost)
             if self._cost(best) > (1 + NEAR_BEST) * least:
                 continue
             finer = replace(line, accumulations=batches.between(line.accumulations, best[1].accumulation))
-            quickest = min(self.times(finer, self.full[_split(line.mapping)]), key=self._cost, default=best)
+            quickest = min(self.times(finer, self.full[line.mapping.split]), key=self._cost, default=best)
             self.legal += len(finer.accumulations)
             if self._cost(quickest) < (1 - WORTH_LEAVING) * self._cost(best):
                 more.append(quickest)
@@ -183,7 +173,7 @@ class Search:
 
     def _nearest_first(self) -> list[Range]:
         """Replica sizes and micro-batches to search: those near published ones before all others."""
-        near, far = self._sizes()
+        near, far = self.sizes()
         usual, all_ = self._micro_batches(max(near))
         return [(near, usual), (near, all_), (far, all_)]
 
@@ -214,7 +204,7 @@ class Search:
         return min(
             self._handicap(mapping) * time_s
             for time_s, mapping, _ in self.times(
-                line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping))
+                line, training_case.step(self.quick, steady_state.full(self.quick, line.mapping))
             )
         )
 
@@ -223,7 +213,7 @@ class Search:
         result = Candidates()
         lines = self._all_fitting()
         for line in lines:
-            result += self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
+            result += self.times(line, training_case.step(self.quick, steady_state.full(self.quick, line.mapping)))
         return [*result, *self._between(lines, result)] if result else result
 
     def _published_sizes(self) -> set[int]:
@@ -235,7 +225,7 @@ class Search:
     def _handicap(self, mapping: Mapping) -> float:
         return 1.0 if mapping.ipus_per_replica in self._published_sizes() else 1 + UNPROVEN
 
-    def _sizes(self) -> tuple[list[int], list[int]]:
+    def sizes(self) -> tuple[list[int], list[int]]:
         """IPUs per replica to search: up to twice what was published, and the rest in case none of those fits."""
         if self.constraints.ipus_per_replica:
             return [self.constraints.ipus_per_replica], []
@@ -260,7 +250,7 @@ class Search:
 
     def _all_fitting(self) -> list[SearchLine]:
         """What fits of all sizes of a replica and micro-batches, near published ones or not."""
-        near, far = self._sizes()
+        near, far = self.sizes()
         usual, all_ = self._micro_batches(max(near))
         return self._fitting([([*near, *far], tuple(sorted({*usual, *all_})))])
 
@@ -341,7 +331,7 @@ class Search:
         period; the settled candidates are timed exactly.
         """
         mapping = line.mapping
-        self.full[_split(mapping)] = full
+        self.full[mapping.split] = full
         in_line_s = full.breakdown_s.get(Part.FRAMEWORK, 0.0) / full.micro_batches  # less with fewer replicas
         row_s = (full.period_s - in_line_s) * mapping.ipus_per_replica / mapping.micro_batch
         self.least_ipu_s_per_row = min(self.least_ipu_s_per_row or math.inf, max(0.0, row_s))
@@ -367,23 +357,23 @@ class Search:
         )
 
     def _time_s(self, mapping: Mapping, step_s: float) -> float:
-        beat = assemble.question_pace(self.quick, mapping, step_s, self._evaluation_s(mapping, step_s))
+        beat = training_case.question_pace(self.quick, mapping, step_s, self._evaluation_s(mapping, step_s))
         return expected_s(beat, self._samples(mapping.global_batch))
 
     def _samples(self, batch: int) -> Samples:
         """Samples to converge at a global batch, asked once."""
         if batch not in self.needs:
-            self.needs[batch] = assemble.samples(self.quick, batch)
+            self.needs[batch] = training_case.samples(self.quick, batch)
         return self.needs[batch]
 
     def _evaluation_s(self, mapping: Mapping, step_s: float) -> float:
         """One evaluation [s]; a forward pass of its own is that of every accumulation that fills the pipeline."""
         afterwards = self.question.workload.benchmark.evaluates_checkpoints
         if not (mapping.configuration.forward_evaluation or afterwards):
-            return assemble.evaluation_s(self.quick, mapping, step_s)
-        key = (*_split(mapping), min(mapping.accumulation, mapping.filling))
+            return training_case.evaluation_s(self.quick, mapping, step_s)
+        key = (*mapping.split, min(mapping.accumulation, mapping.filling))
         if key not in self.evaluations_s:
-            self.evaluations_s[key] = assemble.evaluation_s(self.quick, mapping, step_s)
+            self.evaluations_s[key] = training_case.evaluation_s(self.quick, mapping, step_s)
         return self.evaluations_s[key]
 
     def _accumulations(self, replicas: int, micro_batch: int) -> list[int]:
@@ -426,11 +416,11 @@ class Search:
 
     def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:
         """A candidate timed exactly: from the line where its pipeline is full, else by itself."""
-        timeline = self.full[_split(mapping)]
+        timeline = self.full[mapping.split]
         if mapping.accumulation < timeline.micro_batches:
-            timeline = assemble.step(self.quick, mapping)
+            timeline = training_case.step(self.quick, mapping)
         step_s = timeline.at_s(mapping.accumulation)
-        need = assemble.samples(self.quick, mapping.global_batch)
+        need = training_case.samples(self.quick, mapping.global_batch)
         return ConsideredMapping(
             mapping=mapping,
             time_to_train_s=self._time_s(mapping, step_s),
@@ -440,59 +430,7 @@ class Search:
             memory=memory.fraction,
         )
 
-    def _with_batches(
-        self,
-        best: ConsideredMapping,
-        result: Candidates,
-        shown: tuple[ConsideredMapping, ...],
-    ) -> tuple[ConsideredMapping, ...]:
-        """The settled ones, and the chosen split at other batches: half and twice show what convergence takes."""
-        known = {c.mapping.global_batch for c in shown if _split(c.mapping) == _split(best.mapping)}
-        others = []
-        for factor in (4, 2, 0.5, 0.25):
-            near = [
-                (abs(m.global_batch / (best.mapping.global_batch * factor) - 1), m, content)
-                for _, m, content in result
-                if _split(m) == _split(best.mapping)
-            ]
-            away, mapping, memory = min(near, key=lambda item: item[0])
-            if away < 0.4 and mapping.global_batch not in known:
-                known.add(mapping.global_batch)
-                others.append(self.settle(mapping, memory))
-        return (*shown, *sorted(others, key=lambda c: c.mapping.global_batch))
-
-    def _reason(self, shown: list[ConsideredMapping], result: list[tuple[float, Mapping, MemoryFit]]) -> AnswerNote:
-        best, mapping = shown[0], shown[0].mapping
-        larger = [m for _, m, _ in result if _split(m) == _split(mapping) and m.global_batch > mapping.global_batch]
-        quickest = min(shown, key=lambda item: item.time_to_train_s)
-        faster = 1 - quickest.time_to_train_s / best.time_to_train_s
-        past = self.question.samples is None and larger and mapping.replicas > 1
-        near, far = self._sizes()
-        tried = max(m.ipus_per_replica for _, m, _ in result)
-        return AnswerNote.of(
-            NoteCode.SHORTEST_TIME,
-            legal=self.legal,
-            faster=faster if faster >= LEAST_FASTER else None,
-            faster_replicas=quickest.mapping.replicas,
-            faster_size=quickest.mapping.ipus_per_replica,
-            past_global_batch=mapping.global_batch if past else None,
-            micro_batches=self._published_tried([m.micro_batch for _, m, _ in result]),
-            most_ipus=max(near) if far and tried <= max(near) else None,
-            compares=not (self.question.workload.points and self.question.workload.presets),
-            by_rate=False,
-        )
-
-    def _published_tried(self, tried: Sequence[int]) -> tuple[int, ...]:
-        """The micro-batches that were tried, where they are those of published runs alone; none where others were."""
-        published = {preset.micro_batch for preset in self.question.workload.presets}
-        own = self.constraints.micro_batch or self.constraints.global_batch
-        return () if own or not published.issuperset(tried) else tuple(sorted(set(tried)))
-
 
 def _shortfall(memory: MemoryFit) -> tuple[float, float]:
     """By how much a mapping misses: what is shorter of both memories, then SRAM."""
     return round(memory.needed_share, 3), memory.fraction
-
-
-def _split(mapping: Mapping) -> tuple[int, int, int]:
-    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch

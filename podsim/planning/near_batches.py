@@ -9,7 +9,7 @@ from podsim.errors import PodsimError
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.planning.choose import choose
-from podsim.predicting import assemble
+from podsim.predicting import assemble, training_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,18 +54,14 @@ def with_intervals(prediction: Prediction, case: Case) -> Prediction:
     """
     if case.missing or case.scenario.faults:
         return prediction
-    question, own = case.question.by_formula, _split(prediction.mapping)
+    question, own = case.question.by_formula, prediction.mapping.split
     considered = tuple(
         replace(candidate, estimate=assemble.estimates(question, candidate.mapping)[1])
-        if _split(candidate.mapping) == own
+        if candidate.mapping.split == own
         else candidate
         for candidate in prediction.choice.considered
     )
     return replace(prediction, choice=replace(prediction.choice, considered=considered))
-
-
-def _split(mapping: Mapping) -> tuple[int, int, int]:
-    return mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
 
 
 def _rounder(batch: int) -> Iterator[int]:
@@ -92,7 +88,7 @@ def _time_s(case: Case, mapping: Mapping) -> float:
     """The time to train by formula [s]; that of a sample where the length of the run is not stated."""
     question = case.question.by_formula
     if case.missing:
-        return assemble.step(question, mapping).step_s / mapping.global_batch
+        return training_case.step(question, mapping).step_s / mapping.global_batch
     return assemble.answer_s(question, mapping)
 
 

@@ -11,7 +11,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.program import Part
 from podsim.planning.choose import ChosenMapping, choose
-from podsim.predicting import assemble, fault_cost, release_estimate
+from podsim.predicting import assemble, fault_cost, release_estimate, training_case
 from podsim.predicting.run import expected_s
 from podsim.scenario import Constraints
 from podsim.topology.fault_text import parse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Choice, ConsideredMapping, Prediction
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.resolve import Case
     from podsim.topology.machine_network import Fabric
 
@@ -59,9 +59,9 @@ def _retime(choice: Choice, question: TrainingCase) -> Choice:
     quick = question.by_formula
 
     def with_faults(candidate: ConsideredMapping) -> ConsideredMapping:
-        timeline = assemble.step(quick, candidate.mapping)
-        need = assemble.samples(quick, candidate.mapping.global_batch)
-        pace = assemble.question_pace(quick, candidate.mapping, timeline.step_s)
+        timeline = training_case.step(quick, candidate.mapping)
+        need = training_case.samples(quick, candidate.mapping.global_batch)
+        pace = training_case.question_pace(quick, candidate.mapping, timeline.step_s)
         return replace(
             candidate,
             time_to_train_s=expected_s(pace, need),
@@ -84,7 +84,7 @@ def _without_slow_s(question: TrainingCase, mapping: Mapping, texts: Sequence[st
         fabric = apply(question.fabric, [f"{t.partition('=')[0]}=down" if t in slow else t for t in texts])
     except PodsimError:
         return None
-    return assemble.step(replace(question, fabric=fabric), mapping).step_s
+    return training_case.step(replace(question, fabric=fabric), mapping).step_s
 
 
 def map_with_faults(case: Case, on_progress: Progress | None = None) -> tuple[TrainingCase, Mapping]:

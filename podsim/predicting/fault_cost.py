@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import Prediction
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 
 def with_fault_cost(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from podsim.convergence.samples import Samples
     from podsim.model.prediction import Run
     from podsim.model.program import StepTimeline
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.predicting.uncertainty import StepDoubt
 
 OF_SIZE = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)

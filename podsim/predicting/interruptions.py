@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from podsim.model.fabric import Topology
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import MemoryFit
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 RACKS_A_SWITCH = 2  # two switches join the four racks of a Bow Pod256 (datasheet-bow-pod256)
 

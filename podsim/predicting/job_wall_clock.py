@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from podsim.model.goodput import Failures, GoodputReport
     from podsim.model.prediction import Prediction
     from podsim.model.wall_clock import StartTimes
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 
 def wall_clock(

@@ -16,7 +16,7 @@ from podsim.model.program import Block, StepProgram, TaskKind
 from podsim.model.quantity import NINETY
 from podsim.model.training import Schedule
 from podsim.physics.order_statistics import Array, Barrier, exponential_maximum, poisson_maximum, total
-from podsim.predicting.assemble import TrainingCase
+from podsim.predicting.training_case import TrainingCase
 
 ROUNDING = 1e-12  # share of a run below which what noise adds is none
 DRAWS = 1000  # steps at least, however few are asked for: the mean noise that is in a fit is that of all of them

@@ -13,7 +13,7 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals, step_activity
-from podsim.predicting.assemble import limited_by
+from podsim.predicting.bottleneck import limited_by
 
 Key = TypeVar("Key", Part, Cause, Grade)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podsim.model.goodput import CheckpointCost, TriedInterval
     from podsim.model.prediction import Prediction
     from podsim.physics.order_statistics import Array
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 LIKELY: Final = 0.05
 """Expected failures of a run from where on they are simulated: of shorter runs one in twenty sees any at most."""

@@ -18,7 +18,7 @@ from podsim.model.sums import sum_in_order
 from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
-from podsim.predicting.assemble import NAMES
+from podsim.predicting.bottleneck import NAMES
 from podsim.predicting.noisy_steps import stream
 from podsim.predicting.uncertainty import step_doubt
 from podsim.tiles.cost import TileCost

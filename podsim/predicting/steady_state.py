@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from podsim.model.mapping import Mapping
     from podsim.model.program import Span, StepTimeline
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 REACHES = 4  # of micro-batches, after which a period is looked for first
 SAME = 1e-12  # share of a step by which two times may differ and still be one

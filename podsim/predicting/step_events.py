@@ -23,7 +23,7 @@ TERMS = 100  # the last is below 1e-20 for 20
 
 if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 
 def of_step(question: TrainingCase, mapping: Mapping, step_s: float, formula_s: float) -> StepEvents:

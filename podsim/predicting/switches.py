@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from podsim.model.mapping import Mapping
     from podsim.model.training import SoftwareConfiguration
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 LEAST: Final = 0.1
 """Share of a step from which a switch is shown."""

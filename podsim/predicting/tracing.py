@@ -19,8 +19,8 @@ from podsim.model.tile_plan import TilePlan
 from podsim.model.trace import LinkLoad, Trace, TraceLevel, TraceSegment, TraceSpan
 from podsim.model.workload import Pass
 from podsim.predicting import drawing, noisy_steps
-from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.link_loads import Links, loads, of_replicas
+from podsim.predicting.training_case import TrainingCase
 from podsim.tiles.supersteps import Cycles, cycles, total
 
 NARROWER = " shows one of each set of equal tiles; podsim op --fidelity full runs one operator tile by tile"

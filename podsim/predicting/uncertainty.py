@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from podsim.model.machine import Machine
     from podsim.model.mapping import Mapping as WorkMapping
     from podsim.model.program import StepTimeline
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; assumed (docs/explanation/model.md)
 OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/explanation/model.md)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, ConsideredMapping, Figure, Prediction, Run
 from podsim.model.quantity import Estimate, Grade
-from podsim.predicting.assemble import TrainingCase
+from podsim.predicting.training_case import TrainingCase
 
 ENDLESS = 1e15
 """Samples of a run to which start-up and the last step add nothing: its time follows the throughput alone."""

@@ -16,7 +16,7 @@ import podsim
 from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import family_rule
-from podsim.predicting import assemble
+from podsim.predicting import training_case
 from podsim.scenario import Scenario
 
 MOST_FRAMES = 8
@@ -38,7 +38,7 @@ def frames_of(*words: str) -> list[str]:
         raise _LoweredError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assemble, "lower", lower)
+        patch.setattr(training_case, "lower", lower)
         patch.setattr("traceback.format_exc", lambda: "")
         main(words)
     assert texts, "lowering was not called"

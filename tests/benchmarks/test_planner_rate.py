@@ -5,10 +5,9 @@ import time
 import pytest
 
 from podsim.engines import analytic
-from podsim.planning import mapping_search
 from podsim.planning.configuration import MICRO_BATCHES, MappingBuilder
 from podsim.planning.mapping_search import Search
-from podsim.predicting import assemble
+from podsim.predicting import training_case
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, Scenario
 
@@ -23,8 +22,8 @@ def timed(machine, workload):
     item = Search(question, MappingBuilder(workload, machine.topology, machine.like), Constraints())
     item._accumulations = lambda _, __: list(ACCUMULATIONS)
     began = time.process_time()
-    sizes = item._sizes()[0]
-    item._sizes, item._micro_batches = (lambda: (sizes, [])), (lambda _: ((), MICRO_BATCHES))
+    sizes = item.sizes()[0]
+    item.sizes, item._micro_batches = (lambda: (sizes, [])), (lambda _: ((), MICRO_BATCHES))
     result = item.every()
     return question, result, time.process_time() - began, item
 
@@ -40,7 +39,7 @@ def test_a_thousand_distinct_mappings_a_second(asked):
     rates = []
     for _ in range(ROUNDS):
         _, result, seconds, _ = timed(*asked)
-        distinct = {(*mapping_search._split(mapping), mapping.accumulation) for _, mapping, _ in result}
+        distinct = {(*mapping.split, mapping.accumulation) for _, mapping, _ in result}
         assert len(distinct) == len(result) >= 2000
         rates.append(len(distinct) / seconds)
     assert max(rates) >= LEAST_A_SECOND
@@ -57,5 +56,5 @@ def test_a_line_of_accumulations_costs_one_program(asked, monkeypatch):
 def test_every_mapping_of_a_line_has_the_time_it_has_alone(asked):
     question, result, _, item = timed(*asked)
     for expected_s, mapping, _ in result[:: len(result) // 12]:
-        alone = assemble.step(question, mapping).step_s
+        alone = training_case.step(question, mapping).step_s
         assert item._time_s(mapping, alone) == pytest.approx(expected_s, rel=1e-12)

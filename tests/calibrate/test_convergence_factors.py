@@ -11,10 +11,10 @@ import pytest
 from podsim.calibration import convergence_factors
 from podsim.calibration.fit_data import cases as _cases
 from podsim.calibration.overheads import apart, of_seen, overheads, parts_s
-from podsim.convergence.curve_errors import LAW_ERROR
+from podsim.convergence.curve import LAW_ERROR
 from podsim.files import catalog
 from podsim.model.calibration import GAINING, MECHANISMS, SamplesFactor
-from podsim.predicting.assemble import evaluation_s, forward_s, question_pace
+from podsim.predicting.training_case import evaluation_s, forward_s, question_pace
 
 CASES = _cases()
 ROOT = Path(__file__).parents[2]

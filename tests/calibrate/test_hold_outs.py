@@ -12,7 +12,7 @@ from podsim.calibration.fit_data import cases as _cases
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.validation import GROUPINGS, POOLED_GROUP
-from podsim.predicting.assemble import step, step_doubt
+from podsim.predicting.training_case import step, step_doubt
 from podsim.studies.documents import answer_document
 from podsim.studies.validate import hold_outs_report as view
 

@@ -24,7 +24,7 @@ from podsim.model.training import Division, StatePlace
 from podsim.physics.hostio import HOST_CALL_S
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
-from podsim.predicting.assemble import TrainingCase, step
+from podsim.predicting.training_case import TrainingCase, step
 from podsim.topology.build import build
 from podsim.workloads import presets
 

@@ -14,7 +14,7 @@ from podsim.calibration.fit_data import cases, ready
 from podsim.calibration.next_point import NextPoint, with_point
 from podsim.files import catalog
 from podsim.model.parameters import FREE
-from podsim.predicting.assemble import step
+from podsim.predicting.training_case import step
 from podsim.predicting.uncertainty import sensitivity
 
 SHIPPED = catalog.parameters()

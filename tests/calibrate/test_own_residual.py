@@ -15,7 +15,7 @@ from podsim.files import catalog
 from podsim.files.write import parameters_text
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY_PERCENT, Cause
-from podsim.predicting.assemble import step, step_doubt
+from podsim.predicting.training_case import step, step_doubt
 from podsim.predicting.uncertainty import step_doubt as doubt_of
 
 SHIPPED = catalog.parameters()

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from podsim.convergence.curve_errors import LAW_ERROR, above, below, errors, interior
+from podsim.convergence.curve import LAW_ERROR, above, below, errors, interior
 from podsim.convergence.samples import reference
 from podsim.files import catalog, reference_points
 from podsim.model.training import Convergence, ReferencePoint

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.convergence.curve import critical_batch, law
-from podsim.convergence.curve_errors import LAW_ERROR, errors, standard_error
+from podsim.convergence.curve import LAW_ERROR, critical_batch, errors, law, standard_error
 from podsim.convergence.samples import reference, to_converge
 from podsim.files import catalog
 from podsim.model.calibration import SamplesFactor

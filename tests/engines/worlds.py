@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from podsim.engines.base import Engine
 from podsim.files import catalog
 from podsim.lowering.layout import stages
 from podsim.lowering.lower import lower, lower_evaluation
@@ -28,7 +29,7 @@ from podsim.model.training import (
 from podsim.model.workload import Kind, LayerUnit, Matmul, Operator, Stream, Workload
 from podsim.planning import choose
 from podsim.planning.configuration import MappingBuilder
-from podsim.predicting.assemble import Engine, TrainingCase
+from podsim.predicting.training_case import TrainingCase
 from podsim.topology.build import build
 from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets

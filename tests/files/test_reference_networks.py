@@ -13,7 +13,7 @@ from podsim.files.reference_networks import (
     kind,
     reference,
 )
-from podsim.model.network_kind import NetworkKind
+from podsim.model.family import NetworkKind
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.workload import Conv, Gather, Kind, LayerUnit, Matmul, Operator, Stream

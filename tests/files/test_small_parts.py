@@ -6,7 +6,7 @@ import pytest
 
 from podsim.files import configurations, find
 from podsim.files.imports import naming
-from podsim.model import displayable, network_kind
+from podsim.model import displayable, family
 from podsim.model.training import StatePlace
 from podsim.report import version
 
@@ -32,7 +32,7 @@ def test_names_of_imports_are_short():
 
 def test_each_kind_of_network_has_published_networks_to_be_compared_with():
     general = configurations.general().value
-    for kind in network_kind.NetworkKind:
+    for kind in family.NetworkKind:
         names = general.networks_of(kind)
         assert names
         assert all((find.folders("workloads")[-1] / f"{name}.toml").is_file() for name in names)

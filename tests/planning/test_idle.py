@@ -11,7 +11,7 @@ from podsim.errors import InputError
 from podsim.model.training import Schedule
 from podsim.planning import idle_ipus
 from podsim.planning.mapping_search import Search
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import steady_state, training_case
 
 PODS = [2**power for power in range(4, 17)]
 ROUNDING = 1 + 1e-12
@@ -183,7 +183,7 @@ def test_no_mapping_trains_sooner_than_its_busiest_ipu_computes(workload, pod, m
     def run(self):
         for line in self.lines():
             least_s = self.least_s(line)
-            times = self.times(line, assemble.step(self.quick, steady_state.full(self.quick, line.mapping)))
+            times = self.times(line, training_case.step(self.quick, steady_state.full(self.quick, line.mapping)))
             tried.extend((least_s, time_s, mapping.schedule) for time_s, mapping, _ in times)
         return original(self)
 

@@ -8,7 +8,7 @@ from podsim.errors import InputError
 from podsim.files.comparator_machines import name_and_count, names_comparator
 from podsim.planning import workload_sequence
 from podsim.planning.ownership import ownership_terms
-from podsim.predicting import assemble
+from podsim.predicting import training_case
 from podsim.scenario import Scenario
 from podsim.studies.plan import remedies
 from podsim.studies.plan.candidates import (
@@ -63,7 +63,7 @@ def test_runs_one_after_the_other_are_slow_together():
 def test_a_candidate_says_how_many_scores_stay_below_the_time_demanded(outcome):
     evaluation, _ = outcome
     candidate, (part,) = evaluation.candidate, evaluation.parts
-    simulated = scores(part.question, part.mapping, assemble.step(part.question, part.mapping))
+    simulated = scores(part.question, part.mapping, training_case.step(part.question, part.mapping))
     assert simulated == sorted(simulated)
     assert candidate.chance == pytest.approx(sum(score <= 1850.0 for score in simulated) / len(simulated))
     assert 0 < candidate.chance < 1

@@ -4,7 +4,7 @@ import pytest
 
 import podsim
 from podsim.planning.mapping_search import Search
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import steady_state, training_case
 
 CHAINED = {
     "late inputs": ("resnet50", {"pod": 256, "hosts": 4, "prefetch": 2}),
@@ -32,10 +32,10 @@ def questions(monkeypatch):
 def test_a_longer_step_takes_a_period_for_each_micro_batch_more(case, questions):
     workload, flags = CASES[case]
     mapping = podsim.predict(workload, engine="analytic", **flags).mapping
-    full = assemble.step(questions[0], steady_state.full(questions[0], mapping))
+    full = training_case.step(questions[0], steady_state.full(questions[0], mapping))
     assert (full.micro_batches > mapping.filling) == (case in CHAINED)
     for accumulation in (full.micro_batches, full.micro_batches + 17, 3 * full.micro_batches):
-        exact_s = assemble.step(questions[0], mapping.at(accumulation)).step_s
+        exact_s = training_case.step(questions[0], mapping.at(accumulation)).step_s
         assert full.at_s(accumulation) == pytest.approx(exact_s, rel=1e-4), "a period may be several micro-batches"
 
 
@@ -43,8 +43,8 @@ def test_a_short_step_with_late_inputs_grows_by_an_input_too(questions):
     """Where no period is seen yet, the input that the next micro-batch waits for is the least that one more takes."""
     workload, flags = CHAINED["late inputs"]
     mapping = podsim.predict(workload, engine="analytic", **flags).mapping
-    full = assemble.step(questions[0], steady_state.full(questions[0], mapping))
-    short = assemble.step(questions[0], mapping.at(3))
+    full = training_case.step(questions[0], steady_state.full(questions[0], mapping))
+    short = training_case.step(questions[0], mapping.at(3))
     assert short.period_s == pytest.approx(full.period_s, rel=1e-6)
 
 

@@ -6,8 +6,8 @@ import pytest
 from engines.worlds import model, pod, unit, world
 
 from podsim.engines import analytic
-from podsim.predicting import assemble
-from podsim.predicting.timed_steps import MOST, TimedSteps
+from podsim.predicting import training_case
+from podsim.predicting.training_case import MOST_STEPS, TimedSteps
 
 SETUP = world(model(unit("a0")), pod(), replicas=4, accumulation=2)
 
@@ -19,7 +19,7 @@ def question():
 
 @pytest.fixture(scope="module")
 def timeline(question):
-    return assemble.step(question, SETUP.mapping)
+    return training_case.step(question, SETUP.mapping)
 
 
 def test_the_same_question_is_answered_and_the_length_and_seed_are_no_part_of_it(question, timeline):
@@ -55,7 +55,7 @@ def test_whatever_changes_a_step_is_another(question, timeline):
 def test_the_latest_are_kept_of_those_that_are_split_alike(question, timeline):
     """One more than are kept, which differ in what they are configured as."""
     steps, mapping = TimedSteps(), SETUP.mapping
-    mappings = [replace(mapping, samples_per_row=1.0 + at) for at in range(MOST + 1)]
+    mappings = [replace(mapping, samples_per_row=1.0 + at) for at in range(MOST_STEPS + 1)]
     for other in mappings:
         steps.keep(question, other, timeline)
     assert steps.get(question, mappings[0]) is None

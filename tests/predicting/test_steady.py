@@ -14,7 +14,7 @@ from podsim.engines.des import step_simulation as des
 from podsim.files import frameworks_file
 from podsim.model.program import Part, Span, TaskKind
 from podsim.model.training import Schedule
-from podsim.predicting import assemble, steady_state
+from podsim.predicting import steady_state, training_case
 
 CLOSE = 1e-9
 ENGINES = {"analytic": analytic.run, "des": des.run}
@@ -38,7 +38,7 @@ def line(products, *, tied=False, count=300, row_bytes=10.0, **changes):
 
 def both(setup, run):
     """The step as predicted, and with every micro-batch run."""
-    return assemble.step(setup.question(run), setup.mapping), run(setup.program(), setup.fabric)
+    return training_case.step(setup.question(run), setup.mapping), run(setup.program(), setup.fabric)
 
 
 def assert_same(counted, whole):
@@ -70,7 +70,7 @@ def test_4096_micro_batches_cost_what_a_few_hundred_do(engine):
     for count in (1024, 4096):
         setup = published("bert", "pod64", schedule=Schedule.ONE_F_ONE_B)
         setup = replace(setup, mapping=replace(setup.mapping, accumulation=count))
-        timelines.append(assemble.step(setup.question(ENGINES[engine]), setup.mapping))
+        timelines.append(training_case.step(setup.question(ENGINES[engine]), setup.mapping))
     short, long = timelines
     assert long.events == pytest.approx(short.events, rel=0.1)
     assert long.step_s - short.step_s == pytest.approx(3072 * short.period_s, rel=CLOSE)

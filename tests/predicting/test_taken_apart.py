@@ -11,7 +11,7 @@ from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.program import Part
 from podsim.model.training import EvaluationStyle, Recompute
-from podsim.predicting import assemble
+from podsim.predicting import assemble, training_case
 from podsim.studies.explain.result import Mechanism
 from podsim.studies.explain.what_if import (
     FREE_PARTS,
@@ -77,7 +77,7 @@ def test_a_run_at_another_pace_follows_the_slope():
     fixed = {"style": EvaluationStyle.FIXED, "run_samples": SAMPLES, "global_batch": 32, "checkpoint_epochs": None}
     base = answer_of(*run_of(**fixed))
     slow = without_parts(base.question, frozenset({Part.SYNC}))
-    quick_s = assemble.step(slow, base.mapping).step_s
+    quick_s = training_case.step(slow, base.mapping).step_s
     saved_s = base.timeline.step_s - quick_s
     assert saved_s > 0
     other_s = at_pace_s(base, slow)
@@ -86,10 +86,10 @@ def test_a_run_at_another_pace_follows_the_slope():
 
 
 def test_what_is_stripped_takes_no_time_and_the_rest_as_long(base):
-    bare = assemble.step(without_parts(base.question, frozenset({Part.EXCHANGE})), base.mapping)
+    bare = training_case.step(without_parts(base.question, frozenset({Part.EXCHANGE})), base.mapping)
     assert bare.breakdown_s[Part.EXCHANGE] == 0
     assert bare.breakdown_s[Part.COMPUTE] == pytest.approx(base.timeline.breakdown_s[Part.COMPUTE])
-    nothing = assemble.step(without_parts(base.question, frozenset(Part)), base.mapping)
+    nothing = training_case.step(without_parts(base.question, frozenset(Part)), base.mapping)
     assert nothing.step_s == 0
 
 

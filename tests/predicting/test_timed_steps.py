@@ -6,7 +6,7 @@ import pytest
 from engines.worlds import published
 
 from podsim.engines import analytic
-from podsim.predicting.assemble import TrainingCase, step
+from podsim.predicting.training_case import TrainingCase, step
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from podsim.files import catalog
 from podsim.model.calibration import FittedParameter
 from podsim.model.machine import Machine
 from podsim.model.quantity import Cause, Grade
-from podsim.predicting.assemble import step
+from podsim.predicting.training_case import step
 from podsim.predicting.uncertainty import (
     OTHER_CHIP,
     PER_DOUBLING,

@@ -13,7 +13,7 @@ import numpy as np
 from podsim.model.program import Part
 from podsim.model.quantity import NINETY, Cause
 from podsim.model.sums import clean, sum_in_order
-from podsim.predicting import assemble, intervals, uncertainty
+from podsim.predicting import intervals, training_case, uncertainty
 from podsim.predicting.run import run
 from podsim.studies.compare.result import PartDifference, Ratio
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from podsim.model.calibration import ParameterSet
     from podsim.model.comparator import ComparatorPrediction
     from podsim.model.prediction import Prediction
-    from podsim.predicting.assemble import TrainingCase
     from podsim.predicting.run import RunPace
+    from podsim.predicting.training_case import TrainingCase
 
 Source: TypeAlias = tuple[Cause, str]
 """Where a doubt comes from: two answers with the same source are wrong together."""
@@ -72,9 +72,9 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", pro
 
     `programs` are the configurations of all phases, "" of a run without any.
     """
-    step_doubt = assemble.step_doubt(question, answer.mapping, answer.timeline)
-    beat = assemble.question_pace(question, answer.mapping, answer.timeline.step_s)
-    need = assemble.samples(question, answer.mapping.global_batch)
+    step_doubt = training_case.step_doubt(question, answer.mapping, answer.timeline)
+    beat = training_case.question_pace(question, answer.mapping, answer.timeline.step_s)
+    need = training_case.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
     called = run or answer.workload
     outside: Source = (Cause.OUTSIDE, f"{called} {question.machine.like} {answer.ipus}")

@@ -15,8 +15,8 @@ from podsim.model.training import ROUNDING_DOUBT, Schedule
 from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
-from podsim.predicting import assemble
-from podsim.predicting.assemble import NAMES
+from podsim.predicting import training_case
+from podsim.predicting.bottleneck import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import OF_LENGTHS, OF_SCORE, Alternative
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from podsim.model.fault import FaultReport
     from podsim.model.mapping import Mapping
     from podsim.model.program import StepTimeline
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.scenario import MachineSpec
     from podsim.studies.explain.what_if import AnsweredQuestion
 
@@ -205,9 +205,9 @@ class _RunParts:
     @classmethod
     def of(cls, question: TrainingCase, mapping: Mapping, timeline: StepTimeline, time_s: float) -> _RunParts:
         """Of a mapping whose time to train is `time_s` (Eq. 68)."""
-        need = assemble.samples(question, mapping.global_batch)
-        beat = assemble.question_pace(question, mapping, timeline.step_s)
-        done = assemble.mean_run(question, beat, need)
+        need = training_case.samples(question, mapping.global_batch)
+        beat = training_case.question_pace(question, mapping, timeline.step_s)
+        done = training_case.mean_run(question, beat, need)
         steps = done.training_s / timeline.step_s
         return cls(
             in_steps={part: seconds * steps for part, seconds in timeline.breakdown_s.items()},

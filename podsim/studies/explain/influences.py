@@ -13,7 +13,7 @@ from podsim.files.file_rules import topology_faults
 from podsim.files.keys import bare, unit_of
 from podsim.model.fabric import Topology
 from podsim.model.quantity import Grade, SourceKind
-from podsim.predicting import assemble, intervals
+from podsim.predicting import intervals, training_case
 from podsim.predicting.run import run
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import Influence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from podsim.files.read import Document
     from podsim.model.prediction import Prediction
     from podsim.model.quantity import Provenance
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.studies.explain.what_if import AnsweredQuestion
 
 MORE: Final = 1.01
@@ -163,10 +163,10 @@ def _fit_levers(question: TrainingCase) -> Iterator[Lever]:
 def _samples(known: AnsweredQuestion) -> Influence:
     """One percent more samples, to converge or as stated, and of the time that grows with them; no step rounded up."""
     question = known.question
-    need = assemble.samples(question, known.mapping.global_batch)
+    need = training_case.samples(question, known.mapping.global_batch)
     given = need.grade is Grade.GIVEN
     unmeasured = SourceKind.GIVEN if given else SourceKind.ASSUMED
-    beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
+    beat = training_case.question_pace(question, known.mapping, known.timeline.step_s)
     stated = question.samples is not None
     done = run(beat, need.mean)
     longer_s = known.time_s * (1 + (MORE - 1) * intervals.inside_s(beat, done) / done.total_s)
@@ -184,7 +184,7 @@ def _samples(known: AnsweredQuestion) -> Influence:
 def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
     """One percent more time before the steps, for evaluations, for checkpoints and after training."""
     question, timed = known.question, prediction.run
-    beat = assemble.question_pace(question, known.mapping, known.timeline.step_s)
+    beat = training_case.question_pace(question, known.mapping, known.timeline.step_s)
     spent = beat.overhead
     more = replace(
         spent,
@@ -194,7 +194,7 @@ def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
         each_evaluation_s=spent.each_evaluation_s * MORE,
         checkpoint_s=spent.checkpoint_s * MORE,
     )
-    need = assemble.samples(question, known.mapping.global_batch)
+    need = training_case.samples(question, known.mapping.global_batch)
     longer_s = explaining.time_s(known, replace(beat, overhead=more, evaluation_s=beat.evaluation_s * MORE), need)
     return Influence(
         path="",

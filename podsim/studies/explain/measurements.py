@@ -15,7 +15,7 @@ from podsim.model.parameters import FREE, sensitivities
 from podsim.model.quantity import Cause
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
-from podsim.predicting import assemble, unknown_length
+from podsim.predicting import assemble, training_case, unknown_length
 from podsim.predicting.uncertainty import of_step
 from podsim.resolve import resolve
 from podsim.scenario import Constraints, EngineSpec, RunLength, Scenario, WhatIfs
@@ -93,7 +93,7 @@ def _measurements(candidate: Scenario, prediction: Prediction, case: Case) -> It
     yield _measurement(candidate, known, other, prediction, case)
     if known.workload == prediction.workload and prediction.has_length and case.question.samples is None:
         question = other.question
-        need = assemble.samples(question, known.mapping.global_batch)
+        need = training_case.samples(question, known.mapping.global_batch)
         runs = ConvergedRuns(
             optimizer=question.optimizer,
             division=str(question.division),
@@ -142,11 +142,11 @@ def _measurement(
 def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> Estimate:
     """The answer with the interval that other parameters leave it, which do not move its value."""
     mapping, step_s = prediction.mapping, prediction.step_s.value
-    forms = assemble.step_doubt(case.question, mapping, prediction.timeline).forms
+    forms = training_case.step_doubt(case.question, mapping, prediction.timeline).forms
     question = replace(case.question, machine=replace(case.question.machine, parameters=parameters))
     doubt = of_step(question, mapping, prediction.timeline, forms)
-    pace = assemble.question_pace(question, mapping, step_s)
-    need = assemble.samples(question, mapping.global_batch)
+    pace = training_case.question_pace(question, mapping, step_s)
+    need = training_case.samples(question, mapping.global_batch)
     step, time, _ = assemble.time_estimates(question, mapping, step_s, pace, need, doubt)
     return time if prediction.has_length else step
 
@@ -170,7 +170,7 @@ def _configuration(known: Prediction, case: Case, converged: ConvergedRuns | Non
     timed = own_residual.of_mapping(question, known.mapping, runs=RUNS, left=left, spread=spread)
     if converged is None:
         return timed
-    need = assemble.samples(question, known.mapping.global_batch)
+    need = training_case.samples(question, known.mapping.global_batch)
     error = own_residual.narrowed_doubt(need.doubt, need.seed_spread, RUNS)
     return replace(timed, samples=need.mean, samples_error=error)
 

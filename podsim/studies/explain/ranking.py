@@ -9,8 +9,8 @@ from podsim.model.chip import Chip
 from podsim.model.sums import sum_in_order
 from podsim.model.tile_plan import TilePlan
 from podsim.model.workload import Pass
-from podsim.predicting.assemble import TrainingCase
 from podsim.predicting.convolutions import unmeasured_notes
+from podsim.predicting.training_case import TrainingCase
 from podsim.studies.explain.ranking_result import Bound, OperatorRanking, OperatorShare
 from podsim.tiles.supersteps import Cycles, sram_rates, total
 

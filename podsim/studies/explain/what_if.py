@@ -12,7 +12,7 @@ from podsim.model.program import Part, StepProgram
 from podsim.model.sums import clean, sum_in_order
 from podsim.model.training import Recompute, Schedule
 from podsim.model.workload import Pass
-from podsim.predicting import assemble, intervals
+from podsim.predicting import intervals, training_case
 from podsim.predicting.run import NO_OVERHEAD, run
 from podsim.predicting.uncertainty import StepDoubt
 from podsim.studies.explain.result import Mechanism, Rise, Without
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from podsim.model.prediction import Prediction
     from podsim.model.program import StepTimeline
     from podsim.model.workload import Operator
-    from podsim.predicting.assemble import TrainingCase
     from podsim.predicting.run import RunPace
+    from podsim.predicting.training_case import TrainingCase
     from podsim.tiles.cost import Rates
 
 
@@ -59,10 +59,10 @@ class AnsweredQuestion:
 def answer_of(question: TrainingCase, prediction: Prediction) -> AnsweredQuestion:
     """What a prediction answered."""
     quick, mapping = question.by_formula, prediction.mapping
-    doubt = assemble.step_doubt(question, mapping, prediction.timeline)
-    timeline = assemble.step(quick, mapping)
-    beat = assemble.question_pace(quick, mapping, timeline.step_s)
-    need = assemble.samples(quick, mapping.global_batch)
+    doubt = training_case.step_doubt(question, mapping, prediction.timeline)
+    timeline = training_case.step(quick, mapping)
+    beat = training_case.question_pace(quick, mapping, timeline.step_s)
+    need = training_case.samples(quick, mapping.global_batch)
     base_s = score_s(quick, doubt, beat, need)
     longer = replace(beat, step_s=2 * beat.step_s), replace(beat, evaluation_s=beat.evaluation_s + beat.step_s)
     slope = tuple((score_s(quick, doubt, pace, need) - base_s) / beat.step_s for pace in longer)
@@ -87,8 +87,8 @@ def score_s(question: TrainingCase, doubt: StepDoubt, beat: RunPace, need: Sampl
 
 def at_pace_s(known: AnsweredQuestion, question: TrainingCase) -> float:
     """Time to train of a question that changes nothing but the pace [s]: a score is linear in it (Eq. 29, 30)."""
-    step_s = assemble.step(question, known.mapping).step_s
-    evaluation_s = assemble.evaluation_s(question, known.mapping, step_s)
+    step_s = training_case.step(question, known.mapping).step_s
+    evaluation_s = training_case.evaluation_s(question, known.mapping, step_s)
     of_step_s, of_evaluation_s = known.slope
     slower_s = of_step_s * (step_s - known.timeline.step_s)
     return known.time_s + slower_s + of_evaluation_s * (evaluation_s - known.evaluation_s)
@@ -96,9 +96,9 @@ def at_pace_s(known: AnsweredQuestion, question: TrainingCase) -> float:
 
 def time_mapping(known: AnsweredQuestion, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
     """A step of another question or mapping and its time to train [s], with the doubt and the draws of the answer."""
-    timeline = assemble.step(question, mapping)
-    beat = assemble.question_pace(question, mapping, timeline.step_s)
-    return timeline, time_s(known, beat, assemble.samples(question, mapping.global_batch))
+    timeline = training_case.step(question, mapping)
+    beat = training_case.question_pace(question, mapping, timeline.step_s)
+    return timeline, time_s(known, beat, training_case.samples(question, mapping.global_batch))
 
 
 def time_s(known: AnsweredQuestion, beat: RunPace, need: Samples) -> float:
@@ -107,7 +107,7 @@ def time_s(known: AnsweredQuestion, beat: RunPace, need: Samples) -> float:
 
 
 def _pace(known: AnsweredQuestion, question: TrainingCase, step_s: float) -> RunPace:
-    return assemble.question_pace(question, known.mapping, step_s)
+    return training_case.question_pace(question, known.mapping, step_s)
 
 
 STEPS_ALONE: Final = "steps only"
@@ -142,16 +142,16 @@ def without(known: AnsweredQuestion) -> Iterator[Without]:
 
 
 def _row(known: AnsweredQuestion, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
-    timeline = assemble.step(question, known.mapping)
+    timeline = training_case.step(question, known.mapping)
     step_s = _unfilled_s(question, known.mapping, timeline) if unfilled else timeline.step_s
-    taken_s = time_s(known, _pace(known, question, step_s), assemble.samples(question, known.mapping.global_batch))
+    taken_s = time_s(known, _pace(known, question, step_s), training_case.samples(question, known.mapping.global_batch))
     return Without(name=name, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
 
 
 def _steps_alone(known: AnsweredQuestion) -> Without:
     """No start-up, evaluation or checkpoint."""
     beat = replace(_pace(known, known.question, known.timeline.step_s), overhead=NO_OVERHEAD, evaluation_s=0.0)
-    taken_s = time_s(known, beat, assemble.samples(known.question, known.mapping.global_batch))
+    taken_s = time_s(known, beat, training_case.samples(known.question, known.mapping.global_batch))
     return Without(name=STEPS_ALONE, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import ConsideredMapping, MemoryFit
     from podsim.model.training import SoftwareConfiguration
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
     from podsim.resolve import Case
     from podsim.scenario import Constraints
 

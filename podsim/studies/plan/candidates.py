@@ -16,7 +16,7 @@ from podsim.model.sums import sum_in_order
 from podsim.model.wall_clock import ProgramStart
 from podsim.planning import competitors, workload_sequence
 from podsim.planning.choose import choose
-from podsim.predicting import assemble, intervals, job_wall_clock
+from podsim.predicting import assemble, intervals, job_wall_clock, training_case
 from podsim.resolve import Case, engine_of, resolve, tiles_of
 from podsim.studies.plan import deadline
 from podsim.studies.plan.inventory_use import purchase
@@ -61,7 +61,7 @@ class PlanRequest:
 class TrainingChoice:
     """What is trained on a machine: the question of one workload, the mapping taken and why."""
 
-    question: assemble.TrainingCase
+    question: training_case.TrainingCase
     mapping: Mapping
     choice: Choice
     notes: tuple[AnswerNote, ...]
@@ -223,7 +223,7 @@ def _on_hosts(case: Case, hosts: int) -> Case:
 
 def _steps_s(parts: Sequence[TrainingChoice]) -> list[float]:
     """A step of each [s]."""
-    return [assemble.step(part.question, part.mapping).step_s for part in parts]
+    return [training_case.step(part.question, part.mapping).step_s for part in parts]
 
 
 def _with_notes(evaluation: CandidateEvaluation, hosts: int) -> CandidateEvaluation:
@@ -381,11 +381,11 @@ def misses(demand: Demand, figures: dict[str, float | None]) -> tuple[Miss, ...]
     )
 
 
-def scores(question: assemble.TrainingCase, mapping: Mapping, timeline: StepTimeline) -> list[float]:
+def scores(question: training_case.TrainingCase, mapping: Mapping, timeline: StepTimeline) -> list[float]:
     """Simulated scores of a mapping with such a step, or times for the samples given, ascending [s] (Eq. 30)."""
-    beat, outside = assemble.question_pace(question, mapping, timeline.step_s), question.outside_error
-    doubt = assemble.step_doubt(question, mapping, timeline)
+    beat, outside = training_case.question_pace(question, mapping, timeline.step_s), question.outside_error
+    doubt = training_case.step_doubt(question, mapping, timeline)
     if question.samples is not None:
         return intervals.given_scores(beat, question.samples, doubt, question.seed, outside_error=outside)
-    need = assemble.samples(question, mapping.global_batch)
+    need = training_case.samples(question, mapping.global_batch)
     return intervals.scores(beat, need, doubt, question.seed, outside)[0]

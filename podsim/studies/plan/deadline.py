@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from podsim.model.goodput import GoodputReport
     from podsim.model.prediction import Prediction
     from podsim.model.wall_clock import ProgramStart, WallClock
-    from podsim.predicting.assemble import TrainingCase
+    from podsim.predicting.training_case import TrainingCase
 
 POINTS: Final = (("p5", 3), ("p50", 10), ("p95", 3))
 """Quantiles that stand for all histories, and how much each counts: 0.19, 0.62, 0.19 (Eq. 103)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from podsim.model.parameters import LABELS
 from podsim.model.wall_clock import ProgramStart
-from podsim.predicting import assemble
+from podsim.predicting import training_case
 from podsim.resolve import engine_of, target
 from podsim.scenario import WhatIfs
 from podsim.studies.plan.candidates import cached_start, scores, together
@@ -155,7 +155,7 @@ def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Seq
     each = []
     for part, machine in zip(evaluation.parts, machines, strict=True):
         changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
-        each.append(scores(changed, part.mapping, assemble.step(changed, part.mapping)))
+        each.append(scores(changed, part.mapping, training_case.step(changed, part.mapping)))
     return evaluation.started_s(together(each), request.demand.confidence)
 
 
@@ -168,7 +168,7 @@ def _on_hosts(evaluation: CandidateEvaluation, hosts: int) -> list[Machine]:
     return [replace(part.question.machine, hosts=hosts) for part in evaluation.parts]
 
 
-def _change(question: assemble.TrainingCase, request: PlanRequest, path: str, text: str) -> Machine:
+def _change(question: training_case.TrainingCase, request: PlanRequest, path: str, text: str) -> Machine:
     """The machine with one number changed; a learned number stays as doubtful as it was."""
     machine = question.machine
     if path in LABELS:

@@ -7,7 +7,6 @@ from typing import Any
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
 from podsim.model.program import Part
-from podsim.model.quantity import Estimate
 from podsim.planning.mapping_search import UNPROVEN
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -24,14 +23,12 @@ from podsim.report.doc import (
 from podsim.report.handout import Handout, Section, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
-from podsim.report.views.grades_view import grade_of_run
 from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
 from podsim.studies.predict.report import PARTS
-from podsim.studies.predict.sequence_report import batches
-from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, step_shares
+from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, machines_report
 from podsim.studies.scale import unknown_length_report as untimed_scaling
-from podsim.studies.scale.result import ScaleReport, ScaleRow, Scaling
+from podsim.studies.scale.result import ScaleReport, Scaling
 
 BATCH = {
     Scaling.BEST: "mapping and batch searched per machine",
@@ -40,14 +37,7 @@ BATCH = {
 }
 SHOWN_PARTS = 3  # parts of a step named among those that grow
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
-WORTH_A_DIGIT = 0.005  # of a time: a saving that is shown even if it is less than a digit of the time
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
-EFFICIENCY = "Efficiency: speed-up over growth in IPUs."
-OF_THROUGHPUT = "Throughput efficiency: throughput per IPU vs the first machine."
-SAVED_NOTE = "Saved: against the machine before."
-EXTRA_NOTE = "Extra cost: against the machine before."
-MOST_NOTED = 8  # machines beyond which the short screen has no line left for what is saved against which
-OVERHEAD = "Overhead: share of the run before, between and after steps."
 
 
 def answer(report: ScaleReport) -> str:
@@ -110,7 +100,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
             Heading(", ".join((report.workload_title, *_aim(report), _batch(report)))),
             *_verdict(report),
         ),
-        (_machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
+        (machines_report.machines(report, verbose=verbose), *_refusal_notes(report, verbose=verbose)),
         tuple(charts.of_series(report)),
         (
             *(_growth_blocks(report, verbose=verbose) if verbose or not report.against else ()),
@@ -226,129 +216,6 @@ def _keeps_recipe(report: ScaleReport) -> bool:
     return not report.has_length or needed.low == needed.high
 
 
-def _machines(report: ScaleReport, *, verbose: bool) -> DocTable:
-    """A row a machine; `verbose` adds shares of a step."""
-    if not report.has_length:
-        return untimed_scaling.machines(report)
-    unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.predictions], numbers.TIME)
-    level = numbers.level(report.interval)
-    saved, extra = (SAVED_NOTE, EXTRA_NOTE) if verbose or len(report.rows) <= MOST_NOTED else ("", "")
-    columns = (
-        Column("Machine"),
-        Column("IPUs", number=True, priority=10),
-        Column(f"Time, {unit.unit}", number=True),
-        Column(level, number=True, priority=1),
-        Column(f"Saved, {unit.unit}", number=True, priority=4, note=saved),
-        Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
-        Column("Samples/s", number=True, priority=6),
-        Column("Efficiency", number=True, priority=3, note=_efficiency(report)),
-        Column("Cost/run", number=True, priority=2),
-        Column("Extra cost", number=True, priority=5, note=extra),
-        Column("Evidence", priority=1),
-    )
-    details = (
-        Column("Per IPU", number=True, priority=9),
-        Column("Throughput efficiency", number=True, priority=7, note=OF_THROUGHPUT),
-        Column("Bubble", number=True, priority=7, note=step_shares.NOTE),
-        Column("All-reduces", number=True, priority=6, note=step_shares.NOTE),
-        Column("Cross-rack overhead", number=True, priority=6, note=step_shares.NOTE),
-        Column("Overhead", number=True, priority=8, note=OVERHEAD),
-        Column("Global batch", number=True, priority=8),
-    )
-    before: list[Prediction | None] = [None]
-    for row in report.rows[:-1]:
-        before.append(row.prediction or before[-1])
-    rows = tuple(
-        (
-            *_cells(row, unit, smaller),
-            *cost_report.rent_cells(report, row),
-            *(_details(row) if verbose else ()),
-            *_lasting(report, row, unit),
-        )
-        for row, smaller in zip(report.rows, before, strict=True)
-    )
-    rents = cost_report.rent_columns(report)
-    return DocTable((*columns, *rents, *(details if verbose else ()), *_lasting_columns(report, unit)), rows)
-
-
-def _efficiency(report: ScaleReport) -> str:
-    """What the column means; of machines of several chips it compares these too."""
-    several = len({prediction.chip for prediction in report.predictions}) > 1
-    return f"{EFFICIENCY.removesuffix('.')}, whatever the chip." if several else EFFICIENCY
-
-
-def _lasting_columns(report: ScaleReport, unit: numbers.Scale) -> tuple[Column, ...]:
-    """What failures make of a run, where they are asked for."""
-    if not any(prediction.goodput for prediction in report.predictions):
-        return ()
-    return Column("Goodput", number=True, priority=1), Column(f"Ends in, {unit.unit}", number=True, priority=1)
-
-
-def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[str, ...]:
-    if not _lasting_columns(report, unit):
-        return ()
-    result = row.prediction.goodput if row.prediction else None
-    return (numbers.percent(result.goodput.mean, 1), unit.number(result.finish_s.mean)) if result else ("", "")
-
-
-def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tuple[str, ...]:
-    """The cells of a machine; minutes saved and money added are against the next smaller one that has an answer."""
-    published = ", ".join(f"{unit.number(time.time_to_train_s)} ({time.round})" for time in row.published[-1:])
-    p = row.prediction
-    if p is None:
-        return row.topology, f"{row.ipus:,}", "no", "", "", published, *([""] * 5)
-    time = _in_unit(p.time_to_train_s, unit)
-    saved = "" if smaller is None else _time_saved(smaller.time_to_train_s.value, p.time_to_train_s.value, unit, time)
-    extra = None if smaller is None else cost_report.extra_usd(smaller, p)
-    return (
-        row.topology,
-        f"{row.ipus:,}",
-        time.number,
-        time.interval,
-        saved,
-        published,
-        numbers.significant(p.throughput_samples_per_s.value),
-        numbers.percent(row.time_efficiency),
-        cost_report.cell(p),
-        "" if extra is None or p.money is None else cost_report.with_sign(extra, p.money.currency),
-        grade_of_run(p),
-    )
-
-
-def _time_saved(before_s: float, after_s: float, unit: numbers.Scale, after: numbers.FormattedEstimate) -> str:
-    """A difference of times [s] in the unit of its column, with no more decimals than the time `after` has.
-
-    One that these would round to nothing has one digit, where it is worth a digit of a time of three.
-    """
-    shorter_s = before_s - after_s
-    text = unit.number(shorter_s)
-    most = len(after.number.partition(".")[2])
-    if len(text.partition(".")[2]) <= most:
-        return text
-    rounded = numbers.with_decimals(shorter_s / unit.factor, most)
-    is_lost = not rounded.strip("−0.") and abs(shorter_s) >= WORTH_A_DIGIT * after_s
-    return numbers.significant(shorter_s / unit.factor, 1) if is_lost else rounded
-
-
-def _in_unit(estimate: Estimate, unit: numbers.Scale) -> numbers.FormattedEstimate:
-    return numbers.spread(estimate.value, estimate.low, estimate.high, unit, numbers.is_coarse(estimate))
-
-
-def _details(row: ScaleRow) -> tuple[str, ...]:
-    """Where a step goes, and at which batch."""
-    p = row.prediction
-    if p is None:
-        return ("",) * 7
-    outside_s = p.run.startup_s + p.run.evaluation_s + p.run.checkpoint_s
-    return (
-        numbers.significant(p.throughput_samples_per_s.value / p.ipus),
-        numbers.percent(row.efficiency),
-        *step_shares.cells(p),
-        numbers.percent(outside_s / p.run.total_s),
-        batches(p),
-    )
-
-
 def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     if not report.has_length:
         yield from untimed_scaling.legend(report)
@@ -400,24 +267,9 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
             yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
     for note in report.notes:
         yield Note(str(note), "·", Tone.WARNING)
-    others = _other_batches(report)
+    others = machines_report.other_batches(report)
     if others and verbose:
         yield Note(f"Published with another global batch: {'; '.join(others)}", "·", Tone.QUIET)
-
-
-def _batches_published(report: ScaleReport, *, verbose: bool) -> str:
-    """That published runs used other batches; the verbose screen lists them."""
-    return "Published runs used other batches." if _other_batches(report) and not verbose else ""
-
-
-def _other_batches(report: ScaleReport) -> list[str]:
-    """The published runs whose global batch is not that of the prediction, with both."""
-    return [
-        f"{row.topology} {time.global_batch:,} in {time.round}, here {row.prediction.mapping.global_batch:,}"
-        for row in report.rows
-        for time in row.published[-1:]
-        if row.prediction and time.global_batch != row.prediction.mapping.global_batch
-    ]
 
 
 def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
