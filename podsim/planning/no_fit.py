@@ -40,7 +40,7 @@ def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
         max((b for b in search.global_batches if b <= number), default=0),
         min((b for b in search.global_batches if b > number), default=0),
     ]
-    causes = ", ".join(_count_text(count, why) for why, count in sorted(search.rejected.items()))
+    causes = "; ".join(_count_text(count, why) for why, count in search.rejected.most_common())
     return InputError(
         f"no mapping searched gives a global batch of {number:,.0f}"
         if any(near)

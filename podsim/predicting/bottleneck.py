@@ -94,5 +94,5 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
     if largest not in PER_UPDATE or twice_s < first_s:  # by little, or it does not fit
         return ""
     longer = "< 1" if twice_s < 1.01 * first_s else f"{100 * (twice_s / first_s - 1):.0f}"
-    why = f"it amortizes {NAMES[largest]} but needs more samples to converge"
-    return f"; with twice the batch the run takes {longer} % longer: {why}"
+    batch = f"twice the batch amortizes {NAMES[largest]} but needs more samples to converge"
+    return f"; {batch}: the run takes {longer} % longer"

@@ -51,7 +51,7 @@ def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
     assert ("pod128", 2) not in [(item.topology, item.hosts) for item in plan.near]
     (fed,) = (item for item in plan.near if item.topology == "pod128")
     assert fed.time_to_train_s.value < plan.chosen.time_to_train_s.value
-    assert "Recommended machine and others" in render(view.document(plan), Look(width=100))
+    assert "3 of 9 candidates (recommended, 1 near miss, 1 Pareto-optimal), times in min" in render(view.document(plan), Look(width=100))
 
 
 def test_the_times_are_those_of_predict() -> None:
@@ -261,7 +261,7 @@ def test_a_machine_that_is_named_twice_is_refused(ask: Callable[[], object]) -> 
 def test_what_is_missed_stays_on_narrow_screens_where_nothing_fits(width: int) -> None:
     plan = podsim.plan("resnet50", within="1min", budget="600k", max_power="20kW", machines="pod64,pod128")
     text = render(view.document(plan), Look(width))
-    table = text[text.index("Nearest candidate") : text.index("What would have to change")]
+    table = text[text.index("candidates (nearest") : text.index("What would have to change")]
     assert "Remark" in next(line for line in table.splitlines() if "Machine" in line)
     assert "× the" in table
 

@@ -65,7 +65,7 @@ def test_a_cached_executable_is_what_would_help_where_it_does(judged):
     (remedy,) = [remedy for remedy in late.remedies if remedy.path == "compile"]
     assert remedy.best == pytest.approx(cached.chosen.sure_s, rel=1e-3)
     assert remedy.needed == start_times_file.times().cached_s
-    assert "(--compile cached)" in screen(late)
+    assert "in the cache, Bow Pod256 (4 hosts, $2.15M) meets every demand; --compile cached" in screen(late)
     (short,) = [remedy for remedy in judged.remedies if remedy.path == "compile"]
     assert short.needed is None
     assert "--compile cached" not in screen(judged)
@@ -103,6 +103,28 @@ def test_programs_of_phases_are_slow_together(judged):
     assert max(both) == pytest.approx(2 * max(deadline.starts_s([clock])))
     free = replace(clock, compile_s=replace(clock.compile_s, value=1e-9), checkpoint_s=0.0)
     assert max(deadline.starts_s([free])) < max(deadline.starts_s([clock]))
+
+
+def test_a_smaller_machine_that_is_in_time_with_an_executable_in_the_cache_is_named():
+    """Compilation takes so long that a larger machine is taken; with `--compile cached` a small one meets the limit."""
+    asked = {"within": "40min", "machines": "bow-pod16,bow-pod64", "deadline": "wall-clock"}
+    fresh, cached = podsim.plan("bert", **asked), podsim.plan("bert", compile="cached", **asked)
+    assert (fresh.chosen.topology, cached.chosen.topology) == ("bow-pod64", "bow-pod16")
+    assert fresh.with_cache.sure_s == cached.chosen.sure_s < 2400
+    assert fresh.with_cache.misses == ()
+    assert fresh.to_dict()["with_cache"] == "bow-pod16"
+    line = "Cache With the executable in the cache, Bow Pod16 (1 host, $149k) is enough; --compile cached"
+    assert line in screen(fresh)
+    assert cached.with_cache is None
+    assert "with_cache" not in cached.to_dict()
+    none = podsim.plan("bert", within="30min", machines="bow-pod16,bow-pod64", deadline="wall-clock")
+    assert none.chosen is None
+    assert none.with_cache.topology == "bow-pod16"
+    assert "Bow Pod16 (1 host, $149k) meets every demand; --compile cached" in screen(none)
+    assert "No candidate meets the time limit" not in screen(none)  # the verdict says so
+    same = podsim.plan("bert", within="40min", machines="bow-pod64", deadline="wall-clock")
+    assert same.with_cache is None
+    assert "in the cache" not in screen(same)
 
 
 def test_failures_are_inside_a_deadline_of_the_wall_clock():

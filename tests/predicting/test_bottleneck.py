@@ -19,8 +19,10 @@ def test_a_batch_that_is_too_small_is_not_called_worth_it():
     split = {name: getattr(small.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
     larger = podsim.predict("bert", pod=64, global_batch=batch, engine="analytic", **split)
     assert 1 - larger.time_to_train_s.value / small.time_to_train_s.value == pytest.approx(less / 100, abs=0.02)
-    text, _, reason = usual.limited_by.rpartition("; with twice the batch the run takes ")
-    longer = int(reason.partition(" % longer: it amortizes optimizer-state sharding but needs more samples")[0])
+    text, _, reason = usual.limited_by.rpartition(
+        "; twice the batch amortizes optimizer-state sharding but needs more samples to converge: the run takes "
+    )
+    longer = int(reason.removesuffix(" % longer"))
     split = {name: getattr(usual.mapping, name) for name in ("replicas", "ipus_per_replica", "micro_batch")}
     twice = podsim.predict("bert", pod=512, engine="analytic", accumulation=2 * usual.mapping.accumulation, **split)
     assert 100 * (twice.time_to_train_s.value / usual.time_to_train_s.value - 1) == pytest.approx(longer, abs=1.5)

@@ -126,7 +126,7 @@ def plan(
     report: ReportFlags = ANY_REPORT,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
-    """Recommend a machine that meets a time limit, a budget and a power limit; list the others and near misses.
+    """Recommend a machine that meets limits of time, price and power; list near misses and Pareto-optimal others.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def _is_swept(report: InferenceReport) -> bool:
 def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterator[Fact]:
     service, most = report.service, report.capacity_per_s
     interval = numbers.spread(most.value, most.low, most.high, numbers.Scale(1.0, "")).interval
-    ends = f"{numbers.level(report.interval)}: {interval}"
+    ends = f"{numbers.level(report.interval)} as in training: {interval}"
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
     if report.decoding is None:

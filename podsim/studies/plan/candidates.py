@@ -247,6 +247,14 @@ def settle(
     return replace(settled, notes=evaluation.notes, worth=evaluation.worth)
 
 
+def from_cache(
+    evaluation: CandidateEvaluation, run: workload_sequence.WorkloadSequence, request: PlanRequest
+) -> CandidateEvaluation:
+    """The same with an executable that is in the cache already."""
+    demand = replace(request.demand, program=ProgramStart.CACHED)
+    return _evaluation(run, evaluation.parts, replace(request, demand=demand))
+
+
 def _evaluation(
     run: workload_sequence.WorkloadSequence, parts: tuple[TrainingChoice, ...], request: PlanRequest
 ) -> CandidateEvaluation:

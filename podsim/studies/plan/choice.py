@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.files.changes import parse
+from podsim.model.wall_clock import ProgramStart
 from podsim.planning import shorter_rows
 from podsim.planning.workload_sequence import once
 from podsim.report import numbers
@@ -20,6 +21,7 @@ from podsim.studies.plan.candidates import (
     CandidateEvaluator,
     PlanRequest,
     Progress,
+    from_cache,
     settle,
     with_wall_clock,
 )
@@ -27,7 +29,7 @@ from podsim.studies.plan.choice_order import best, farthest, shortfall, worth
 from podsim.studies.plan.competitor_sizes import compare_sizes
 from podsim.studies.plan.neighbours import neighbours
 from podsim.studies.plan.remedies import remedies
-from podsim.studies.plan.result import LIMITS, Candidate, Demand, Plan
+from podsim.studies.plan.result import LIMITS, Candidate, Deadline, Demand, Plan
 
 if TYPE_CHECKING:
     from podsim.files.changes import Changes
@@ -113,6 +115,7 @@ def plan(
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
     evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
     first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
+    with_cache = _with_cache(settled, scale)
     others, unknown = compare_sizes(against, request, first.candidate, worth)
     return Plan(
         workload=run.name,
@@ -141,8 +144,19 @@ def plan(
         inventory=request.own.owned_machines if request.own else (),
         explain=request.explain,
         neighbours=neighbours(candidates, frontier, first.candidate, objective) if request.explain else (),
+        with_cache=None if with_cache and chosen and with_cache.topology == chosen.topology else with_cache,
         named=tuple(name for name in machines if name not in {exclusion.topology for exclusion in scale.excluded}),
     )
+
+
+def _with_cache(evaluations: Sequence[CandidateEvaluation], scale: CandidateEvaluator) -> Candidate | None:
+    """The best machine with an executable that is in the cache, where the wall clock with its compilation is judged."""
+    demand = scale.request.demand
+    judged = demand.within_s is not None and demand.deadline is Deadline.WALL_CLOCK
+    if not judged or demand.program is ProgramStart.CACHED:
+        return None
+    cached = [from_cache(item, scale.run, scale.request).candidate for item in evaluations if item.parts]
+    return best(cached, demand.objective)
 
 
 def _with_larger(
@@ -240,6 +254,9 @@ def _contradiction(
         faster = beyond if beyond and beyond.sure_s < min(candidate.sure_s for candidate in candidates) else None
         even = _even(faster, demand) if faster else ""
         least = [_least(name, candidates, currency) for name in never if name != "time"]
+        limits = (demand.within_s, demand.budget_usd, demand.most_power_w)
+        if not even and not least and limits.count(None) == len(limits) - 1:  # the verdict has said so
+            return ""
         parts = [f"No candidate meets the {' or the '.join(LIMITS[name] for name in never)}", even, *least]
         return f"{'; '.join(filter(None, parts))}."
     if len(demands) < 2:

@@ -82,7 +82,7 @@ def _sentence(plan: Plan, candidate: Candidate) -> str:
     )
     if view.is_open(plan):
         return f"Nothing is demanded; of the Pareto-optimal machines {name} {trains}, {cost}: least price × time."
-    which = f"the {view.rank_text(plan)}"
+    which = view.rank_text(plan, "the ")
     meets = " that meets every demand" if plan.demand.is_limited and not plan.unranked else ""
     return f"Recommended: {name} {trains}{chance}, {cost}: {which}{meets}."
 
@@ -125,6 +125,7 @@ def _risks(plan: Plan, best: Candidate | None) -> tuple[str, ...]:
         evidence,
         _beyond_training(plan, best),
         plan.contradiction,
+        f"{view.cache_text(plan.with_cache, plan)}." if plan.with_cache else "",
         run_cost_view.age(candidate.owned.capital for candidate in _all(plan) if candidate.owned),
         *(f"{note.label}: {note.text}" if note.label else note.text for note in warnings),
         f"Cost: {run_cost_view.terms(plan.terms, plan.currency)}",

@@ -151,6 +151,16 @@ def verdict(plan: Plan) -> Iterator[Note]:
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
+    if plan.with_cache is not None:
+        yield Note(f"{cache_text(plan.with_cache, plan)}.", "Cache", hint="--compile cached")
+
+
+def cache_text(candidate: Candidate, plan: Plan) -> str:
+    """The machine that would do with an executable in the cache, with its price where that is known."""
+    price = numbers.money(candidate.capital_usd, plan.currency)
+    costs = "" if candidate.capital_usd is None else f", {price}"
+    verb = "is enough" if plan.chosen else "meets every demand"
+    return f"With the executable in the cache, {candidate.title} ({hosts_text(candidate.hosts)}{costs}) {verb}"
 
 
 def machine_text(candidate: Candidate) -> str:
@@ -170,12 +180,12 @@ def why(plan: Plan) -> str:
     return f"{rank_text(plan)}{f' with {demands}' if demands else ''}"
 
 
-def rank_text(plan: Plan) -> str:
-    """The chosen machine by its rank."""
+def rank_text(plan: Plan, article: str = "") -> str:
+    """The chosen machine by its rank, after an `article` where a sentence needs one: "the cheapest to buy"."""
     if plan.unranked:
-        return f"quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
-    tried = " of those tried" if any(search_report.size_between(plan)) else ""
-    return f"{LEAST[plan.demand.objective]}{tried}"
+        return f"{article}quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
+    tried = any(search_report.size_between(plan))
+    return f"{'of the machines tried the ' if tried else article}{LEAST[plan.demand.objective]}"
 
 
 def is_open(plan: Plan) -> bool:
@@ -314,17 +324,13 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
-    recommended = f"Recommended machine and {'others' if any(row.misses for row in rows) else 'alternatives'}"
-    listed = len(rows) - len(others)  # which are no candidates
-    of = f", {listed} of {len(plan.candidates):,} candidates" if listed < len(plan.candidates) else ""
-    chosen = "Machines to choose from" if is_open(plan) else f"{recommended}{of}"
-    near = chosen if plan.chosen else f"Nearest candidate{' and others' if len(rows) > 1 else ''}{of}"
+    near = "Machines to choose from" if is_open(plan) else _shown_text(plan, rows, others)
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
-    same = f", all {grades.pop()}" if alike and not verbose else ""
+    same = f", {grades.pop()}" if alike and not verbose else ""
     same = f"{f', {plan.demand.quantile} with failures' if any(row.failures for row in rows) else ''}{same}"
     yield Heading(f"{'Candidates' if verbose else near}{shown}, times in {unit.unit}{same}")
     yield DocTable(
@@ -340,6 +346,27 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     if not verbose and any(_is_fed_better(other, row) for other in plan.candidates for row in rows):
         more = "Some of these are quicker with more hosts, at a higher price."
         yield Note(more, "", Tone.QUIET, hint="-v lists them")
+
+
+def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: Sequence[Candidate]) -> str:
+    """How many candidates a short table has and why these: "6 of 14 candidates (recommended, 5 Pareto-optimal)"."""
+    best = plan.chosen or plan.closest
+    near, front = ({id(row) for row in some} for some in (plan.near, plan.frontier))
+    others = {id(row) for row in rows if row is not best}
+    texts = [
+        "recommended" if plan.chosen else "nearest",
+        _count_text(len(others & near), "near miss" if plan.chosen else "other near miss", "es"),
+        f"{len(others & front - near)} Pareto-optimal" if others & front - near else "",
+    ]
+    listed, weighed = len(rows) - len(competitors), len(plan.candidates)
+    many = f"{listed} of {weighed:,} candidates" if listed < weighed else _count_text(listed, "candidate", "s")
+    beside = f" and {', '.join(row.topology for row in competitors)}" if competitors else ""
+    return f"{many} ({', '.join(filter(None, texts))}){beside}"
+
+
+def _count_text(count: int, name: str, plural: str) -> str:
+    """So many of a name: "2 near misses"; "" of none."""
+    return f"{count} {name}{'' if count == 1 else plural}" if count else ""
 
 
 def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:

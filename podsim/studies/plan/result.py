@@ -218,7 +218,8 @@ class Plan(Displayable):
     `candidates` are all that were weighed, by chips; `frontier` are the Pareto-optimal ones. `counts` say how
     many mappings were left out and why. `settled` is the largest change of a step time by event simulation, over so
     many candidates. `named` are the machines weighed, as the question has them. `inventory` are machines that are owned
-    already, `neighbours` those next to the best one where the question asks why they are not the answer.
+    already, `neighbours` those next to the best one where the question asks why they are not the answer; `with_cache`
+    is the best machine if the executable is in the cache, where the wall clock is judged and it is another one.
     """
 
     workload: str
@@ -248,6 +249,7 @@ class Plan(Displayable):
     inventory: tuple[OwnedMachines, ...] = ()
     explain: bool = False  # whether the question asks why not its neighbours
     neighbours: tuple[Neighbour, ...] = ()
+    with_cache: Candidate | None = None
 
     @property
     def ranking(self) -> tuple[RankedCandidate, ...]:
