@@ -127,10 +127,7 @@ def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterato
     ends = f"{numbers.level(report.interval)} as in training: {interval}"
     if report.samples_per_row != 1:
         ends += f"; {numbers.significant(most.value * report.samples_per_row)} samples/s"
-    if report.decoding is None:
-        ends += f"; a request is one {report.row}"
-    else:
-        ends += f"; {report.row}, {report.decoding.generated:,} generated"
+    ends += f"; {'a request is one ' if report.decoding is None else ''}{report.row}"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
     yield from _latency(report, in_table=in_table)
     parts, size = label(report.limited_by), report.mapping.ipus_per_replica
@@ -388,8 +385,7 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
         left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
-        holds = "the interval is that of training steps: most published results of ResNet-50 lie inside, few of other "
-        holds += "networks"
+        holds = "most published results of ResNet-50 lie inside the interval, few of other networks"
         origin = f"{grade} from training" if grade is Grade.EXTRAPOLATED else str(grade)
         return f"{origin}; {holds}{overhead}{left_out}"
     text = "intervals from training calibration, no published inference result was used: most of those of ResNet-50 "
