@@ -50,13 +50,12 @@ def search(
         best: Best | None = whole.run()
     except PodsimError:
         best = _nearest_global_batch(whole)
-        if best is None and (constraints.replicas or not (_has_too_many_replicas(whole) or _is_uneven(whole))):
+        if best is None and batch_misfit(whole) is None:
             raise
     on_all = best
     of_parts: set[float] = set()  # global batches that a part divides, where it does not divide the one given
     used_by = best.search.planner if best else planner
-    for halvings in range(1, 1 if constraints.replicas else whole.ipus.bit_length()):
-        ipus = whole.ipus >> halvings
+    for ipus in () if constraints.replicas else parts(whole.ipus):
         if best is not None and _least_s(best, ipus) >= best.time_s:
             break
         part = _on_part(whole, used_by, ipus)
@@ -80,7 +79,7 @@ def search(
         used=used,
         ipus=whole.ipus,
         idle=whole.ipus - used,
-        why=_slower(on_all, best) if on_all else _reason(whole),
+        why=_slower(on_all, best) if on_all else batch_misfit(whole),
         reason=best.choice.reason,
     )
     return replace(best, choice=replace(best.choice, reason=reason))
@@ -102,11 +101,18 @@ def _is_uneven(whole: Search) -> bool:
     return bool(whole.constraints.global_batch and whole.global_batches) and not (whole.nearest or whole.indivisible)
 
 
-def _reason(whole: Search) -> AnswerNote:
-    """Why no mapping on all IPUs gives the batch."""
+def parts(ipus: int) -> tuple[int, ...]:
+    """The parts of a machine that are searched: half of its IPUs, a quarter and so on."""
+    return tuple(ipus >> halvings for halvings in range(1, ipus.bit_length()))
+
+
+def batch_misfit(whole: Search) -> AnswerNote | None:
+    """Why no mapping on all IPUs gives the batch, where one on a part of them may; None where none does either."""
+    if whole.constraints.replicas:
+        return None
     if _has_too_many_replicas(whole):
         return AnswerNote.of(NoteCode.ALL_TOO_MANY)
-    return AnswerNote.of(NoteCode.ALL_DO_NOT_DIVIDE)
+    return AnswerNote.of(NoteCode.ALL_DO_NOT_DIVIDE) if _is_uneven(whole) else None
 
 
 def _nearest_global_batch(whole: Search) -> Best | None:

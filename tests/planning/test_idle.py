@@ -138,6 +138,27 @@ def test_a_batch_that_fills_no_pipeline_is_searched_far_from_published_mappings(
     assert filled.mapping.ipus_per_replica <= 16
 
 
+def test_a_batch_for_parts_of_a_machine_alone_has_their_mappings_ranked(capsys):
+    """`workload map` refused a batch that `predict` runs on half of the IPUs."""
+    found = podsim.predict("bert", pod=64, global_batch=6, engine="analytic")
+    ranked = podsim.mappings("bert", pod=64, global_batch=6)
+    (same,) = (row for row in ranked.advised if row.mapping == found.mapping)
+    assert same.time_to_train_s == pytest.approx(found.time_to_train_s.value, rel=0.08)
+    assert {row.mapping.global_batch for row in ranked.advised} == {6}
+    assert max(row.mapping.ipus for row in ranked.advised) == 32 == found.mapping.ipus
+    assert ranked.to_dict()["idle"] == "the batch does not divide over replicas on all IPUs"
+    assert main(["workload", "map", "bert", "--pod", "64", "--global-batch", "6"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Idle IPUs the batch does not divide over replicas on all IPUs: mappings on a half" in shown
+    assert "mappings that fit on all IPUs" not in shown
+    whole = podsim.mappings("bert", pod=64, global_batch=8)
+    assert {row.mapping.ipus for row in whole.advised} == {64}
+    assert "idle" not in whole.to_dict()
+    with pytest.raises(InputError, match="no mapping searched gives a global batch of 7") as no:
+        podsim.mappings("bert", pod=64, global_batch=7)
+    assert no.value.hint == "global_batch=6 or global_batch=8"
+
+
 def test_a_batch_that_no_part_of_the_machine_divides_is_refused_with_those_that_one_does():
     """A row of BERT is two samples: no odd batch is whole rows."""
     with pytest.raises(InputError) as caught:

@@ -9,8 +9,8 @@ MAPPINGS: Final = JsonDocument(
     "mappings",
     {
         "Mappings": """
-            workload topology chip ipus sdk by timed legal distinct rejected nearest mappings=ranking assumptions
-            calibration
+            workload topology chip ipus sdk by timed legal distinct rejected nearest idle?None mappings=ranking
+            assumptions calibration
         """,
         "RankedMapping": "rank +advised",
         "AdvisedMapping": """

@@ -53,7 +53,7 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
             (Heading(f"Settings for mapping {rank}: {split(advice.mapping)}"), settings(advice))
             for rank, advice in enumerate(advices, 1)
         ),
-        (*_rejection_blocks(mappings), *caveats_view.notes(mappings.assumptions, verbose=verbose)),
+        (*_idle(mappings), *_rejection_blocks(mappings), *caveats_view.notes(mappings.assumptions, verbose=verbose)),
         (Heading("Assumptions"), *(Note(str(note), "·") for note in mappings.assumptions)) if verbose else (),
         tuple(_last(mappings, verbose=verbose)),
     ]
@@ -171,10 +171,17 @@ def _kind(advice: AdvisedMapping) -> str:
     return f"{configuration.tensor_shards} tensor shards, {sharded} over replicas"
 
 
+def _idle(mappings: Mappings) -> Iterator[Block]:
+    """Why mappings leave IPUs idle."""
+    if mappings.idle is not None:
+        yield Note(f"{mappings.idle}: mappings on a half of them, a quarter and so on are ranked.", "Idle IPUs")
+
+
 def _rejection_blocks(mappings: Mappings) -> Iterator[Block]:
     if not mappings.rejected:
         return
-    counts = ", ".join(f"{count:,} {why}" for why, count in mappings.rejected.items())
+    ordered = sorted(mappings.rejected.items(), key=lambda item: -item[1])
+    counts = "; ".join(f"{count:,} {why}" for why, count in ordered)
     yield Note(f"{counts}; larger micro-batches of a split that does not fit are not counted", "Rejected")
     if mappings.nearest:
         near = mappings.nearest
@@ -195,13 +202,18 @@ def _too_much(share: float) -> str:
     return f"just over {text}" if text == numbers.percent(1) else text
 
 
+def _on_all(mappings: Mappings) -> str:
+    """That no IPU is left idle, where none is."""
+    return " on all IPUs" if all(row.mapping.ipus == mappings.ipus for row in mappings.advised) else ""
+
+
 def _s(count: int) -> str:
     return "" if count == 1 else "s"
 
 
 def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
     yield Note(
-        f"{mappings.legal:,} legal mapping{_s(mappings.legal)} that fit, {mappings.distinct:,} "
+        f"{mappings.legal:,} legal mapping{_s(mappings.legal)} that fit{_on_all(mappings)}, {mappings.distinct:,} "
         f"split{_s(mappings.distinct)} and "
         f"storage{_s(mappings.distinct)}, each at its best batch; "
         f"{len(mappings.advised):,} shown. Mappings that no run has used fit by the memory model only.",

@@ -84,6 +84,7 @@ class Mappings(Displayable):
     distinct: int  # splits and storages among the legal ones, each at its best batch
     rejected: MappingType[str, int]
     nearest: NotQuite | None
+    idle: AnswerNote | None  # why those on all IPUs do not give the batch, where those on parts are ranked
     advised: tuple[AdvisedMapping, ...]
     assumptions: tuple[AnswerNote, ...]
     calibration: str

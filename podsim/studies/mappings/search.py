@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible
 from podsim.model.training import Recompute, Schedule, StatePlace
-from podsim.planning import choose, shorter_rows
+from podsim.planning import choose, idle_ipus, shorter_rows
 from podsim.planning.configuration import (
     TENSOR_SHARDS,
     MappingBuilder,
@@ -55,8 +55,14 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     usual = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     choose.check(case.scenario.mapping, usual)
     searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
+    idle = None if best else idle_ipus.batch_misfit(searches[0])
+    for ipus in idle_ipus.parts(machine.topology.ipus) if idle else ():
+        more = _evaluations(question, usual, case.scenario.mapping, by, on_progress, ipus=ipus)
+        searches, best = [*searches, *more[0]], [*best, *more[1]]
     if not best:
-        no = refusal(min(searches, key=_missed_by))
+        first = min(searches, key=_missed_by)
+        first.global_batches = {batch for search in searches for batch in search.global_batches}
+        no = refusal(first, on_parts=idle is not None)
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
     settled = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
@@ -75,6 +81,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         timed=timed,
         rejected=dict(sorted(rejected.items())),
         nearest=_nearest(searches),
+        idle=idle,
         advised=tuple(_advice(question, best, item, timed) for best, item in settled[:most]),
         assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
@@ -87,15 +94,19 @@ def _evaluations(
     constraints: Constraints,
     by: Rank,
     on_progress: Callable[[int, int], None] | None,
+    ipus: int = 0,
 ) -> tuple[list[Search], list[_Best]]:
-    """All searches that were made and the best batch of each split; further ways only where nothing fits so far."""
+    """All searches that were made and the best batch of each split; further ways only where nothing fits so far.
+
+    `ipus` are the IPUs to use, 0 for all of the machine.
+    """
     schedules = {configuration.schedule for configuration in search_configurations(question.workload)}
-    first = _resident(question, usual, constraints) if schedules != {Schedule.PHASED} else []
-    first += _layerwise_searches(question, usual, constraints) if Schedule.PHASED in schedules else []
+    first = _resident(question, usual, constraints, ipus) if schedules != {Schedule.PHASED} else []
+    first += _layerwise_searches(question, usual, constraints, ipus) if Schedule.PHASED in schedules else []
     waves = [first]
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
-        waves.append(_layerwise_searches(question, usual, constraints))
+        waves.append(_layerwise_searches(question, usual, constraints, ipus))
     made: list[Search] = []
     best: list[_Best] = []
     for wave in waves:
@@ -109,22 +120,22 @@ def _evaluations(
     return made, best
 
 
-def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
+def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constraints, ipus: int) -> list[Search]:
     """Weights on the chip: one search for each way to store the rest."""
     streams = question.machine.topology.gateway.streaming_bytes
     storage = product(Recompute, StatePlace if streams else (StatePlace.ON_CHIP,))
-    return [
-        Search(question, usual.otherwise(replace(usual.what_if, recompute=recompute, state=two)), constraints)
-        for recompute, two in storage
-    ]
+    what_ifs = (replace(usual.what_if, recompute=recompute, state=place) for recompute, place in storage)
+    return [Search(question, usual.otherwise(each), constraints, ipus=ipus) for each in what_ifs]
 
 
-def _layerwise_searches(question: TrainingCase, usual: MappingBuilder, constraints: Constraints) -> list[Search]:
+def _layerwise_searches(
+    question: TrainingCase, usual: MappingBuilder, constraints: Constraints, ipus: int
+) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
     own = [each.tensor_shards for each in search_configurations(question.workload) if each.schedule is Schedule.PHASED]
     shared = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
     return [
-        Search(question, usual.otherwise(stream(usual.what_if, shards, sharded=flag)), constraints)
+        Search(question, usual.otherwise(stream(usual.what_if, shards, sharded=flag)), constraints, ipus=ipus)
         for shards, flag in shared
     ]
 
@@ -135,13 +146,12 @@ def _best(search: Search, by: Rank) -> list[_Best]:
     for time_s, mapping, memory in search.every():
         if mapping.replicas == 1 and search.planner.what_if.state_sharded is False:
             continue  # shared with nobody it is the same
-        split = mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch
-        known = bests.get(split)
+        known = bests.get(mapping.split)
         better = known is None or (
             time_s < known.time_s if by is Rank.TIME else mapping.accumulation > known.mapping.accumulation
         )
         if better:
-            bests[split] = _Best(search, time_s, mapping, memory)
+            bests[mapping.split] = _Best(search, time_s, mapping, memory)
     return list(bests.values())
 
 
