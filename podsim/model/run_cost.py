@@ -54,6 +54,7 @@ class Draw:
     basis: str
     predicted: Range | None = None
     loads: Mapping[str, float] = field(default_factory=dict)
+    energies_of: str = ""  # the chip whose energies are assumed for this one; "" where its own are known
 
     @property
     def low_w(self) -> float:

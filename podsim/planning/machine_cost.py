@@ -27,7 +27,6 @@ from podsim.planning import total_cost
 
 if TYPE_CHECKING:
     from podsim.model.activity import StepActivity
-    from podsim.model.chip import Chip
     from podsim.model.comparator import ComparatorMachine
     from podsim.model.fabric import Topology
     from podsim.model.prices import Power, PriceList, PriceRange, Terms
@@ -171,19 +170,16 @@ def draw(
         return Draw(typical_w=topology.machines * typical_w + servers_w, peak_w=most_w, basis=basis)
     step = watts.total(loads)
     value, low, high = (min(each + servers_w, most_w or math.inf) for each in (step.value, step.low, step.high))
+    other = topology.chip.activity_power.energies_of if topology.chip.activity_power else ""
+    taken = f", with the energies of {other} (assumed)" if other else ""
     return Draw(
         typical_w=value,
         peak_w=most_w,
-        basis=f"{basis}, modelled from what IPUs do in a step{_taken_over(topology.chip)}; servers at their peak",
+        basis=f"{basis}, modelled from what IPUs do in a step{taken}; servers at their peak",
         predicted=Range(value=value, low=low, high=high),
         loads={**{part.load.value: part.watts for part in loads}, "servers": servers_w},
+        energies_of=other,
     )
-
-
-def _taken_over(chip: Chip) -> str:
-    """Where energies are those of another chip: which."""
-    other = chip.activity_power.energies_of if chip.activity_power else ""
-    return f", with the energies of {other} (assumed)" if other else ""
 
 
 def _drawn_by(topology: Topology, hosts: int, server: Power | None) -> str:

@@ -10,6 +10,7 @@ import pytest
 import podsim
 from podsim.errors import InputError
 from podsim.report.terminal import Look, render
+from podsim.studies.plan import candidates_report
 from podsim.studies.plan import report as view
 from podsim.studies.plan.choice import _contradiction
 from podsim.studies.plan.choice_order import best, shortfall, worth
@@ -40,6 +41,20 @@ def test_the_least_of_those_that_miss_nothing_is_chosen() -> None:
     assert plan.settled[1] < 0.01
 
 
+def test_a_table_of_candidates_says_of_how_many_pareto_optimal_machines_it_has_some() -> None:
+    """BERT within 30 minutes: the fastest machine is Pareto-optimal too and not among the six of the short screen."""
+    plan = podsim.plan("bert", within="30min")
+    assert plan.chosen is not None
+    optimal = {candidate.topology for candidate in plan.frontier} - {plan.chosen.topology}
+    _, table = candidates_report.candidate_blocks(plan, verbose=False)
+    shown = {row[0] for row in table.rows} - {plan.chosen.topology}
+    assert shown < optimal
+    title = f"{len(table.rows)} of {len(plan.candidates)} candidates (recommended, {len(shown)} of {len(optimal)} other"
+    assert f"{title} Pareto-optimal), times in min" in render(view.document(plan), Look(width=100))
+    fewer = podsim.plan("bert", within="30min", machines="bow-pod16,bow-pod64")
+    assert "2 candidates (recommended, 1 other Pareto-optimal)" in render(view.document(fewer), Look(width=100))
+
+
 def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
     """POD128 with 2 hosts was listed beside Bow Pod64: slower, dearer and over the budget; with 4 it is quicker."""
     plan = podsim.plan("resnet50", within="10min", budget="1M", machines="pod64,bow-pod64,pod128")
@@ -51,7 +66,9 @@ def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
     assert ("pod128", 2) not in [(item.topology, item.hosts) for item in plan.near]
     (fed,) = (item for item in plan.near if item.topology == "pod128")
     assert fed.time_to_train_s.value < plan.chosen.time_to_train_s.value
-    assert "3 of 9 candidates (recommended, 1 near miss, 1 Pareto-optimal), times in min" in render(view.document(plan), Look(width=100))
+    assert "3 of 9 candidates (recommended, 1 near miss, 1 other Pareto-optimal), times in min" in render(
+        view.document(plan), Look(width=100)
+    )
 
 
 def test_the_times_are_those_of_predict() -> None:

@@ -121,7 +121,7 @@ def test_a_difference_by_time_throughput_samples_and_money():
     assert (full["Throughput"].remark, full["Samples"].remark) == ("0.500×", "1.04×")
     priced = facts(view.document(with_change(per_dollar=RATIO, per_watt=PerWatt(value=0.8, basis=PowerBasis.PEAK))))
     assert priced["Performance per dollar of price"].remark == "2.00× (1.90 – 2.15)"
-    assert priced["Performance per watt"].remark == "0.800× (peak power)"
+    assert priced["Performance per watt"].remark == "0.800× (peak power; no interval)"
 
 
 def test_several_differences_are_a_table_with_a_row_each():

@@ -319,7 +319,7 @@ def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
             _change(difference.time),
             *((_times(difference.throughput), _times(difference.samples)) if verbose else ()),
             _per_dollar(difference.per_dollar),
-            _per_watt(difference.per_watt),
+            _per_watt(difference.per_watt, alone=len(comparison.differences) == 1),
         )
         for difference in comparison.differences
     )
@@ -350,13 +350,13 @@ def _of_energy(comparison: Comparison) -> str:
         return ""
     usual = first[0] if len(first[1]) > 1 else f"{first[0]} of {first[1][0]}"
     rest = (f"for {', '.join(names)} at {basis}" for basis, names in others)
-    return "; ".join((f"electricity is priced at {usual}", *rest))
+    return "; ".join((f"electricity at {usual}", *rest))
 
 
 def _basis_of_energy(draw: Draw) -> str:
     if draw.predicted:
         return "power in use"
-    return "typical power" if draw.typical_w else "peak power (power in use not published)"
+    return "typical power" if draw.typical_w else "peak power (no other published)"
 
 
 def _times(ratio: float | None) -> str:
@@ -369,8 +369,24 @@ def _per_dollar(ratio: Ratio | None) -> str:
     return f"{_times(ratio.value)} ({numbers.significant(ratio.low)} – {numbers.significant(ratio.high)})"
 
 
-def _per_watt(ratio: PerWatt | None) -> str:
-    return numbers.NO_VALUE if ratio is None else f"{_times(ratio.value)} ({BASES[ratio.basis]})"
+def _of_power(comparison: Comparison) -> Iterator[str]:
+    """Whose energies are assumed where performance per watt is at the power that they give."""
+    if not any(item.per_watt and item.per_watt.basis is PowerBasis.TRAINING for item in comparison.differences):
+        return
+    assumed: dict[str, list[str]] = {}
+    for case in comparison.sides:
+        draw = case.answer.money.owned.draw if case.answer.money else None
+        if draw and draw.energies_of:
+            assumed.setdefault(draw.energies_of, []).append(case.label)
+    for chip, labels in assumed.items():
+        yield f"power of {', '.join(labels)} with the energies of {chip} (assumed)"
+
+
+def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:
+    """A ratio with the power that it is at; `alone` beside others that have intervals, which it has not."""
+    if ratio is None:
+        return numbers.NO_VALUE
+    return f"{_times(ratio.value)} ({BASES[ratio.basis]}{'; no interval' if alone else ''})"
 
 
 def _uncertainty(comparison: Comparison) -> str:
@@ -395,6 +411,7 @@ def _evidence(comparison: Comparison) -> Fact:
     each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
     if any(isinstance(case.answer, Prediction) and case.answer.faults for case in comparison.sides):
         each.append(faults_view.EVIDENCE)
+    each += _of_power(comparison)
     return Fact("Evidence", "", remark="; ".join(each))
 
 

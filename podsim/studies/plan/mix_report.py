@@ -12,17 +12,10 @@ from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import short_grade
 from podsim.studies.plan import inventory_report, owned_machines
+from podsim.studies.plan.candidates_report import watts
 from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.mix_result import JobRuns, JobTime, KeptMachines, MixCandidate, MixPlan, Month, Pool
-from podsim.studies.plan.report import (
-    exclusion_notes,
-    power,
-    question_text,
-    sources,
-    unlike_draws,
-    unpublished_peak,
-    watts,
-)
+from podsim.studies.plan.report import exclusion_notes, power, question_text, sources, unlike_draws, unpublished_peak
 from podsim.studies.plan.result import Objective
 
 LEAST = {

@@ -10,7 +10,14 @@ from podsim.report.handout import Handout, Section, assumptions, paragraph, sect
 from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.report.views.grades_view import grade
-from podsim.studies.plan import competitor_sizes_report, misses_report, neighbours_report, search_report, time_report
+from podsim.studies.plan import (
+    candidates_report,
+    competitor_sizes_report,
+    misses_report,
+    neighbours_report,
+    search_report,
+    time_report,
+)
 from podsim.studies.plan import report as view
 from podsim.studies.plan.result import Deadline
 from podsim.studies.predict.report import step_waterfall
@@ -80,7 +87,7 @@ def _sentence(plan: Plan, candidate: Candidate) -> str:
         if candidate.chance is None or within is None
         else f", {time_report.chance(candidate.chance)} likely within {numbers.time(within)}"
     )
-    if view.is_open(plan):
+    if candidates_report.is_open(plan):
         return f"Nothing is demanded; of the Pareto-optimal machines {name} {trains}, {cost}: least price × time."
     which = view.rank_text(plan, "the ")
     meets = " that meets every demand" if plan.demand.is_limited and not plan.unranked else ""
@@ -102,7 +109,7 @@ def _table(plan: Plan, best: Candidate | None) -> Section:
     """Other machines near the recommended one, or why not those."""
     if best is not None and plan.explain:
         return tuple(neighbours_report.table(plan, best))
-    return tuple(view.candidate_blocks(plan, verbose=False)) if plan.candidates else ()
+    return tuple(candidates_report.candidate_blocks(plan, verbose=False)) if plan.candidates else ()
 
 
 def _reasons(plan: Plan, best: Candidate | None) -> Iterator[Section]:
@@ -149,7 +156,7 @@ def _beyond_training(plan: Plan, best: Candidate | None) -> str:
 
 
 def _details(plan: Plan, best: Candidate | None) -> Iterator[Section]:
-    yield tuple(view.candidate_blocks(plan, verbose=True))
+    yield tuple(candidates_report.candidate_blocks(plan, verbose=True))
     if plan.chosen is not None:
         yield tuple(misses_report.changes(plan, verbose=True, with_flags=False))
     yield with_title("Sources of price and power", *view.price_sources(plan), *search_report.search_blocks(plan))
@@ -170,7 +177,7 @@ def _charts(plan: Plan) -> Iterator[Chart]:
     if len(known) < FEWEST:
         return
     of = plan.currency.of
-    money = numbers.scale([of(candidate.capital_usd or 0.0) for candidate in known], view.MONEY)
+    money = numbers.scale([of(candidate.capital_usd or 0.0) for candidate in known], candidates_report.MONEY)
     of_unit = plan.chosen or plan.closest or known[0]
     unit = numbers.scale(of_unit.time_to_train_s.value, numbers.TIME)
     front = {id(candidate) for candidate in plan.frontier}

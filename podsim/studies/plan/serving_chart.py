@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries, ReferenceLine, label
-from podsim.studies.plan.report import MONEY
+from podsim.studies.plan.candidates_report import MONEY
 from podsim.studies.plan.serving_choice import front
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from podsim.report.handout import Handout, arrange, assumptions, with_title
 from podsim.report.origins import MachineNames, of_page
 from podsim.report.views import caveats_view, run_cost_view
 from podsim.studies.plan import inventory_report, serving_chart
+from podsim.studies.plan.candidates_report import watts
 from podsim.studies.plan.misses_report import exceeding, limit_text
-from podsim.studies.plan.report import exclusion_notes, watts
+from podsim.studies.plan.report import exclusion_notes
 from podsim.studies.plan.result import Objective
 from podsim.studies.plan.serving_choice import front
 

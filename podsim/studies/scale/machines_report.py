@@ -3,10 +3,7 @@
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
-from podsim.report.doc import (
-    Column,
-    DocTable,
-)
+from podsim.report.doc import Column, DocTable
 from podsim.report.views.grades_view import grade_of_run
 from podsim.studies.predict.sequence_report import batches
 from podsim.studies.scale import cost_report, step_shares

@@ -9,17 +9,7 @@ from podsim.model.prediction import Prediction
 from podsim.model.program import Part
 from podsim.planning.mapping_search import UNPROVEN
 from podsim.report import numbers
-from podsim.report.doc import (
-    NOT_MLPERF,
-    Block,
-    Column,
-    Doc,
-    DocTable,
-    Fact,
-    Heading,
-    Note,
-    Tone,
-)
+from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Fact, Heading, Note, Tone
 from podsim.report.handout import Handout, Section, arrange
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
