@@ -1,11 +1,11 @@
 """One training step as an explicit graph of tasks: the only thing an engine sees."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from podsim.caches.tables import fresh_number
 from podsim.model.sums import sum_in_order
@@ -39,6 +39,25 @@ class Part(StrEnum):
     HOST_STEP = "host_step"
     FRAMEWORK = "framework"
 
+
+PART_NAMES: Final[Mapping[Part, str]] = {
+    Part.COMPUTE: "compute",
+    Part.EXCHANGE: "on-chip exchange",
+    Part.SYNC: "sync",
+    Part.TRANSFER: "stage transfers",
+    Part.BUBBLE: "pipeline bubble",
+    Part.ALL_REDUCE: "gradient all-reduce",
+    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
+    Part.COLLECTIVE_STEPS: "in-rack collective overhead",
+    Part.RACK_STEPS: "cross-rack collective overhead",
+    Part.WEIGHT_UPDATE: "weight update",
+    Part.SHARDING: "optimizer-state sharding",
+    Part.STREAMING: "streaming memory",
+    Part.HOST: "host input",
+    Part.HOST_STEP: "host round trip",
+    Part.FRAMEWORK: "framework overhead",
+}
+"""What each is called on screens."""
 
 TimeByPart = tuple[tuple[Part, float], ...]
 _SECONDS: Callable[[tuple[Part, float]], float] = itemgetter(1)

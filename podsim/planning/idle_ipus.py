@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 from podsim.errors import PodsimError
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
+from podsim.model.program import PART_NAMES
 from podsim.planning import batches
 from podsim.planning.mapping_search import Best, Search
 from podsim.planning.no_fit import refusal
-from podsim.predicting import bottleneck, steady_state, training_case
+from podsim.predicting import steady_state, training_case
 from podsim.predicting.run import run
 
 if TYPE_CHECKING:
@@ -180,5 +181,5 @@ def _spent_s(best: Best) -> dict[str, float]:
     timeline = training_case.step(question, mapping)
     done = run(training_case.question_pace(question, mapping, timeline.step_s), _samples(best))
     steps = done.training_s / timeline.step_s
-    spent_s = {bottleneck.NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
+    spent_s = {PART_NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
     return {**spent_s, "evaluation": done.evaluation_s, "checkpoints": done.checkpoint_s}

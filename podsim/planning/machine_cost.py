@@ -171,7 +171,7 @@ def draw(
     step = watts.total(loads)
     value, low, high = (min(each + servers_w, most_w or math.inf) for each in (step.value, step.low, step.high))
     other = topology.chip.activity_power.energies_of if topology.chip.activity_power else ""
-    taken = f", with the energies of {other} (assumed)" if other else ""
+    taken = f", with the energy per operation of {other} (assumed)" if other else ""
     return Draw(
         typical_w=value,
         peak_w=most_w,

@@ -4,7 +4,7 @@ from typing import Final
 
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import Choice
-from podsim.model.program import Part, StepTimeline
+from podsim.model.program import PART_NAMES, Part, StepTimeline
 from podsim.predicting.training_case import TrainingCase, formula_time_s
 from podsim.tiles import memory
 
@@ -12,24 +12,6 @@ LEAST_STALL: Final = 0.05
 """Share of a step from which waiting for inputs that are loaded ahead is its bottleneck."""
 LEAST_FASTER: Final = 0.05
 """Share of the time to train from which on a larger batch is said to be faster."""
-
-NAMES = {
-    Part.COMPUTE: "compute",
-    Part.EXCHANGE: "on-chip exchange",
-    Part.SYNC: "sync",
-    Part.TRANSFER: "stage transfers",
-    Part.BUBBLE: "pipeline bubble",
-    Part.ALL_REDUCE: "gradient all-reduce",
-    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
-    Part.COLLECTIVE_STEPS: "in-rack collective overhead",
-    Part.RACK_STEPS: "cross-rack collective overhead",
-    Part.WEIGHT_UPDATE: "weight update",
-    Part.SHARDING: "optimizer-state sharding",
-    Part.STREAMING: "streaming memory",
-    Part.HOST: "host input",
-    Part.HOST_STEP: "host round trip",
-    Part.FRAMEWORK: "framework overhead",
-}
 
 PER_UPDATE: Final = frozenset(
     (
@@ -56,14 +38,14 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> str:
     stalled = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
     if mapping.configuration.prefetch and stalled >= LEAST_STALL:  # inputs come ahead, and still too late
         longest = next((share, part) for share, part in shares if part is not Part.HOST)
-        text = f"{NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
+        text = f"{PART_NAMES[Part.HOST]}: IPUs wait for it {100 * stalled:.0f} % of a step"
         if longest[1] in (Part.COMPUTE, Part.EXCHANGE):  # beside which inputs are loaded
-            name = NAMES[longest[1]]
+            name = PART_NAMES[longest[1]]
             text += f"; it is loaded during {name} ({100 * longest[0]:.0f} %)"
             return f"{text}, so faster {name} would only lengthen the wait"
-        return f"{text}; {NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
+        return f"{text}; {PART_NAMES[longest[1]]} takes {100 * longest[0]:.0f} %"
     (first, most), (second, next_) = shares[0], shares[1]
-    text = f"{NAMES[most]}, {100 * first:.0f} % of a step; then {NAMES[next_]}, {100 * second:.0f} %"
+    text = f"{PART_NAMES[most]}, {100 * first:.0f} % of a step; then {PART_NAMES[next_]}, {100 * second:.0f} %"
     if Part.BUBBLE in (most, next_):
         stages = len(mapping.stages)
         text += f"; accumulation {mapping.accumulation:,} is low for {stages} pipeline stages"
@@ -94,5 +76,5 @@ def _of_larger_batches(question: TrainingCase, mapping: Mapping, timeline: StepT
     if largest not in PER_UPDATE or twice_s < first_s:  # by little, or it does not fit
         return ""
     longer = "< 1" if twice_s < 1.01 * first_s else f"{100 * (twice_s / first_s - 1):.0f}"
-    batch = f"twice the batch amortizes {NAMES[largest]} but needs more samples to converge"
+    batch = f"twice the batch amortizes {PART_NAMES[largest]} but needs more samples to converge"
     return f"; {batch}: the run takes {longer} % longer"

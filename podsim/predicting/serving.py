@@ -12,13 +12,12 @@ from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
 from podsim.model.inference import QUANTILE_OF_MEDIAN, Service
 from podsim.model.parameters import PROGRAM, sensitivities
-from podsim.model.program import Flow, Part
+from podsim.model.program import PART_NAMES, Flow, Part
 from podsim.model.quantity import Cause, Grade
 from podsim.model.sums import sum_in_order
 from podsim.physics.hostio import HOST_CALL_S, HOST_START_S
 from podsim.physics.links import alone_s
 from podsim.predicting import intervals
-from podsim.predicting.bottleneck import NAMES
 from podsim.predicting.noisy_steps import stream
 from podsim.predicting.uncertainty import step_doubt
 from podsim.tiles.cost import TileCost
@@ -139,7 +138,7 @@ def slower(capacity: Estimate, confidence: float, level: float) -> float:
 
 def limited_by(service: Service, stages: int) -> str:
     """The three longest parts of unloaded latency with their shares; of several stages also waits for the slower."""
-    parts_s = {NAMES[part]: seconds for part, seconds in service.parts_s.items()}
+    parts_s = {PART_NAMES[part]: seconds for part, seconds in service.parts_s.items()}
     parts_s["results to the host"] = service.host_out_s
     if stages > 1:
         parts_s["waits for the busiest stage"] = service.latency_s - sum_in_order(parts_s.values())

@@ -11,12 +11,10 @@ from podsim.tiles.problem import Array, Problem, Tile
 
 
 @dataclass(frozen=True, slots=True)
-class OneByOne:
-    """Full AMP blocks over a field without a kernel."""
+class _AmpBlocks:
+    """Blocks of the multiplier of a chip, which give the grain of channels."""
 
     amp: AmpVertex
-    method: str = "AMP 1x1"
-    group_grain: int = 1
 
     @property
     def precision(self) -> Precision:
@@ -32,6 +30,14 @@ class OneByOne:
     def out_grain(self) -> int:
         """Output channels of a block."""
         return self.amp.out_group
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne(_AmpBlocks):
+    """Full AMP blocks over a field without a kernel."""
+
+    method: str = "AMP 1x1"
+    group_grain: int = 1
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:  # noqa: ARG002
         """Tile cycles."""
@@ -43,27 +49,11 @@ class OneByOne:
 
 
 @dataclass(frozen=True, slots=True)
-class NByOne:
+class NByOne(_AmpBlocks):
     """AMP blocks over rows of a field, one kernel column at a time."""
 
-    amp: AmpVertex
     method: str = "AMP n x 1"
     group_grain: int = 1
-
-    @property
-    def precision(self) -> Precision:
-        """Operands and partial sums."""
-        return self.amp.precision
-
-    @property
-    def in_grain(self) -> int:
-        """Input channels of a block."""
-        return self.amp.in_group
-
-    @property
-    def out_grain(self) -> int:
-        """Output channels of a block."""
-        return self.amp.out_group
 
     def cycles(self, problem: Problem, tile: Tile) -> Array:
         """Tile cycles; rows of all images follow each other."""

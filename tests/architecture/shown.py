@@ -20,13 +20,12 @@ from podsim.files import catalog
 from podsim.model.error_summary import ErrorSummary
 from podsim.model.microbenchmark import MicrobenchmarkReport
 from podsim.model.prediction import Prediction
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.model.published import PublishedReport
 from podsim.model.validation import STEP, TIME, TIME_PREDICTED_SAMPLES, Validation, ValidationPoint
 from podsim.physics.exchange import all_to_all_cycles
 from podsim.report.numbers import with_micro
 from podsim.report.views.validation_view import three
-from podsim.studies.predict.report import PARTS
 from podsim.studies.validate.hold_outs_report import LEFT_OUT
 
 NO_SOFTWARE = "rack.step=1e-9"
@@ -178,7 +177,7 @@ def rack_parts(request: Asked) -> str:
         published = [_of(STEP, request)[id_].published for id_ in ids]
         grown = {part: after.breakdown_s[part] - before.breakdown_s[part] for part in after.breakdown_s}
         columns.append([*grown.values(), after.step_s.value - before.step_s.value, published[1] - published[0]])
-    names = [*(PARTS[part] for part in grown), "**predicted**", "**published**"]
+    names = [*(PART_NAMES[part] for part in grown), "**predicted**", "**published**"]
     rows = [(text, *cells) for text, *cells in zip(names, *columns, strict=True)]
     shown = [(text, *(_grown(seconds) for seconds in cells)) for text, *cells in rows if any(map(_grown, cells))]
     return table(("part of a step", *(f"{workload} {small} → {large}" for workload, small, large in ways)), shown)

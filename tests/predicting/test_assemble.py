@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import podsim
 from podsim.files import catalog, find
+from podsim.model.program import PART_NAMES
 from podsim.model.quantity import Grade
-from podsim.predicting.bottleneck import NAMES
 from podsim.report.views import tokens_view
 
 ASKED = [
@@ -71,7 +71,7 @@ def test_the_run_is_near_the_answer(found):
 
 def test_what_limits_it_is_the_largest_part(found):
     most = max(found.breakdown_s, key=found.breakdown_s.get)
-    assert found.limited_by.startswith(NAMES[most])
+    assert found.limited_by.startswith(PART_NAMES[most])
 
 
 def test_only_a_search_speaks_of_larger_batches(found):

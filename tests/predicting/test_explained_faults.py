@@ -12,7 +12,6 @@ from podsim.report.views import faults_view as fault_view
 from podsim.studies.documents import answer_document
 from podsim.studies.explain import report as view
 from podsim.studies.explain.explained_run import together
-from podsim.studies.predict.report import PARTS
 
 # exactly so many samples, so that no draw of seeds stands between a what-if and its prediction
 SCENARIO = {"pod": 16, "samples": 2.5e6, "engine": "analytic"}
@@ -105,7 +104,7 @@ def test_a_fault_beside_a_lost_machine_makes_the_answer_assumed():
 
 def test_the_screen_and_json_have_the_cost_of_the_faults():
     explanation = podsim.explain("bert", faults=LINK, **SCENARIO)
-    blocks = tuple(fault_view.blocks(explanation.prediction.faults, PARTS))
+    blocks = tuple(fault_view.blocks(explanation.prediction.faults))
     assert blocks in view.document(explanation).groups
     assert '"faults"' in answer_document(explanation).json()
     assert '"faults"' not in answer_document(podsim.explain("bert", **SCENARIO)).json()

@@ -20,11 +20,10 @@ REPORT = FaultReport(
     parts={Part.COMPUTE: 0.05, Part.SYNC: 0.0},
     detours=(DETOUR,),
 )
-NAMES = {Part.COMPUTE: "compute", Part.SYNC: "sync"}
 
 
 def document_of(report, **kwargs):
-    return Doc((tuple(blocks(report, NAMES, **kwargs)),))
+    return Doc((tuple(blocks(report, **kwargs)),))
 
 
 def test_the_healthy_machine_stands_before_the_one_with_faults():

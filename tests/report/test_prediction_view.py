@@ -6,7 +6,7 @@ from parts_of_documents import notes
 from samples_of_results import BREAKDOWN_S, estimate, far_prediction, given_prediction, prediction
 
 import podsim
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.model.quantity import Grade
 from podsim.report import numbers
 from podsim.report.terminal import Look, render
@@ -25,7 +25,7 @@ def test_the_answer_in_one_line() -> None:
 
 
 def test_every_part_of_a_step_has_a_name() -> None:
-    assert set(view.PARTS) == set(Part)
+    assert set(PART_NAMES) == set(Part)
 
 
 def test_parts_are_ordered_by_size_and_those_that_take_no_time_are_left_out() -> None:

@@ -1,9 +1,9 @@
 """What faults cost, as blocks of a document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from podsim.model.fault import FaultReport
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES
 from podsim.report import numbers
 from podsim.report.doc import Block, Fact, Facts, Heading, Note, Tone, label
 from podsim.topology.fault_text import parse
@@ -13,7 +13,7 @@ EVIDENCE = "faults modelled, not measured"
 HARDLY = 5e-4  # what shows as 0.0 %
 
 
-def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = False) -> Iterator[Block]:
+def blocks(report: FaultReport, *, verbose: bool = False) -> Iterator[Block]:
     """Times of the healthy machine and with faults, the part of a step that grew, and the changed routes."""
     yield Heading("Faults: " + ", ".join(report.texts))
     if report.left:
@@ -28,7 +28,7 @@ def blocks(report: FaultReport, parts: Mapping[Part, str], *, verbose: bool = Fa
     ]
     causes = []
     if report.grew is not None and not report.left:
-        causes.append(f"{parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step")
+        causes.append(f"{PART_NAMES[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step")
     if report.detours and not verbose:
         count = len(report.detours)
         causes.append(f"{count:,} route{'' if count == 1 else 's'} changed (--verbose)")
@@ -62,13 +62,13 @@ def fault_note(report: FaultReport, ipus: int | None = None) -> Note:
     return Note("; ".join(filter(None, ("" if in_rest else words, report.left))), FAULTS, Tone.WARNING)
 
 
-def in_short(report: FaultReport, parts: Mapping[Part, str]) -> Iterator[Fact]:
+def in_short(report: FaultReport) -> Iterator[Fact]:
     """The healthy machine in a line, with what the faults add to it."""
     run_s = report.healthy_time_to_train_s
     slower = "unchanged to 0.1 %" if abs(report.slowdown) < HARDLY else numbers.longer(report.slowdown)
     cause = ""
     if report.grew is not None and not report.left:
-        cause = f", mostly {parts[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step"
+        cause = f", mostly {PART_NAMES[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step"
     longer = numbers.longer(report.time_to_train_s / run_s - 1)
     grown = [f"with faults {longer}; time per sample {slower}{cause}"]
     if count := len(report.detours):

@@ -4,15 +4,15 @@ import math
 from collections.abc import Iterator, Sequence
 
 from podsim.model.prediction import Prediction
+from podsim.model.program import PART_NAMES
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, DocTable, Fact, Facts, Heading, Note, label
 from podsim.report.views.grades_view import CAUSES
 from podsim.studies.compare.result import CaseDifference, Comparison
 from podsim.studies.predict import comparator_report as comparator
-from podsim.studies.predict.report import PARTS
 
 MANY = 4  # cases from which on each has a row, and the short screen no causes
-NAMES = {**{part.value: title for part, title in PARTS.items()}, **comparator.PARTS, "start": "start-up"}
+NAMES = {**{part.value: title for part, title in PART_NAMES.items()}, **comparator.PARTS, "start": "start-up"}
 LEAST_SHOWN = 0.001  # of the longer run; parts that move less are in JSON
 APART = 0.05  # of the sum of the parts, from which the change of the mean time is told apart from it
 MOST_CAUSES = 3  # parts of a run named on the short screen

@@ -379,7 +379,7 @@ def _of_power(comparison: Comparison) -> Iterator[str]:
         if draw and draw.energies_of:
             assumed.setdefault(draw.energies_of, []).append(case.label)
     for chip, labels in assumed.items():
-        yield f"power of {', '.join(labels)} with the energies of {chip} (assumed)"
+        yield f"power of {', '.join(labels)} modelled with the energy per operation of {chip} (assumed)"
 
 
 def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:

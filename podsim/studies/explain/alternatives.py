@@ -10,13 +10,12 @@ from podsim.errors import PodsimError
 from podsim.files import catalog, inputs
 from podsim.lowering.layout import most_ipus
 from podsim.model.mapping import split_flags
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.model.training import ROUNDING_DOUBT, Schedule
 from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
 from podsim.predicting import training_case
-from podsim.predicting.bottleneck import NAMES
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import OF_LENGTHS, OF_SCORE, Alternative
@@ -248,7 +247,7 @@ def _why(known: AnsweredQuestion, there: _RunParts) -> str:
         "evaluations and start-up": (there.outside_s - here.outside_s) / known.time_s,
         beyond: (there.beyond_s - here.beyond_s) / known.time_s,
     }
-    changes = [(NAMES[part], grown[part]) for part in shown]
+    changes = [(PART_NAMES[part], grown[part]) for part in shown]
     changes += [item for item in others.items() if abs(item[1]) >= LEAST_SHOWN]
     notes = [f"{name} {'+' if share > 0 else '−'}{100 * abs(share):.1f} %" for name, share in changes]
     if changes and changes[-1][0] == OF_SCORE and here.beyond_s * there.beyond_s < 0:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from podsim.model.note_code import NoteCode
 from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.model.quantity import Estimate
 from podsim.report import numbers
 from podsim.report.doc import (
@@ -39,7 +39,7 @@ from podsim.studies.explain.result import (
     Influence,
     Mechanism,
 )
-from podsim.studies.predict.report import PARTS, machine
+from podsim.studies.predict.report import machine
 from podsim.studies.predict.summary_report import idle_ipus
 
 MECHANISMS: Final = {
@@ -128,7 +128,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {machine(p)}, explained"),),
         (_time(e),),
-        tuple(faults_view.blocks(p.faults, PARTS, verbose=verbose)) if p.faults else (),
+        tuple(faults_view.blocks(p.faults, verbose=verbose)) if p.faults else (),
         (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-ifs with parts of the run taken away"), _without(e))] if verbose else []),
@@ -187,7 +187,7 @@ def _mechanism_name(p: Prediction, mechanism: str, added_s: float) -> tuple[str,
         return OF_LENGTHS, "vs a run of the samples shown"
     if mechanism in tuple(Mechanism):
         return MECHANISMS[Mechanism(mechanism)]
-    return PARTS[Part(mechanism)], ""
+    return PART_NAMES[Part(mechanism)], ""
 
 
 def _waterfall(e: Explanation, *, verbose: bool) -> Bars:

@@ -24,7 +24,6 @@ from podsim.report.doc import (
     Tone,
 )
 from podsim.report.views import caveats_view, faults_view, grades_view
-from podsim.studies.predict.report import PARTS
 
 WAY = {
     "ipu_to_gateway": "IPUs to gateways",
@@ -68,7 +67,7 @@ def document(report: GoodputReport, *, verbose: bool = False, charts: bool = Fal
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{report.workload_title} on {where}, with failures"),),
         (Facts(tuple(_facts(report))),),
-        tuple(faults_view.blocks(report.faults, PARTS, verbose=verbose)) if report.faults else (),
+        tuple(faults_view.blocks(report.faults, verbose=verbose)) if report.faults else (),
         (Heading("Time breakdown, mean"), _bars(report)),
         tuple(_chart(report)) if charts else (),
     ]

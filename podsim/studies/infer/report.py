@@ -7,6 +7,7 @@ from dataclasses import replace
 from podsim.model.chip import Precision
 from podsim.model.inference import InferenceReport, Place, SweptSize
 from podsim.model.note_code import NoteCode
+from podsim.model.program import PART_NAMES
 from podsim.model.quantity import Grade
 from podsim.model.sums import clean
 from podsim.model.workload import Matmul
@@ -30,7 +31,6 @@ from podsim.report.doc import (
     label,
 )
 from podsim.report.views import caveats_view, next_question_view, requirements_view, run_cost_view
-from podsim.studies.predict.report import PARTS
 from podsim.studies.predict.summary_report import fullest
 
 APART = 0.005  # share by which figures of a token differ on the screen
@@ -192,7 +192,7 @@ def service_times(report: InferenceReport) -> str:
 
 def _bars(report: InferenceReport) -> Bars:
     parts = sorted(report.service.parts_s.items(), key=lambda item: -item[1])
-    named = [(label(PARTS[part]), seconds, "") for part, seconds in parts]
+    named = [(label(PART_NAMES[part]), seconds, "") for part, seconds in parts]
     whole = report.service.latency_s
     other = whole - sum(report.service.parts_s.values())
     if clean(other, whole) > 0:

@@ -96,7 +96,7 @@ def _body(p: Prediction, others: tuple[Fact, ...]) -> Iterator[Section]:
     yield with_title("Requirements", *requirements_view.blocks(p.requirements))
     yield with_title("Why this batch", *_batches(p))
     if p.faults:
-        yield with_title("With faults", *faults_view.blocks(p.faults, view.PARTS, verbose=True))
+        yield with_title("With faults", *faults_view.blocks(p.faults, verbose=True))
     waterfall = view.step_waterfall(p.breakdown_s, coarse=summary.coarse(p))
     yield with_title("Where a step goes", waterfall, *view.fullest(p), *events_view.notes(p))
     yield with_title("In detail", Facts(others))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import ConsideredMapping, Prediction, StageMemory
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Recompute
 from podsim.report import numbers
@@ -38,23 +38,6 @@ from podsim.report.views import (
 from podsim.report.views.lengths_view import aim, skew_notes
 from podsim.studies.predict.summary_report import coarse, evidence, next_step, summary_facts
 
-PARTS = {
-    Part.COMPUTE: "compute",
-    Part.EXCHANGE: "on-chip exchange",
-    Part.SYNC: "sync",
-    Part.TRANSFER: "stage transfers",
-    Part.BUBBLE: "pipeline bubble",
-    Part.ALL_REDUCE: "gradient all-reduce",
-    Part.TENSOR_PARALLEL: "tensor-parallel all-reduce",
-    Part.COLLECTIVE_STEPS: "in-rack collective overhead",
-    Part.RACK_STEPS: "cross-rack collective overhead",
-    Part.WEIGHT_UPDATE: "weight update",
-    Part.STREAMING: "streaming memory",
-    Part.HOST: "host input",
-    Part.SHARDING: "optimizer-state sharding",
-    Part.HOST_STEP: "host round trip",
-    Part.FRAMEWORK: "framework overhead",
-}
 REMARKS = {
     Part.BUBBLE: "fill, drain and waits for other stages",
     Part.ALL_REDUCE: "exposed, on links",
@@ -135,7 +118,7 @@ def document(
 
 def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
     """All that the short screen leaves to `--verbose`."""
-    yield tuple(faults_view.blocks(p.faults, PARTS, verbose=True)) if p.faults else ()
+    yield tuple(faults_view.blocks(p.faults, verbose=True)) if p.faults else ()
     yield Heading("Step time breakdown"), step_bars(p)
     yield *fullest(p), *events_view.notes(p)
     yield tuple(_noisy(p))
@@ -154,7 +137,7 @@ def _faults(p: Prediction, verbose: bool) -> Iterator[Note]:
 def _with_faults(p: Prediction, verbose: bool) -> Iterator[Fact]:
     """What faults cost, in a line; the verbose page has a block on it."""
     if p.faults and not verbose:
-        yield from faults_view.in_short(p.faults, PARTS)
+        yield from faults_view.in_short(p.faults)
 
 
 def _noisy(p: Prediction) -> Iterable[Block]:
@@ -192,7 +175,9 @@ def part_bars(breakdown_s: Times[Part, float], *, coarse: bool = False) -> Bars:
     for (part, seconds), share in zip(longest, shares, strict=True):
         size = seconds / unit.factor
         text = numbers.significant(size, 1) if coarse else _small(size, places)
-        rows.append(Bar(label(PARTS[part]), seconds / total_s, share, f"{text} {unit.unit}", REMARKS.get(part, "")))
+        rows.append(
+            Bar(label(PART_NAMES[part]), seconds / total_s, share, f"{text} {unit.unit}", REMARKS.get(part, ""))
+        )
     return Bars(tuple(rows))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Prediction
-from podsim.model.program import Part
+from podsim.model.program import PART_NAMES, Part
 from podsim.planning.mapping_search import UNPROVEN
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Column, Doc, DocTable, Fact, Heading, Note, Tone
@@ -15,7 +15,6 @@ from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
 from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
-from podsim.studies.predict.report import PARTS
 from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, machines_report
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, Scaling
@@ -288,7 +287,7 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
 def _contribution(part: Part, share: float) -> str:
     """What a part adds to a growth: "+117 points from optimizer-state sharding"."""
     points = numbers.signed_percent(share, 0).removesuffix(" %")
-    return f"{points} points from {PARTS[part]}"
+    return f"{points} points from {PART_NAMES[part]}"
 
 
 def _mappings(report: ScaleReport) -> DocTable:

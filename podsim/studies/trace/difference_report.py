@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+from podsim.model.program import PART_NAMES
 from podsim.report import numbers
 from podsim.report.doc import Block, Column, Doc, DocTable, Fact, Facts, Heading, Note, Tone
-from podsim.studies.predict.report import PARTS
 from podsim.studies.trace.difference_result import TraceChange, TraceDifference
 from podsim.studies.trace.report import LEVEL_NAMES
 
 MOST_ROWS = 12
-LABELS = {part.value: label for part, label in PARTS.items()}
+LABELS = {part.value: label for part, label in PART_NAMES.items()}
 
 
 def answer(difference: TraceDifference) -> str:
