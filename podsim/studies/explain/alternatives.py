@@ -251,7 +251,7 @@ def _why(known: AnsweredQuestion, there: _RunParts) -> str:
     changes += [item for item in others.items() if abs(item[1]) >= LEAST_SHOWN]
     notes = [f"{name} {'+' if share > 0 else '−'}{100 * abs(share):.1f} %" for name, share in changes]
     if changes and changes[-1][0] == OF_SCORE and here.beyond_s * there.beyond_s < 0:
-        notes[-1] += f" (with this mapping the score is {'longer' if there.beyond_s > 0 else 'shorter'} than one run)"
+        notes[-1] += f" (after this change the score is {'longer' if there.beyond_s > 0 else 'shorter'} than one run)"
     text = ", ".join(notes) or f"no part of the run changes by {100 * LEAST_SHOWN:g} %"
     run = []  # which the parts have in them
     if abs(there.steps / here.steps - 1) >= LEAST_SHOWN:

@@ -50,7 +50,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
-    near = "Machines to choose from" if is_open(plan) else _shown_text(plan, rows, others)
+    near = "Machines to choose from" if is_open(plan) else _shown_text(plan, rows, len(others))
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
     shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s) for row in rows}
@@ -74,7 +74,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         yield Note(more, "", Tone.QUIET, hint="-v lists them")
 
 
-def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: Sequence[Candidate]) -> str:
+def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: int) -> str:
     """How many candidates a short table has and why these: "6 of 14 candidates (recommended, 5 Pareto-optimal)"."""
     best = plan.chosen or plan.closest
     near, front = ({id(row) for row in some} for some in (plan.near, plan.frontier))
@@ -84,9 +84,9 @@ def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: Sequence[Can
         _count_text(len(others & near), "near miss" if plan.chosen else "other near miss", "es"),
         _optimal_text(plan, best, len(others & front - near)),
     ]
-    listed, weighed = len(rows) - len(competitors), len(plan.candidates)
+    listed, weighed = len(rows) - competitors, len(plan.candidates)
     many = f"{listed} of {weighed:,} candidates" if listed < weighed else _count_text(listed, "candidate", "s")
-    beside = f" and {', '.join(row.topology for row in competitors)}" if competitors else ""
+    beside = f" and {_count_text(competitors, 'competitor', 's')}" if competitors else ""
     return f"{many} ({', '.join(filter(None, texts))}){beside}"
 
 
