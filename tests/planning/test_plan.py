@@ -49,10 +49,11 @@ def test_a_table_of_candidates_says_of_how_many_pareto_optimal_machines_it_has_s
     _, table = candidates_report.candidate_blocks(plan, verbose=False)
     shown = {row[0] for row in table.rows} - {plan.chosen.topology}
     assert shown < optimal
-    title = f"{len(table.rows)} of {len(plan.candidates)} candidates (recommended, {len(shown)} of {len(optimal)} other"
-    assert f"{title} Pareto-optimal), times in min" in render(view.document(plan), Look(width=100))
+    title = f"{len(table.rows)} of {len(plan.candidates)} candidates: recommended, {len(shown)} of the {len(optimal)}"
+    assert f"{title} other Pareto-optimal machines; times in min" in render(view.document(plan), Look(width=100))
     fewer = podsim.plan("bert", within="30min", machines="bow-pod16,bow-pod64")
-    assert "2 candidates (recommended, 1 other Pareto-optimal)" in render(view.document(fewer), Look(width=100))
+    title = "2 candidates: recommended, 1 other Pareto-optimal machine; times in min"
+    assert title in render(view.document(fewer), Look(width=100))
 
 
 def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
@@ -66,7 +67,7 @@ def test_no_near_miss_is_bettered_in_everything_by_the_chosen_machine() -> None:
     assert ("pod128", 2) not in [(item.topology, item.hosts) for item in plan.near]
     (fed,) = (item for item in plan.near if item.topology == "pod128")
     assert fed.time_to_train_s.value < plan.chosen.time_to_train_s.value
-    assert "3 of 9 candidates (recommended, 1 near miss, 1 other Pareto-optimal), times in min" in render(
+    assert "3 of 9 candidates: recommended, 1 near miss, 1 other Pareto-optimal machine; times in min" in render(
         view.document(plan), Look(width=100)
     )
 
@@ -278,7 +279,7 @@ def test_a_machine_that_is_named_twice_is_refused(ask: Callable[[], object]) -> 
 def test_what_is_missed_stays_on_narrow_screens_where_nothing_fits(width: int) -> None:
     plan = podsim.plan("resnet50", within="1min", budget="600k", max_power="20kW", machines="pod64,pod128")
     text = render(view.document(plan), Look(width))
-    table = text[text.index("candidates (nearest") : text.index("What would have to change")]
+    table = text[text.index("candidates: nearest") : text.index("What would have to change")]
     assert "Remark" in next(line for line in table.splitlines() if "Machine" in line)
     assert "× the" in table
 

@@ -52,13 +52,13 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     several = len({*names}) < len(names)
     near = "Machines to choose from" if is_open(plan) else _shown_text(plan, rows, len(others))
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
-    shown = f", {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
+    shown = f": {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
     same = f", {grades.pop()}" if alike and not verbose else ""
     same = f"{f', {plan.demand.quantile} with failures' if any(row.failures for row in rows) else ''}{same}"
-    yield Heading(f"{'Candidates' if verbose else near}{shown}, times in {unit.unit}{same}")
+    yield Heading(f"{'Candidates' if verbose else near}{shown}; times in {unit.unit}{same}")
     yield DocTable(
         _columns(plan, graded=verbose, several=several),
         tuple(
@@ -75,7 +75,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
 
 
 def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: int) -> str:
-    """How many candidates a short table has and why these: "6 of 14 candidates (recommended, 5 Pareto-optimal)"."""
+    """How many candidates a short table has and which: "3 of 14 candidates: recommended, 2 near misses"."""
     best = plan.chosen or plan.closest
     near, front = ({id(row) for row in some} for some in (plan.near, plan.frontier))
     others = {id(row) for row in rows if row is not best}
@@ -86,15 +86,15 @@ def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: int) -> str:
     ]
     listed, weighed = len(rows) - competitors, len(plan.candidates)
     many = f"{listed} of {weighed:,} candidates" if listed < weighed else _count_text(listed, "candidate", "s")
-    beside = f" and {_count_text(competitors, 'competitor', 's')}" if competitors else ""
-    return f"{many} ({', '.join(filter(None, texts))}){beside}"
+    return f"{many}: {', '.join(filter(None, texts))}"
 
 
 def _optimal_text(plan: Plan, best: Candidate | None, shown: int) -> str:
-    """How many other Pareto-optimal machines a table has, and of how many: "5 of 6 other Pareto-optimal"."""
+    """How many other Pareto-optimal machines a table has, and of how many; "" of none."""
     skipped = {candidate.topology for candidate in (best, *plan.near) if candidate is not None}
-    every = {candidate.topology for candidate in plan.frontier} - skipped
-    return f"{shown}{f' of {len(every)}' if shown < len(every) else ''} other Pareto-optimal" if shown else ""
+    every = len({candidate.topology for candidate in plan.frontier} - skipped)
+    some = f"{shown} of the {every}" if shown < every else f"{shown}"
+    return f"{some} other Pareto-optimal machine{'' if every == 1 else 's'}" if shown else ""
 
 
 def _count_text(count: int, name: str, plural: str) -> str:
