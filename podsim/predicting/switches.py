@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from podsim.engines import analytic
-from podsim.lowering.lower import lower_update
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 
@@ -39,12 +38,4 @@ def switch_notes(question: TrainingCase, mapping: Mapping, step_s: float) -> Ite
 
 
 def _update_s(question: TrainingCase, mapping: Mapping) -> float:
-    program = lower_update(
-        question.workload,
-        mapping,
-        question.machine,
-        question.fabric,
-        optimizer=question.optimizer,
-        folded=question.folded,
-    )
-    return analytic.run(program, question.fabric).step_s
+    return analytic.run(question.weight_update(mapping), question.fabric).step_s

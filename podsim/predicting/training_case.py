@@ -10,14 +10,14 @@ from podsim.convergence.curve import critical_batch
 from podsim.convergence.samples import LawLength, Samples, to_converge
 from podsim.engines import analytic
 from podsim.engines.base import Engine
-from podsim.lowering.lower import lower, lower_evaluation, reach
+from podsim.lowering.lower import lower, lower_evaluation, lower_update, reach
 from podsim.model.calibration import Overhead
 from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
-from podsim.model.program import StepTimeline
+from podsim.model.program import StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Grade
 from podsim.model.training import Division, EvaluationStyle
 from podsim.model.workload import Workload
@@ -121,6 +121,12 @@ class TrainingCase:
         """Log error of start-up, evaluations and checkpoints, wider for a release without logs (Eq. 30)."""
         parameters = self.machine.parameters
         return math.hypot(parameters.outside_error, parameters.outside.error(self.machine.sdk))
+
+    def weight_update(self, mapping: Mapping) -> StepProgram:
+        """The weight update of a step alone, as an engine runs it."""
+        return lower_update(
+            self.workload, mapping, self.machine, self.fabric, optimizer=self.optimizer, folded=self.folded
+        )
 
 
 def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:

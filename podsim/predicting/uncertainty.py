@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from podsim.engines import analytic
 from podsim.files import tensor_parallel
-from podsim.lowering.lower import lower_update
 from podsim.lowering.weight_update import BETWEEN_RACKS
 from podsim.model.parameters import sensitivities
 from podsim.model.program import Part
@@ -178,14 +177,7 @@ def between_racks(question: TrainingCase, mapping: WorkMapping, timeline: StepTi
     """Share of what links take for an update that is between racks."""
     if not timeline.breakdown_s.get(Part.ALL_REDUCE):
         return 0.0
-    program = lower_update(
-        question.workload,
-        mapping,
-        question.machine,
-        question.fabric,
-        optimizer=question.optimizer,
-        folded=question.folded,
-    )
+    program = question.weight_update(mapping)
     racks = replace(program, blocks=tuple(block for block in program.blocks if block.name == BETWEEN_RACKS))
     whole_s, racks_s = (
         analytic.run(program, question.fabric).breakdown_s[Part.ALL_REDUCE] for program in (program, racks)

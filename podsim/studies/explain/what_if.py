@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from podsim.lowering.lower import lower_update
 from podsim.lowering.work import computing, rates
 from podsim.model.program import Part, StepProgram
 from podsim.model.sums import clean, sum_in_order
@@ -157,14 +156,7 @@ def _steps_alone(known: AnsweredQuestion) -> Without:
 
 def _unfilled_s(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> float:
     """A step whose micro-batches each take a period of the full pipeline, then the weight update [s]."""
-    update = lower_update(
-        question.workload,
-        mapping,
-        question.machine,
-        question.fabric,
-        optimizer=question.optimizer,
-        folded=question.folded,
-    )
+    update = question.weight_update(mapping)
     after_s = question.engine(update, question.fabric).step_s
     return min(timeline.step_s, mapping.accumulation * timeline.period_s + after_s)
 
