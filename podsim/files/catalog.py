@@ -51,6 +51,8 @@ _WORKLOADS: Final = TABLES.add("workloads", Table[str, Workload](32))
 ECONOMICS: Final = "economics."  # how paths begin whose value is a price or a power
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
+FABRICS_ALONE: Final = ".duplex"
+"""How paths end that change nothing on a pod, whose links have a rate each way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,8 @@ class _ReadMachine:
             return read
         known, fitted = self.leaves, _fitted_names()
         unknown = [change for change in changes if change.path not in known and change.path not in fitted]
-        what_if.refuse_unknown(unknown, [*known, *(path for path in fitted if path not in known), "workload.…"])
+        shown = known if read.value.fabric else [path for path in known if not path.endswith(FABRICS_ALONE)]
+        what_if.refuse_unknown(unknown, [*shown, *(path for path in fitted if path not in known), "workload.…"])
         mine = [change for change in changes if change.path in known]
         result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
         stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}

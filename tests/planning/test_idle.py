@@ -159,6 +159,24 @@ def test_a_batch_for_parts_of_a_machine_alone_has_their_mappings_ranked(capsys):
     assert no.value.hint == "global_batch=6 or global_batch=8"
 
 
+def test_a_batch_that_no_part_divides_is_refused_by_the_map_as_by_predict():
+    """On a small part nothing fits in memory, which is no reason for a smaller machine."""
+    texts = []
+    for ask in (podsim.mappings, podsim.predict):
+        with pytest.raises(InputError) as no:
+            ask("gpt3-175b", pod=512, global_batch=3)
+        texts.append((no.value.code, no.value.message, no.value.hint))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(("workload", "pod", "batch"), [("gpt2-large", 256, 1), ("gpt2-medium", 64, 3)])
+def test_parts_that_stream_their_weights_are_no_rows_beside_those_that_hold_them(workload, pod, batch):
+    ranked = podsim.mappings(workload, pod=pod, global_batch=batch)
+    assert ranked.idle is not None
+    assert len({row.mapping.ipus for row in ranked.advised}) > 1
+    assert {row.mapping.schedule for row in ranked.advised} == {Schedule.GROUPED}
+
+
 def test_a_batch_that_no_part_of_the_machine_divides_is_refused_with_those_that_one_does():
     """A row of BERT is two samples: no odd batch is whole rows."""
     with pytest.raises(InputError) as caught:

@@ -65,7 +65,7 @@ def test_a_cached_executable_is_what_would_help_where_it_does(judged):
     (remedy,) = [remedy for remedy in late.remedies if remedy.path == "compile"]
     assert remedy.best == pytest.approx(cached.chosen.sure_s, rel=1e-3)
     assert remedy.needed == start_times_file.times().cached_s
-    assert "in the cache, Bow Pod256 (4 hosts, $2.15M) meets every demand; --compile cached" in screen(late)
+    assert "in the cache, Bow Pod256 (4 hosts, $2.15M) would be recommended; --compile cached" in screen(late)
     (short,) = [remedy for remedy in judged.remedies if remedy.path == "compile"]
     assert short.needed is None
     assert "--compile cached" not in screen(judged)
@@ -112,19 +112,45 @@ def test_a_smaller_machine_that_is_in_time_with_an_executable_in_the_cache_is_na
     assert (fresh.chosen.topology, cached.chosen.topology) == ("bow-pod64", "bow-pod16")
     assert fresh.with_cache.sure_s == cached.chosen.sure_s < 2400
     assert fresh.with_cache.misses == ()
-    assert fresh.to_dict()["with_cache"] == "bow-pod16"
-    line = "Cache With the executable in the cache, Bow Pod16 (1 host, $149k) is enough; --compile cached"
+    assert fresh.to_dict()["with_cache"]["topology"] == "bow-pod16"
+    line = "Cache With the executable in the cache, Bow Pod16 (1 host, $149k) would be recommended; --compile cached"
     assert line in screen(fresh)
     assert cached.with_cache is None
     assert "with_cache" not in cached.to_dict()
     none = podsim.plan("bert", within="30min", machines="bow-pod16,bow-pod64", deadline="wall-clock")
     assert none.chosen is None
     assert none.with_cache.topology == "bow-pod16"
-    assert "Bow Pod16 (1 host, $149k) meets every demand; --compile cached" in screen(none)
+    assert "Bow Pod16 (1 host, $149k) would be recommended; --compile cached" in screen(none)
     assert "No candidate meets the time limit" not in screen(none)  # the verdict says so
     same = podsim.plan("bert", within="40min", machines="bow-pod64", deadline="wall-clock")
     assert same.with_cache is None
     assert "in the cache" not in screen(same)
+
+
+@pytest.mark.parametrize(
+    ("workload", "asked"),
+    [
+        ("bert", {"within": "33.15min", "machines": "bow-pod4096,bow-pod8192", "objective": "time"}),
+        ("resnet50", {"within": "19min", "machines": "bow-pod16,bow-pod64"}),  # the same machine with fewer hosts
+        ("resnet50", {"within": "13min", "objective": "time"}),  # larger pods are searched for want of the cache alone
+        ("bert", {"within": "36min", "machines": "pod64,bow-pod64,bow-pod16", "max_power": "22kW"}),
+    ],
+)
+def test_the_machine_named_is_the_one_recommended_with_a_cached_executable(workload, asked):
+    fresh = podsim.plan(workload, deadline="wall-clock", **asked)
+    cached = podsim.plan(workload, deadline="wall-clock", compile="cached", **asked)
+    assert (fresh.with_cache.topology, fresh.with_cache.hosts) == (cached.chosen.topology, cached.chosen.hosts)
+    assert "would be recommended; --compile cached" in screen(fresh)
+
+
+def test_a_cached_executable_stays_a_remedy_of_other_machines_than_the_one_named():
+    asked = {"within": "36min", "machines": "pod64,bow-pod16", "max_power": "22kW", "deadline": "wall-clock"}
+    plan = podsim.plan("bert", **asked)
+    assert plan.with_cache.topology == "bow-pod16"
+    assert "pod64" in {remedy.topology for remedy in plan.remedies if remedy.path == "compile"}
+    _, _, changes = screen(plan).partition("What would have to change")
+    assert "IPU-POD64 one of:" in changes
+    assert "in the cache, loaded in" in changes
 
 
 def test_failures_are_inside_a_deadline_of_the_wall_clock():

@@ -158,8 +158,11 @@ def _faults(comparison: Comparison) -> Iterator[Note]:
 
 def _relative(comparison: Comparison) -> str:
     first, *others = (case.label for case in comparison.sides)
-    whose = f"{_in_full(first, others[0])} relative" if len(comparison.differences) == 1 else "Relative"
-    return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals"
+    alone = len(comparison.differences) == 1
+    whose = f"{_in_full(first, others[0])} relative" if alone else "Relative"
+    per_watt = any(difference.per_watt for difference in comparison.differences)
+    none = ", none of performance per watt" if per_watt and not alone else ""
+    return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals{none}"
 
 
 def _refusal(side: InfeasibleSide) -> Iterator[Block]:
@@ -370,9 +373,7 @@ def _per_dollar(ratio: Ratio | None) -> str:
 
 
 def _of_power(comparison: Comparison) -> Iterator[str]:
-    """Whose energies are assumed where performance per watt is at the power that they give."""
-    if not any(item.per_watt and item.per_watt.basis is PowerBasis.TRAINING for item in comparison.differences):
-        return
+    """Which machines draw what they do by energies that are assumed for their chip."""
     assumed: dict[str, list[str]] = {}
     for case in comparison.sides:
         draw = case.answer.money.owned.draw if case.answer.money else None

@@ -25,7 +25,7 @@ from podsim.studies.mappings.framework_settings import settings
 from podsim.studies.mappings.result import AdvisedMapping, Mappings, NotQuite, Rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
     from podsim.model.prediction import ConsideredMapping, MemoryFit
@@ -56,11 +56,13 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     choose.check(case.scenario.mapping, usual)
     searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
     idle = None if best else idle_ipus.batch_misfit(searches[0])
-    for ipus in idle_ipus.parts(machine.topology.ipus) if idle else ():
-        more = _evaluations(question, usual, case.scenario.mapping, by, on_progress, ipus=ipus)
-        searches, best = [*searches, *more[0]], [*best, *more[1]]
+    whole = searches
+    if idle is not None:
+        parts = idle_ipus.parts(machine.topology.ipus)
+        on_parts, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress, parts)
+        searches = [*whole, *on_parts]
     if not best:
-        first = min(searches, key=_missed_by)
+        first = min(whole, key=_missed_by)  # that nothing fits on a part says nothing of the machine
         first.global_batches = {batch for search in searches for batch in search.global_batches}
         no = refusal(first, on_parts=idle is not None)
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
@@ -94,19 +96,20 @@ def _evaluations(
     constraints: Constraints,
     by: Rank,
     on_progress: Callable[[int, int], None] | None,
-    ipus: int = 0,
+    sizes: Sequence[int] = (0,),
 ) -> tuple[list[Search], list[_Best]]:
     """All searches that were made and the best batch of each split; further ways only where nothing fits so far.
 
-    `ipus` are the IPUs to use, 0 for all of the machine.
+    `sizes` are numbers of IPUs to use, 0 for all of the machine.
     """
     schedules = {configuration.schedule for configuration in search_configurations(question.workload)}
-    first = _resident(question, usual, constraints, ipus) if schedules != {Schedule.PHASED} else []
-    first += _layerwise_searches(question, usual, constraints, ipus) if Schedule.PHASED in schedules else []
-    waves = [first]
+    waves: list[list[Search]] = [[]]
+    for ipus in sizes:
+        waves[0] += _resident(question, usual, constraints, ipus) if schedules != {Schedule.PHASED} else []
+        waves[0] += _layerwise_searches(question, usual, constraints, ipus) if Schedule.PHASED in schedules else []
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
-        waves.append(_layerwise_searches(question, usual, constraints, ipus))
+        waves.append([each for ipus in sizes for each in _layerwise_searches(question, usual, constraints, ipus)])
     made: list[Search] = []
     best: list[_Best] = []
     for wave in waves:

@@ -97,7 +97,7 @@ def plan(
     usual = tuple(machines) == usual_machines()
     machines = (*machines, *(request.own.names(machines) if request.own else ()))
     evaluation = scale.all(machines, on_progress)
-    beyond = None
+    beyond, named = None, len(evaluation)
     if usual:
         evaluation, machines, beyond = _with_larger(evaluation, scale, machines)
     if not evaluation:
@@ -115,7 +115,7 @@ def plan(
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
     evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
     first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
-    with_cache = _with_cache(settled, scale)
+    with_cache = _with_cache(settled, named, scale, chosen)
     others, unknown = compare_sizes(against, request, first.candidate, worth)
     return Plan(
         workload=run.name,
@@ -144,19 +144,35 @@ def plan(
         inventory=request.own.owned_machines if request.own else (),
         explain=request.explain,
         neighbours=neighbours(candidates, frontier, first.candidate, objective) if request.explain else (),
-        with_cache=None if with_cache and chosen and with_cache.topology == chosen.topology else with_cache,
+        with_cache=with_cache,
         named=tuple(name for name in machines if name not in {exclusion.topology for exclusion in scale.excluded}),
     )
 
 
-def _with_cache(evaluations: Sequence[CandidateEvaluation], scale: CandidateEvaluator) -> Candidate | None:
-    """The best machine with an executable that is in the cache, where the wall clock with its compilation is judged."""
+def _with_cache(
+    evaluations: Sequence[CandidateEvaluation], usual: int, scale: CandidateEvaluator, chosen: Candidate | None
+) -> Candidate | None:
+    """The machine recommended if the executable is in the cache, where the wall clock is judged and it is another one.
+
+    After the first `usual` evaluations come larger machines, which count only where no smaller one is in time, as in a
+    plan of cached executables.
+    """
     demand = scale.request.demand
     judged = demand.within_s is not None and demand.deadline is Deadline.WALL_CLOCK
     if not judged or demand.program is ProgramStart.CACHED:
         return None
-    cached = [from_cache(item, scale.run, scale.request).candidate for item in evaluations if item.parts]
-    return best(cached, demand.objective)
+    weighed, larger = (
+        [from_cache(item, scale.run, scale.request).candidate for item in some if item.parts]
+        for some in (evaluations[:usual], evaluations[usual:])
+    )
+    for ipus in LARGER:
+        if any(not _misses(item, "time") for item in weighed):
+            break
+        weighed += [item for item in larger if item.chips == ipus]
+    found = best(weighed, demand.objective)
+    if found and chosen and (found.topology, found.hosts) == (chosen.topology, chosen.hosts):
+        return None
+    return found
 
 
 def _with_larger(

@@ -13,7 +13,7 @@ PLAN: Final = JsonDocument(
         "Plan": """
             workload demand chosen closest candidates=ranking near=near.topology remedies unranked? contradiction
             excluded legal rejected=counts settled{candidates,largest_change} assumptions calibration terms currency
-            inventory? neighbours?explain against with_cache?=with_cache.topology
+            inventory? neighbours?explain against with_cache?None
         """,
         "RankedCandidate": "+candidate front",
         "Candidate": """

@@ -121,11 +121,10 @@ def verdict(plan: Plan) -> Iterator[Note]:
 
 
 def cache_text(candidate: Candidate, plan: Plan) -> str:
-    """The machine that would do with an executable in the cache, with its price where that is known."""
-    price = numbers.money(candidate.capital_usd, plan.currency)
-    costs = "" if candidate.capital_usd is None else f", {price}"
-    verb = "is enough" if plan.chosen else "meets every demand"
-    return f"With the executable in the cache, {candidate.title} ({hosts_text(candidate.hosts)}{costs}) {verb}"
+    """The machine recommended if the executable is in the cache, with its price where that is known."""
+    price = "" if candidate.capital_usd is None else numbers.money(candidate.capital_usd, plan.currency)
+    texts = ", ".join(filter(None, (hosts_text(candidate.hosts), price, search_report.idle_text(candidate))))
+    return f"With the executable in the cache, {candidate.title} ({texts}) would be recommended"
 
 
 def machine_text(candidate: Candidate) -> str:

@@ -219,7 +219,7 @@ class Plan(Displayable):
     many mappings were left out and why. `settled` is the largest change of a step time by event simulation, over so
     many candidates. `named` are the machines weighed, as the question has them. `inventory` are machines that are owned
     already, `neighbours` those next to the best one where the question asks why they are not the answer; `with_cache`
-    is the best machine if the executable is in the cache, where the wall clock is judged and it is another one.
+    is the machine recommended if the executable is in the cache, where the wall clock is judged and it is another one.
     """
 
     workload: str

@@ -180,10 +180,10 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         own = report.preset or report.scaling is Scaling.BEST
         batch = () if own else ("--global-batch", str(last.mapping.global_batch))
         command = next_question_view.of_row(arguments("explain"), last.workload, last.topology, also=batch)
-        details = "(why); -v adds scaling laws, mappings, sources"
+        details = "(where time goes); -v adds scaling laws, mappings"
         fits = len(command) + len(details) <= next_question_view.ONE_LINE + len("Next")
         yield Note(
-            f"{command} {details if fits else '(why); -v adds details'}",
+            f"{command} {details if fits else '(where time goes); -v adds details'}",
             "Next",
             Tone.QUIET,
         )
