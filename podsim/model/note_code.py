@@ -22,7 +22,7 @@ class NoteCode(StrEnum):
     HOSTS_OTHER = auto()
     HOSTS_OF_PRESET = auto()
     HOSTS_OF_MACHINE = auto()
-    HOSTS_AS_SMALLER = auto()
+    HOSTS_BETWEEN = auto()
     HOSTS_NOT_STATED = auto()
     HOSTS_AS_PUBLISHED = auto()
     PART_OF_MACHINE = auto()

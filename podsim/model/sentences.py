@@ -58,8 +58,9 @@ def _hosts_of_machine(machine: str, ipus: int) -> str:
     return f"default of {machine}: no published run on {_ipus(ipus)} or fewer"
 
 
-def _hosts_as_smaller(ipus: int, smaller: int, hosts: int) -> str:
-    return f"assumed: no published run on {_ipus(ipus)} (next smaller: {hosts:,} on {_ipus(smaller)})"
+def _hosts_between(ipus: int, smaller: int, hosts: int, larger: int | None, larger_hosts: int | None) -> str:
+    next_larger = "" if larger is None else f", next larger: {larger_hosts:,} on {_ipus(larger)}"
+    return f"assumed: no published run on {_ipus(ipus)} (next smaller: {hosts:,} on {_ipus(smaller)}{next_larger})"
 
 
 def _hosts_not_stated(ipus: int) -> str:
@@ -271,7 +272,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.HOSTS_OTHER: "hosts: {hosts}, of the counts that this machine supports",
     NoteCode.HOSTS_OF_PRESET: "of preset {preset}",
     NoteCode.HOSTS_OF_MACHINE: _hosts_of_machine,
-    NoteCode.HOSTS_AS_SMALLER: _hosts_as_smaller,
+    NoteCode.HOSTS_BETWEEN: _hosts_between,
     NoteCode.HOSTS_NOT_STATED: _hosts_not_stated,
     NoteCode.HOSTS_AS_PUBLISHED: _hosts_as_published,
     NoteCode.PART_OF_MACHINE: "{ipus} of the {of} IPUs of one {machine}; price and power are of the whole {machine}",

@@ -51,7 +51,7 @@ def search(
         best: Best | None = whole.run()
     except PodsimError:
         best = _nearest_global_batch(whole)
-        if best is None and batch_misfit(whole) is None:
+        if best is None and uneven_reason(whole) is None:
             raise
     on_all = best
     of_parts: set[float] = set()  # global batches that a part divides, where it does not divide the one given
@@ -80,7 +80,7 @@ def search(
         used=used,
         ipus=whole.ipus,
         idle=whole.ipus - used,
-        why=_slower(on_all, best) if on_all else batch_misfit(whole),
+        why=_slower(on_all, best) if on_all else uneven_reason(whole),
         reason=best.choice.reason,
     )
     return replace(best, choice=replace(best.choice, reason=reason))
@@ -107,7 +107,7 @@ def parts(ipus: int) -> tuple[int, ...]:
     return tuple(ipus >> halvings for halvings in range(1, ipus.bit_length()))
 
 
-def batch_misfit(whole: Search) -> AnswerNote | None:
+def uneven_reason(whole: Search) -> AnswerNote | None:
     """Why no mapping on all IPUs gives the batch, where one on a part of them may; None where none does either."""
     if whole.constraints.replicas:
         return None

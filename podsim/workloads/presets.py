@@ -82,6 +82,8 @@ def usual_hosts(
 ) -> UsualHosts:
     """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller.
 
+    Between two published sizes they are no more than those of both.
+
     `assumed` are the values of the file of the workload that no source states, such as "preset.comparison.hosts".
     """
     if named is not None:
@@ -97,10 +99,19 @@ def usual_hosts(
     if not below:
         basis = AnswerNote.of(NoteCode.HOSTS_OF_MACHINE, machine=topology.name, ipus=topology.ipus)
         return UsualHosts(topology.hosts.servers, basis)
-    nearest = max(below)
+    nearest, above = max(below), min((ipus for ipus in sizes if ipus > topology.ipus), default=None)
     servers = min(topology.hosts.most_servers, max(1, sizes[nearest] * topology.ipus // nearest))
     if nearest != topology.ipus:
-        basis = AnswerNote.of(NoteCode.HOSTS_AS_SMALLER, ipus=topology.ipus, smaller=nearest, hosts=sizes[nearest])
+        if above is not None:
+            servers = min(servers, max(sizes[nearest], sizes[above]))
+        basis = AnswerNote.of(
+            NoteCode.HOSTS_BETWEEN,
+            ipus=topology.ipus,
+            smaller=nearest,
+            hosts=sizes[nearest],
+            larger=above,
+            larger_hosts=None if above is None else sizes[above],
+        )
         return UsualHosts(servers, basis)
     stated = (nearest, servers) in known
     basis = AnswerNote.of(NoteCode.HOSTS_AS_PUBLISHED if stated else NoteCode.HOSTS_NOT_STATED, ipus=nearest)

@@ -239,7 +239,10 @@ def test_hosts_are_those_of_published_runs_in_proportion(workload, topology, hos
     [
         (256, "hosts: 4, as in published runs on 256 IPUs"),
         (512, "hosts: 8, assumed: no published run on 512 IPUs (next smaller: 4 on 256 IPUs)"),
-        (32, "hosts: 2, assumed: no published run on 32 IPUs (next smaller: 1 on 16 IPUs)"),
+        (
+            32,
+            "hosts: 1, assumed: no published run on 32 IPUs (next smaller: 1 on 16 IPUs, next larger: 1 on 64 IPUs)",
+        ),
     ],
 )
 def test_hosts_are_published_only_for_sizes_that_ran(pod, line):

@@ -16,6 +16,7 @@ from podsim.planning import with_faults
 from podsim.planning.available_memory import fastest, largest_that_fits
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, WhatIf
 from podsim.predicting import training_case
+from podsim.report import numbers
 from podsim.resolve import family_chip
 from podsim.studies.explain import what_if as explaining
 from podsim.studies.explain.result import OF_LENGTHS, OF_SCORE, Alternative
@@ -256,10 +257,11 @@ def _why(known: AnsweredQuestion, there: _RunParts) -> str:
     run = []  # which the parts have in them
     if abs(there.steps / here.steps - 1) >= LEAST_SHOWN:
         more = there.steps / here.steps - 1
-        run.append(f"{100 * abs(more):.0f} % {'fewer' if more < 0 else 'more'} steps")
+        run.append(f"has {100 * abs(more):.0f} % {'fewer' if more < 0 else 'more'} steps")
     if abs(there.samples / here.samples - 1) >= LEAST_SHOWN:
-        run.append(f"{there.samples / 1e6:.3g} M samples (was {here.samples / 1e6:.3g} M)")
-    return f"{text}; one run has {' and '.join(run)}" if run else text
+        more_samples, samples = (numbers.significant(each.samples / 1e6) for each in (there, here))
+        run.append(f"needs {more_samples} M samples instead of {samples} M")
+    return f"{text}; one run {' and '.join(run)}" if run else text
 
 
 def _configurations(around: Around) -> Iterator[Alternative]:

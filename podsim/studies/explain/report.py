@@ -10,6 +10,7 @@ from podsim.model.parameters import BY_NAME
 from podsim.model.prediction import Prediction
 from podsim.model.program import PART_NAMES, Part
 from podsim.model.quantity import Estimate
+from podsim.model.sums import sum_in_order
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -53,6 +54,15 @@ MECHANISMS: Final = {
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
     Mechanism.SEEDS: (OF_SCORE, "fastest and slowest dropped"),
 }
+COMPUTE: Final = (
+    Mechanism.IDEAL,
+    Mechanism.BELOW_PEAK,
+    Mechanism.RECOMPUTATION,
+    Mechanism.PROGRAMS,
+    Mechanism.UNEVEN_STAGES,
+)
+"""Which of these are compute."""
+LEAST_COMPUTE: Final = 0.0005  # of the time explained; less would be shown as 0.0 %
 PATHS: Final = {
     "chip.exchange.shared_receive": "exchange bandwidth of a pair of tiles",
     "hosts.server_bandwidth": "bandwidth of a host",
@@ -124,12 +134,12 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
 
     It adds what-ifs, what would not help and assumptions.
     """
-    p = e.prediction
+    p, title = e.prediction, f"{label(_title(e))} by part: share and cumulative time"
     groups: list[tuple[Block, ...]] = [
         (Heading(f"{p.workload_title} on {machine(p)}, explained"),),
         (_time(e),),
         tuple(faults_view.blocks(p.faults, verbose=verbose)) if p.faults else (),
-        (Heading(f"{label(_title(e))} by part: share and cumulative time"), _waterfall(e, verbose=verbose)),
+        (Heading(title), _waterfall(e, verbose=verbose), *_compute(e)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-ifs with parts of the run taken away"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
@@ -215,6 +225,17 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
         text = f"{unit.number(until_s, figures)} {unit.unit}"
         rows.append(Bar(label(name), abs(added_s) / total_s, share, text, remark, start))
     return Bars(tuple(rows))
+
+
+def _compute(e: Explanation) -> Iterator[Note]:
+    """Which bars are the compute that the bottleneck and causes name as one."""
+    whole_s = _whole(e).value
+    parts = [rise for rise in e.waterfall if rise.mechanism in COMPUTE and abs(rise.added_s) >= LEAST_COMPUTE * whole_s]
+    if len(parts) < 2:
+        return
+    share = numbers.percent(sum_in_order(rise.added_s for rise in parts) / whole_s)
+    names = [MECHANISMS[Mechanism(rise.mechanism)][0] for rise in parts]
+    yield Note(f"{share} of the {_title(e)}: {', '.join(names[:-1])} and {names[-1]}.", "Compute", Tone.QUIET)
 
 
 def _shares(fractions: list[float], places: int) -> list[str]:

@@ -55,7 +55,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
     usual = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     choose.check(case.scenario.mapping, usual)
     searches, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress)
-    idle = None if best else idle_ipus.batch_misfit(searches[0])
+    idle = None if best else idle_ipus.uneven_reason(searches[0])
     whole = searches
     if idle is not None:
         parts = idle_ipus.parts(machine.topology.ipus)

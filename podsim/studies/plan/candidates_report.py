@@ -1,4 +1,4 @@
-"""The table of candidates of a plan: the recommended machine with those beside it, or all."""
+"""The table of candidates of a plan: the recommended machine with some others, or all."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -84,8 +84,8 @@ def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: int) -> str:
         _count_text(len(others & near), "near miss" if plan.chosen else "other near miss", "es"),
         _optimal_text(plan, best, len(others & front - near)),
     ]
-    listed, weighed = len(rows) - competitors, len(plan.candidates)
-    many = f"{listed} of {weighed:,} candidates" if listed < weighed else _count_text(listed, "candidate", "s")
+    count, every = len(rows) - competitors, len(plan.candidates)
+    many = f"{count} of {every:,} candidates" if count < every else _count_text(count, "candidate", "s")
     return f"{many}: {', '.join(filter(None, texts))}"
 
 

@@ -97,7 +97,7 @@ def plan(
     usual = tuple(machines) == usual_machines()
     machines = (*machines, *(request.own.names(machines) if request.own else ()))
     evaluation = scale.all(machines, on_progress)
-    beyond, named = None, len(evaluation)
+    beyond, count = None, len(evaluation)
     if usual:
         evaluation, machines, beyond = _with_larger(evaluation, scale, machines)
     if not evaluation:
@@ -115,7 +115,7 @@ def plan(
     late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
     evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
     first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
-    with_cache = _with_cache(settled, named, scale, chosen)
+    with_cache = _with_cache(settled, count, scale, chosen)
     others, unknown = compare_sizes(against, request, first.candidate, worth)
     return Plan(
         workload=run.name,
@@ -161,18 +161,18 @@ def _with_cache(
     judged = demand.within_s is not None and demand.deadline is Deadline.WALL_CLOCK
     if not judged or demand.program is ProgramStart.CACHED:
         return None
-    weighed, larger = (
+    candidates, larger = (
         [from_cache(item, scale.run, scale.request).candidate for item in some if item.parts]
         for some in (evaluations[:usual], evaluations[usual:])
     )
     for ipus in LARGER:
-        if any(not _misses(item, "time") for item in weighed):
+        if any(not _misses(item, "time") for item in candidates):
             break
-        weighed += [item for item in larger if item.chips == ipus]
-    found = best(weighed, demand.objective)
-    if found and chosen and (found.topology, found.hosts) == (chosen.topology, chosen.hosts):
+        candidates += [item for item in larger if item.chips == ipus]
+    result = best(candidates, demand.objective)
+    if result and chosen and (result.topology, result.hosts) == (chosen.topology, chosen.hosts):
         return None
-    return found
+    return result
 
 
 def _with_larger(

@@ -45,8 +45,6 @@ def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[B
     for row in rows:
         late = any(miss.demand == "time" for miss in row.misses)
         remedies = [remedy for remedy in plan.remedies if late and remedy.topology == row.topology]
-        if plan.with_cache is not None and plan.with_cache.topology == row.topology:  # whose line says so
-            remedies = [remedy for remedy in remedies if remedy.path != "compile"]
         texts = _limits(row, plan.currency, with_flags=with_flags), _ways(remedies, with_flags=with_flags)
         yield Note(_limit_text(*texts), row.title)
         short = [_short(remedy) for remedy in remedies if remedy.needed is None]

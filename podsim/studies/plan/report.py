@@ -116,7 +116,7 @@ def verdict(plan: Plan) -> Iterator[Note]:
     yield from inventory_report.notes(plan.inventory, candidate.reuse, plan.currency)
     if plan.contradiction:
         yield Note(plan.contradiction, "Limits", Tone.WARNING)
-    if plan.with_cache is not None:
+    if plan.with_cache is not None and (plan.chosen or plan.with_cache.topology != candidate.topology):
         yield Note(f"{cache_text(plan.with_cache, plan)}.", "Cache", hint="--compile cached")
 
 
