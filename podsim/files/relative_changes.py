@@ -73,5 +73,7 @@ def note(text: str, old: object) -> str:
 
 
 def number_text(old: object) -> str:
-    """A number of a file as a note names it."""
+    """A number or a truth value of a file as a note names it, which is as the file has it."""
+    if isinstance(old, bool):
+        return str(old).lower()
     return f"{old:g}" if isinstance(old, float) else str(old)

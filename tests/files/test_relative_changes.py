@@ -8,7 +8,7 @@ import pytest
 
 from podsim.errors import InputError
 from podsim.files import catalog, changes
-from podsim.files.relative_changes import absolute
+from podsim.files.relative_changes import absolute, number_text
 from podsim.files.sweeps import sweep
 from podsim.model.quantity import SourceKind
 from podsim.studies.sweep.design import points
@@ -88,3 +88,13 @@ def test_an_axis_of_a_sweep_is_relative(tmp_path: Path) -> None:
     (first, *_, last) = points(sweep(file).value, 100)
     assert (first, last) == (("-10 %", "1x"), ("+20 %", "2x"))
     assert [factor(text) for text in (*first, *last)] == [0.9, 1.0, 1.2, 2.0]
+
+
+def test_what_was_there_is_spelled_as_the_file_has_it() -> None:
+    assert [number_text(old) for old in (True, False, 1.325e9, 4, "grouped")] == [
+        "true",
+        "false",
+        "1.325e+09",
+        "4",
+        "grouped",
+    ]

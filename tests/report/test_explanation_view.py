@@ -67,6 +67,22 @@ def test_small_parts_are_one_bar_of_the_short_screen():
     assert len(bars(view.document(many, verbose=True))) == 4
 
 
+def test_parts_of_compute_are_named_with_their_sum_and_those_that_have_no_bar_apart():
+    small = (
+        Rise(mechanism=Mechanism.PROGRAMS, added_s=1.5, until_s=61.5),
+        Rise(mechanism=Mechanism.UNEVEN_STAGES, added_s=0.01, until_s=61.51),  # 0.0 %
+        Rise(mechanism=Part.SYNC, added_s=1.0, until_s=62.5),
+    )
+    rise = Rise(mechanism=Part.ALL_REDUCE, added_s=37.5, until_s=100.0)
+    many = replace(TOLD, waterfall=(TOLD.waterfall[0], *small, rise))
+    text = "62 % of the time to train: ideal compute and, in Other, program overhead."
+    assert notes(view.document(many), "Compute") == [text]
+    assert notes(view.document(many, verbose=True), "Compute") == [
+        "62 % of the time to train: ideal compute, program overhead."
+    ]
+    assert notes(view.document(TOLD), "Compute") == []  # one bar, which is all of it
+
+
 def test_every_mechanism_has_a_name():
     assert set(view.MECHANISMS) == set(Mechanism)
 

@@ -39,6 +39,7 @@ from podsim.studies.explain.result import (
     Explanation,
     Influence,
     Mechanism,
+    Rise,
 )
 from podsim.studies.predict.report import machine
 from podsim.studies.predict.summary_report import idle_ipus
@@ -139,7 +140,7 @@ def document(e: Explanation, *, verbose: bool = False) -> Doc:
         (Heading(f"{p.workload_title} on {machine(p)}, explained"),),
         (_time(e),),
         tuple(faults_view.blocks(p.faults, verbose=verbose)) if p.faults else (),
-        (Heading(title), _waterfall(e, verbose=verbose), *_compute(e)),
+        (Heading(title), _waterfall(e, verbose=verbose), *_compute(e, verbose=verbose)),
         tuple(caveats_view.notes(p.assumptions, verbose=verbose)),
         *([(Heading("What-ifs with parts of the run taken away"), _without(e))] if verbose else []),
         tuple(_influences(e)) if verbose else (),
@@ -209,14 +210,14 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
     unit = numbers.scale(total_s, _ladder(e))
     figures = 1 if _coarse(e) else 3
     places = 0 if _coarse(e) else 1
-    parts = [(*_mechanism_name(e.prediction, rise.mechanism, rise.added_s), rise.added_s) for rise in e.waterfall]
-    if not verbose:
-        causes = (item.why for item in [item for item in e.alternatives if item.helps][:MOST_HELPFUL])
-        named = OF_SCORE if any(OF_SCORE in why for why in causes) else ""
-        small = [part for part in parts if abs(part[2]) < LEAST_BAR * total_s and part[0] != named]
-        if len(small) > 1:
-            parts = [part for part in parts if part not in small]
-            parts.append(("other", f"{len(small)} parts", sum(added_s for *_, added_s in small)))
+    small = [] if verbose else _small(e)
+    parts = [
+        (*_mechanism_name(e.prediction, rise.mechanism, rise.added_s), rise.added_s)
+        for rise in e.waterfall
+        if rise not in small
+    ]
+    if small:
+        parts.append(("other", f"{len(small)} parts", sum_in_order(rise.added_s for rise in small)))
     shares = _shares([added_s / total_s for *_, added_s in parts], places)
     rows, until_s = [], 0.0
     for (name, remark, added_s), share in zip(parts, shares, strict=True):
@@ -227,15 +228,32 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
     return Bars(tuple(rows))
 
 
-def _compute(e: Explanation) -> Iterator[Note]:
+def _small(e: Explanation) -> list[Rise]:
+    """Parts that the short screen has in one bar: those below 2 %, where there are several."""
+    causes = (item.why for item in [item for item in e.alternatives if item.helps][:MOST_HELPFUL])
+    kept = OF_SCORE if any(OF_SCORE in why for why in causes) else ""
+    small = [
+        rise
+        for rise in e.waterfall
+        if abs(rise.added_s) < LEAST_BAR * _whole(e).value
+        and _mechanism_name(e.prediction, rise.mechanism, rise.added_s)[0] != kept
+    ]
+    return small if len(small) > 1 else []
+
+
+def _compute(e: Explanation, *, verbose: bool) -> Iterator[Note]:
     """Which bars are the compute that the bottleneck and causes name as one."""
-    whole_s = _whole(e).value
+    whole_s, small = _whole(e).value, [] if verbose else _small(e)
     parts = [rise for rise in e.waterfall if rise.mechanism in COMPUTE and abs(rise.added_s) >= LEAST_COMPUTE * whole_s]
     if len(parts) < 2:
         return
     share = numbers.percent(sum_in_order(rise.added_s for rise in parts) / whole_s)
-    names = [MECHANISMS[Mechanism(rise.mechanism)][0] for rise in parts]
-    yield Note(f"{share} of the {_title(e)}: {', '.join(names[:-1])} and {names[-1]}.", "Compute", Tone.QUIET)
+    bars, others = (
+        ", ".join(MECHANISMS[Mechanism(rise.mechanism)][0] for rise in parts if (rise in small) is within)
+        for within in (False, True)
+    )
+    text = " and, in Other, ".join(filter(None, (bars, others)))
+    yield Note(f"{share} of the {_title(e)}: {text}.", "Compute", Tone.QUIET)
 
 
 def _shares(fractions: list[float], places: int) -> list[str]:

@@ -27,6 +27,9 @@ BATCH = {
 SHOWN_PARTS = 3  # parts of a step named among those that grow
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
+WHERE = "(where time goes)"
+NEXT_DETAILS = (f"{WHERE}; -v adds scaling laws, mappings", f"{WHERE}; -v adds details", WHERE)
+"""What the next question shows and what more this screen has, the longest that fits a line first."""
 
 
 def answer(report: ScaleReport) -> str:
@@ -180,13 +183,9 @@ def _next(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         own = report.preset or report.scaling is Scaling.BEST
         batch = () if own else ("--global-batch", str(last.mapping.global_batch))
         command = next_question_view.of_row(arguments("explain"), last.workload, last.topology, also=batch)
-        details = "(where time goes); -v adds scaling laws, mappings"
-        fits = len(command) + len(details) <= next_question_view.ONE_LINE + len("Next")
-        yield Note(
-            f"{command} {details if fits else '(where time goes); -v adds details'}",
-            "Next",
-            Tone.QUIET,
-        )
+        room = next_question_view.ONE_LINE + len("Next") - len(command)
+        details = next((text for text in NEXT_DETAILS if len(text) <= room), NEXT_DETAILS[-1])
+        yield Note(f"{command} {details}", "Next", Tone.QUIET)
 
 
 def _batch(report: ScaleReport) -> str:
