@@ -200,8 +200,10 @@ def test_what_is_left_has_no_servers_that_the_machine_had_not():
     (hosts,) = (line for line in map(str, left.assumptions) if line.startswith("hosts:"))
     assert f"hosts: {left.hosts}," in hosts
     assert left.hosts == podsim.predict("bert", pod=64, **flags).hosts == 1
-    assert podsim.predict("bert", pod=32, **flags).hosts == 2
     assert podsim.predict("bert", pod=64, hosts=4, faults=["machine:0=lost"], **flags).hosts == 2  # of half a machine
+    flags = {"replicas": 32, "ipus_per_replica": 1, "micro_batch": 20, "accumulation": 5}
+    assert podsim.predict("resnet50", pod=32, **flags).hosts == 2
+    assert podsim.predict("resnet50", pod=64, hosts=1, faults=["machine:0=lost"], **flags).hosts == 1
 
 
 def test_a_machine_that_lost_parts_costs_what_it_cost():
