@@ -184,5 +184,5 @@ def test_packing_that_is_nominal_is_not_named():
     assert tokens_view.packed_samples(podsim.predict("bert-large-128", pod=16, engine="analytic")) == ""
     assert (
         tokens_view.packed_samples(podsim.predict("schnet-qm9", pod=4, engine="analytic"))
-        == "1,010 (mean packing 1.97)"
+        == "1,010 samples (packing 1.97)"
     )

@@ -160,7 +160,7 @@ def test_it_is_said_up_to_which_size_replicas_were_tried_where_that_may_matter(s
     told = [
         text
         for text in notes(view.document(report), "·")
-        if text.startswith("The search tries up to 16 IPUs per replica")
+        if text.startswith("Replicas of more than 16 IPUs were not tried")
     ]
     assert len(told) == said
 

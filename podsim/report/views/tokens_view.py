@@ -52,9 +52,9 @@ def packing(p: Prediction) -> float:
     return round(p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch, 9)
 
 
-def packed_samples(p: Prediction, unit: str = "") -> str:
-    """Samples of a step and of a row: "4,690 (mean packing 2.04)"; "" where rows hold their nominal number."""
+def packed_samples(p: Prediction) -> str:
+    """Samples of a step and of a row: "4,690 samples (packing 2.04)"; "" where rows hold their nominal number."""
     if (factor := packing(p)) == 1.0:
         return ""
     samples = numbers.short(p.mapping.global_batch * factor, 3)
-    return f"{samples}{unit} (mean packing {numbers.short(p.mapping.samples_per_row * factor, 3)})"
+    return f"{samples} samples (packing {numbers.short(p.mapping.samples_per_row * factor, 3)})"

@@ -16,7 +16,7 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
-    packed = tokens_view.packed_samples(p, " samples")
+    packed = tokens_view.packed_samples(p)
     yield Fact("Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packed))))
 
 

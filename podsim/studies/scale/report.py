@@ -228,10 +228,10 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
     bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
     if bound and report.has_length:
-        tried = f"The search tries up to {max(bound)} IPUs per replica"
-        least = numbers.percent(UNPROVEN)
-        kept = f"of replica sizes whose times differ by less than {least} it takes one that a published run uses"
-        yield Note(f"{tried}; {kept}.", "·", Tone.QUIET)
+        most = max(bound)
+        larger = f"Replicas of more than {most} IPUs were not tried and may be quicker on large machines"
+        kept = f"of sizes within {numbers.percent(UNPROVEN)} in time one that a published run uses is taken"
+        yield Note(f"{larger}; {kept}.", "·", Tone.QUIET, hint=f"try --ipus-per-replica {2 * most}")
 
 
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
