@@ -37,8 +37,8 @@ def test_no_published_inference_result_of_another_network_states_its_configurati
 def test_the_results_that_constants_of_frameworks_are_fitted_to_are_counted(published: PublishedReport) -> None:
     text = " ".join(README.read_text(encoding="utf-8").split())
     stated = re.search(
-        r"fitted to (\d+) of these results, all those under PopTorch or TensorFlow 2 but SchNet's, which are left out; "
-        r"(\d+) under PopART and TensorFlow 1 are the reference",
+        r"fitted to the (\d+) results under PopTorch or TensorFlow 2 other than SchNet's; "
+        r"(\d+) results under PopART and TensorFlow 1 show what a step takes without them",
         text,
     )
     fitted = [row for row in published.compared if any(name.startswith("input.") for name in row.fit.constants)]
