@@ -67,7 +67,7 @@ def _same(case: "TrainingCase", other: "TrainingCase") -> bool:
 
 @dataclass(frozen=True, kw_only=True)  # without slots, so that what a search asks of it is put together once
 class TrainingCase:
-    """What is asked of a mapping; intervals are to hold the share `interval` of truths."""
+    """What is asked of a mapping; `interval` is the confidence level of intervals."""
 
     workload: Workload
     machine: Machine

@@ -121,13 +121,13 @@ def offers(outcome, share):
     """Remedies for a time that is `share` of the one that the machine is sure of."""
     evaluation, _ = outcome
     demanded = request(within_s=share * evaluation.candidate.sure_s)
-    return {remedy.path: remedy for remedy in remedies.remedies(evaluation, demanded)}
+    return {remedy.path: remedy for remedy in remedies.remedies(evaluation, RUN, demanded)}
 
 
 def test_nothing_is_offered_where_no_time_is_demanded_or_no_ipus_are_there(outcome):
     evaluation, _ = outcome
-    assert remedies.remedies(evaluation, request()) == ()
-    assert remedies.remedies(replace(evaluation, parts=()), request(within_s=1.0)) == ()
+    assert remedies.remedies(evaluation, RUN, request()) == ()
+    assert remedies.remedies(replace(evaluation, parts=()), RUN, request(within_s=1.0)) == ()
 
 
 def test_a_faster_clock_is_enough_and_no_more_than_enough(outcome):

@@ -80,7 +80,7 @@ def test_parts_of_compute_are_named_with_their_sum_and_those_that_have_no_bar_ap
     assert notes(view.document(many, verbose=True), "Compute") == [
         "62 % of the time to train: ideal compute, program overhead."
     ]
-    assert notes(view.document(TOLD), "Compute") == []  # one bar, which is all of it
+    assert notes(view.document(TOLD), "Compute") == []  # compute is one bar
 
 
 def test_every_mechanism_has_a_name():

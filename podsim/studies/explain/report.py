@@ -252,7 +252,7 @@ def _compute(e: Explanation, *, verbose: bool) -> Iterator[Note]:
         ", ".join(MECHANISMS[Mechanism(rise.mechanism)][0] for rise in parts if (rise in small) is within)
         for within in (False, True)
     )
-    text = " and, in Other, ".join(filter(None, (bars, others)))
+    text = " and, ".join(filter(None, (bars, f"in Other, {others}" if others else "")))
     yield Note(f"{share} of the {_title(e)}: {text}.", "Compute", Tone.QUIET)
 
 

@@ -62,7 +62,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         on_parts, best = _evaluations(question, usual, case.scenario.mapping, by, on_progress, parts)
         searches = [*whole, *on_parts]
     if not best:
-        first = min(whole, key=_missed_by)  # that nothing fits on a part says nothing of the machine
+        first = min(whole, key=_missed_by)  # what fits on no part may fit on the machine
         first.global_batches = {batch for search in searches for batch in search.global_batches}
         no = refusal(first, on_parts=idle is not None)
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no

@@ -323,20 +323,6 @@ def _clocks(
     ]
 
 
-def cached_start(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEvaluation:
-    """The same where each program is loaded from a cache, without failures in its wall clock."""
-    predictions = [part.predict() for part in evaluation.parts]
-    clocks = _clocks(
-        evaluation.parts, predictions, [None] * len(predictions), replace(demand, program=ProgramStart.CACHED)
-    )
-    clock = job_wall_clock.together(clocks, evaluation.candidate.time_to_train_s)
-    return replace(
-        evaluation,
-        candidate=replace(evaluation.candidate, wall_clock=clock),
-        starts_s=tuple(deadline.starts_s(clocks)),
-    )
-
-
 def with_wall_clock(evaluation: CandidateEvaluation, demand: Demand) -> CandidateEvaluation:
     """The same with the wall clock of its job as `podsim predict` has it, if it is not there; a law has none."""
     if evaluation.candidate.wall_clock is not None or not evaluation.parts:

@@ -129,7 +129,7 @@ def plan(
         candidates=tuple(candidates),
         frontier=tuple(frontier),
         near=near,
-        remedies=tuple(remedy for item in evaluations for remedy in remedies(item, request)),
+        remedies=tuple(remedy for item in evaluations for remedy in remedies(item, scale.run, request)),
         contradiction="" if chosen else _contradiction(candidates, request.demand, request.terms.currency, beyond),
         excluded=(*(exclusion for exclusion in scale.excluded if exclusion.topology in machines), *unknown),
         legal=scale.legal,

@@ -11,12 +11,13 @@ from podsim.model.wall_clock import ProgramStart
 from podsim.predicting import training_case
 from podsim.resolve import engine_of, target
 from podsim.scenario import WhatIfs
-from podsim.studies.plan.candidates import cached_start, scores, together
+from podsim.studies.plan.candidates import from_cache, scores, together
 from podsim.studies.plan.result import Deadline, Remedy
 from podsim.topology.build import build
 
 if TYPE_CHECKING:
     from podsim.model.machine import Machine
+    from podsim.planning.workload_sequence import WorkloadSequence
     from podsim.studies.plan.candidates import CandidateEvaluation, PlanRequest
 
 MOST_RATE = 4.0  # times a bandwidth is raised, as from 100 to 400 Gbit/s, before it counts as no remedy
@@ -27,12 +28,12 @@ IDLE = 1e-3  # share of a time below which a number that is as good as tried cha
 CLOCK, SERVER, HOSTS, COMPILE = "chip.clock", "hosts.server_bandwidth", "hosts", "compile"
 
 
-def remedies(evaluation: CandidateEvaluation, request: PlanRequest) -> tuple[Remedy, ...]:
+def remedies(evaluation: CandidateEvaluation, run: WorkloadSequence, request: PlanRequest) -> tuple[Remedy, ...]:
     """Each number that matters, with the value at which the machine meets the time demanded (Eq. 65)."""
     if not evaluation.parts or request.demand.within_s is None:
         return ()
     remedies = [_remedy(evaluation, request, path) for path in _paths(_machine(evaluation))]
-    others = _more_hosts(evaluation, request), _cached_executable(evaluation, request)
+    others = _more_hosts(evaluation, request), _cached_executable(evaluation, run, request)
     return tuple(remedy for remedy in (*remedies, *others) if remedy is not None)
 
 
@@ -105,17 +106,16 @@ def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy
     )
 
 
-def _cached_executable(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
+def _cached_executable(evaluation: CandidateEvaluation, run: WorkloadSequence, request: PlanRequest) -> Remedy | None:
     """An executable that is there already, where the wall clock is judged and the program is to be compiled."""
     clock, demand = evaluation.candidate.wall_clock, request.demand
     assert demand.within_s is not None, "a time is demanded"
     if clock is None or demand.deadline is not Deadline.WALL_CLOCK or demand.program is ProgramStart.CACHED:
         return None
-    cached = cached_start(evaluation, demand)
-    machines = [part.question.machine for part in evaluation.parts]
-    best_s = _sure_s(cached, request, machines)
-    assert cached.candidate.wall_clock is not None, "the wall clock is judged"
-    needed_s = cached.candidate.wall_clock.compile_s.value
+    cached = from_cache(evaluation, run, request).candidate
+    best_s = cached.sure_s
+    assert cached.wall_clock is not None, "the wall clock is judged"
+    needed_s = cached.wall_clock.compile_s.value
     return Remedy(
         topology=evaluation.candidate.topology,
         demand="time",
