@@ -18,6 +18,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.training import Division
 from podsim.predicting import convolutions, release_estimate
+from podsim.predicting.changed_inputs import GW_LINK
 from podsim.predicting.training_case import TrainingCase
 from podsim.topology.build import build, shared_fabric
 from podsim.topology.machine_network import Fabric
@@ -78,7 +79,8 @@ class Case:
         calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
         evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated)
         packing = packing_notes(self.question.machine, self.question.workload)
-        return (*_of_machine(machine), *evidence, *packing, *assumption_notes(self.scenario, machine))
+        links = unused_link_notes(machine)
+        return (*_of_machine(machine), *evidence, *packing, *links, *assumption_notes(self.scenario, machine))
 
     @property
     def alone(self) -> Case:
@@ -212,6 +214,14 @@ def packing_notes(machine: Machine, workload: Workload) -> tuple[AnswerNote, ...
         return ()
     note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=tokens, samples=samples, packing=workload.packing)
     return (note,)
+
+
+def unused_link_notes(machine: Machine) -> tuple[AnswerNote, ...]:
+    """That a what-if changes links between racks, of which the machine has none."""
+    paths = tuple(path for path in machine.changed if path.startswith(GW_LINK))
+    if not paths or machine.topology.racks > 1:
+        return ()
+    return (AnswerNote.of(NoteCode.GW_LINKS_UNUSED, caveat=True, paths=" and ".join(paths)),)
 
 
 def assumption_notes(scenario: Scenario, machine: Machine) -> list[AnswerNote]:

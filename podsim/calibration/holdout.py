@@ -33,9 +33,6 @@ from podsim.model.validation import (
     ValidationHeldOut,
     ValidationPoint,
 )
-from podsim.predicting.intervals import time_to_train
-from podsim.predicting.run import run
-from podsim.predicting.training_case import question_pace, samples, step, step_doubt
 
 Progress = Callable[[int, int], None]
 
@@ -319,18 +316,8 @@ def _points(case: OtherCase, parameters: ParameterSet, without: ParameterSet) ->
 
 
 def _answers(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
-    """Step time, time for the runs' own samples, and time for the samples the model predicts [s]."""
-    question = case.question(parameters)
-    timeline = step(question, case.mapping)
-    step_s = timeline.step_s
-    beat = question_pace(question, case.mapping, step_s)
-    need = samples(question, case.mapping.global_batch)
-    doubt = step_doubt(question, case.mapping, timeline)
-    return {
-        STEP: step_s,
-        TIME: run(beat, case.point.samples_to_converge).total_s,
-        TIME_PREDICTED_SAMPLES: time_to_train(beat, need, doubt, question.seed).value,
-    }
+    """Step time, time for the runs' own samples, and time for the samples the model predicts [s], as predicted."""
+    return {quantity: item.value for quantity, _, item in estimates(case, parameters, levels=(NINETY_PERCENT,))}
 
 
 def _note(case: OtherCase, quantity: str) -> str:

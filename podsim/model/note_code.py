@@ -137,6 +137,7 @@ class NoteCode(StrEnum):
     CACHE_READ = auto()
 
     PACKING_KEPT = auto()
+    GW_LINKS_UNUSED = auto()
 
     # Price and power.
     PRICE_UNCHANGED = auto()

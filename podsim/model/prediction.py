@@ -110,6 +110,7 @@ class ConsideredMapping:
     """One mapping that was weighed against the chosen one.
 
     `estimate` is its time to train as `predict` answers it, where it differs from the chosen one in its batch alone.
+    `larger_than_searched` says that its replicas have more IPUs than those from which the search chooses.
     """
 
     mapping: Mapping
@@ -119,6 +120,7 @@ class ConsideredMapping:
     bubble: float
     memory: float
     estimate: Estimate | None = None
+    larger_than_searched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,11 @@ class Choice:
     rejected: MappingType[str, int]
     considered: tuple[ConsideredMapping, ...]
     reason: AnswerNote
+
+    @property
+    def larger_replicas(self) -> ConsideredMapping | None:
+        """A mapping with larger replicas than the search takes that is quicker by more than the model's error."""
+        return next((item for item in self.considered if item.larger_than_searched), None)
 
     @property
     def all_ipus(self) -> AnswerNote | None:
@@ -239,6 +246,19 @@ class Prediction(Displayable):
     row_tokens: int | None = None  # of a language model that says the next token
     length_default: bool = False  # whether the workload states the length of the run, not a flag
     length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
+
+    @property
+    def with_larger_replicas(self) -> tuple[Mapping, float] | None:
+        """A mapping with larger replicas than the search takes, and its time to train over that of the answer.
+
+        None where the answer is as quick or the length of the run is not stated.
+        """
+        other = self.choice.larger_replicas
+        chosen = next((item for item in self.choice.considered if item.mapping == self.mapping), None)
+        if other is None or chosen is None:
+            return None
+        share = other.time_to_train_s / chosen.time_to_train_s
+        return (other.mapping, share) if share < 1 else None
 
     @property
     def global_batch_tokens(self) -> float | None:

@@ -435,6 +435,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.CACHE_READ: (
         "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
     ),
+    NoteCode.GW_LINKS_UNUSED: "no effect of {paths}: GW-Links join racks, and this machine is one rack",
     NoteCode.PACKING_KEPT: (
         "rows of {tokens:,} tokens are counted as {samples:.3g} samples each, as rows of the published length hold: "
         "set workload.packing, now {packing:.3g}, too"

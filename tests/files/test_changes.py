@@ -249,6 +249,18 @@ def test_a_row_of_another_length_is_named_by_it_and_its_packing_is_a_caveat():
     assert not [item for item in repacked.assumptions if item.code is NoteCode.PACKING_KEPT]
 
 
+@pytest.mark.parametrize(
+    ("pod", "change", "told"),
+    [(64, "gw-link.bandwidth=2x", True), (128, "gw-link.bandwidth=2x", False), (64, "ipu-link.bandwidth=2x", False)],
+)
+def test_a_change_of_gw_links_says_that_one_rack_has_none(pod, change, told):
+    result = podsim.predict("bert", pod=pod, changes=[change], engine="analytic")
+    before = podsim.predict("bert", pod=pod, engine="analytic")
+    note = AnswerNote.of(NoteCode.GW_LINKS_UNUSED, caveat=True, paths="gw-link.bandwidth")
+    assert (note in result.assumptions) == told
+    assert (result.time_to_train_s.value == before.time_to_train_s.value) == told
+
+
 def test_advice_of_a_workload_file_that_a_what_if_follows_is_not_repeated():
     """A note of yolov4-p5 proposes another size of image, and stood there with that size."""
     assert "--set workload.yolo.image=896" in " ".join(map(str, served("yolov4-p5").assumptions))

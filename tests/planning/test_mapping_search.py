@@ -1,5 +1,7 @@
 """The mapping podsim chooses: legal, the best it weighed, and shown with what it was weighed against."""
 
+import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -106,12 +108,13 @@ def test_no_mapping_that_was_weighed_beats_the_chosen_one(workload, name):
     result = predicted(workload, name)
     chosen = next(c for c in result.choice.considered if c.mapping == result.mapping)
     proven = published_sizes(workload)
-    for other in result.choice.considered:
+    in_reach = [other for other in result.choice.considered if not other.larger_than_searched]
+    for other in in_reach:
         handicap = 1.0 if other.mapping.ipus_per_replica in proven else 1 + UNPROVEN
         mine = 1.0 if result.mapping.ipus_per_replica in proven else 1 + UNPROVEN
         assert chosen.time_to_train_s * mine <= other.time_to_train_s * handicap * (1 + 1e-12)
     least = (1 - LEAST_NAMED) * chosen.time_to_train_s
-    quicker = any(c.time_to_train_s <= least for c in result.choice.considered)
+    quicker = any(c.time_to_train_s <= least for c in in_reach)
     assert quicker == ("% faster, within model error, but no published run uses" in str(result.choice.reason))
 
 
@@ -121,6 +124,44 @@ def test_a_quicker_size_that_no_run_has_published_is_named_wherever_it_ranks():
     assert "64 × 16 is 2 % faster, within model error" in str(result.choice.reason)
     larger = podsim.predict("bert", pod=1024, ipus_per_replica=16, engine="analytic")
     assert 0.97 < larger.time_to_train_s.value / result.time_to_train_s.value < 0.99
+
+
+def test_replicas_larger_than_the_search_takes_are_named_with_their_time_where_they_are_quicker():
+    """BERT on POD1024: 32 × 32 is what the flag gives, a tenth quicker, and 16 IPUs are twice the largest published."""
+    result = podsim.predict("bert", pod=1024, engine="analytic")
+    given = podsim.predict("bert", pod=1024, ipus_per_replica=32, engine="analytic")
+    mapping, share = result.with_larger_replicas
+    assert mapping == given.mapping
+    assert share == pytest.approx(given.time_to_train_s.value / result.time_to_train_s.value, rel=2e-3)
+    assert share < 1 - UNPROVEN
+    assert mapping.ipus_per_replica == 4 * max(published_sizes("bert"))
+    assert [row["larger_than_searched"] for row in result.to_dict()["choice"]["considered"]].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("workload", "flags", "why"),
+    [
+        ("bert", {"pod": 512}, "the largest replicas that the search takes are not the quickest"),
+        ("bert", {"pod": 1024, "ipus_per_replica": 8}, "the size is given"),
+        ("bert", {"pod": 16}, "there are no larger ones"),
+        ("resnet50", {"pod": 64}, "larger ones are slower"),
+    ],
+)
+def test_no_larger_replicas_are_named_where(workload, flags, why):
+    result = podsim.predict(workload, **flags, engine="analytic")
+    assert result.with_larger_replicas is None, why
+
+
+@pytest.mark.parametrize(("factor", "named"), [(1.0, True), (1.2, False), (math.nan, False)])
+def test_larger_replicas_are_of_the_run_that_is_answered(factor, named):
+    """A run of another length or without one, or on a machine with faults, has its own times."""
+    result = podsim.predict("bert", pod=1024, engine="analytic")
+    rows = tuple(
+        replace(row, time_to_train_s=row.time_to_train_s * factor) if row.larger_than_searched else row
+        for row in result.choice.considered
+    )
+    other = replace(result, choice=replace(result.choice, considered=rows))
+    assert (other.with_larger_replicas is not None) == named
 
 
 @pytest.mark.parametrize(("workload", "name"), ASKED)

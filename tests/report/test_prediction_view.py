@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from parts_of_documents import notes
+import pytest
+from parts_of_documents import facts, notes
 from samples_of_results import BREAKDOWN_S, estimate, far_prediction, given_prediction, prediction
 
 import podsim
@@ -121,6 +122,36 @@ def test_verbose_adds_memory_by_ipu_and_rejections() -> None:
 def test_ipus_left_idle_by_the_mapping_are_named() -> None:
     assert "(512 × gc200, 8 hosts)" in screen(prediction())
     assert "(1,024 × gc200, 512 used, 8 hosts)" in screen(replace(prediction(), ipus=1024))
+
+
+@pytest.mark.parametrize(
+    ("beyond", "said"),
+    [
+        (
+            1.0,
+            ("2.22", "min", "with 2 replicas × 32 IPUs; not chosen: more than twice the IPUs of any published replica"),
+        ),
+        (
+            64.0,
+            (
+                "−10 %",
+                "",
+                "of the time to train with 2 replicas × 32 IPUs; not chosen: more than twice the IPUs of any",
+            ),
+        ),
+    ],
+)
+def test_larger_replicas_are_named_with_their_time_and_far_out_with_its_share(beyond, said) -> None:
+    result = prediction(beyond)
+    own = replace(result.choice.considered[0], mapping=result.mapping)
+    split = replace(result.mapping, replicas=2, ipus_per_replica=32)
+    larger = replace(own, mapping=split, time_to_train_s=0.9 * own.time_to_train_s, larger_than_searched=True)
+    rows = facts(view.document(replace(result, choice=replace(result.choice, considered=(own, larger)))))
+    row = rows["Larger replicas"]
+    assert (row.number, row.unit) == said[:2]
+    assert row.remark.startswith(said[2])
+    assert row.hint == "--ipus-per-replica 32"
+    assert "Larger replicas" not in facts(view.document(result))
 
 
 def test_a_small_machine_is_extrapolated_below_the_smallest_measured_one() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from parts_of_documents import charts, facts, headings, notes, tables, titles
-from samples_of_results import estimate, mapping, prediction
+from samples_of_results import estimate, prediction
 
 from podsim.model.goodput import CheckpointCost, GoodputReport, InterruptedRun, LostTime, Quantiles
 from podsim.model.note import AnswerNote
@@ -13,6 +13,7 @@ from podsim.model.prices import Terms
 from podsim.model.program import Part
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.run_cost import MachineOwnership, Money
+from podsim.report import numbers
 from podsim.report.doc import Note
 from podsim.report.page import fragment
 from podsim.report.terminal import Look, render
@@ -151,18 +152,32 @@ def test_the_global_batch_is_in_the_heading(change, text):
     assert headings(view.document(replace(REPORT, **change)))[0].endswith(text)
 
 
-@pytest.mark.parametrize(("size", "faster", "said"), [(16, None, True), (8, 0.02, True), (8, None, False)])
-def test_it_is_said_up_to_which_size_replicas_were_tried_where_that_may_matter(size, faster, said):
-    reason = AnswerNote.of(NoteCode.SHORTEST_TIME, most_ipus=16, faster=faster)
-    split = replace(mapping(), ipus_per_replica=size)
-    large = replace(LARGE, choice=replace(LARGE.choice, reason=reason), mapping=split)
+def replica_notes(choice):
+    large = replace(LARGE, choice=choice)
     report = replace(REPORT, rows=(*REPORT.rows[:2], replace(REPORT.rows[2], prediction=large)))
+    return [text for text in notes(view.document(report), "·") if "published" in text and "replica" in text]
+
+
+@pytest.mark.parametrize(("faster", "said"), [(0.02, True), (None, False)])
+def test_a_small_gain_of_an_unpublished_replica_size_is_not_taken_and_said(faster, said):
+    reason = AnswerNote.of(NoteCode.SHORTEST_TIME, most_ipus=16, faster=faster)
+    told = ["Of replica sizes within 5 % in time one that a published run uses is taken."]
+    assert replica_notes(replace(LARGE.choice, reason=reason)) == (told if said else [])
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.9, True), (1.1, False)])
+def test_larger_replicas_that_would_be_quicker_are_named_with_their_time(share, said):
+    own = replace(LARGE.choice.considered[0], mapping=LARGE.mapping)
+    other = replace(own, mapping=replace(LARGE.mapping, replicas=2, ipus_per_replica=32), larger_than_searched=True)
+    rows = (own, replace(other, time_to_train_s=share * own.time_to_train_s))
+    time = numbers.time(share * LARGE.time_to_train_s.value)
     told = [
-        text
-        for text in notes(view.document(report), "·")
-        if text.startswith("Replicas of more than 16 IPUs were not tried")
+        (
+            f"pod512 with 2 replicas × 32 IPUs: {time}; not chosen: more than twice the IPUs of any published replica; "
+            "--ipus-per-replica 32"
+        )
     ]
-    assert len(told) == said
+    assert replica_notes(replace(LARGE.choice, considered=rows)) == (told if said else [])
 
 
 def test_shares_count_all_reduces_of_gradients_and_inside_replicas():

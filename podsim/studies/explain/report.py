@@ -42,7 +42,7 @@ from podsim.studies.explain.result import (
     Rise,
 )
 from podsim.studies.predict.report import machine
-from podsim.studies.predict.summary_report import idle_ipus
+from podsim.studies.predict.summary_report import idle_ipus, larger_replicas
 
 MECHANISMS: Final = {
     Mechanism.IDEAL: ("ideal compute", "at peak FLOP/s"),
@@ -170,6 +170,7 @@ def _time(e: Explanation) -> Facts:
             Fact("Bottleneck", "", remark=label(p.limited_by)),
             *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
             *idle_ipus(p),
+            *larger_replicas(p),
         )
     )
 

@@ -60,7 +60,7 @@ PREDICTION: Final = JsonDocument(
         """,
         "StageMemory": "ipu stages used_bytes by_category_bytes=by_category fullest_tiles=tiles largest",
         "Choice": "given reason legal rejected considered",
-        "ConsideredMapping": "mapping time_to_train_s step_s samples bubble memory",
+        "ConsideredMapping": "mapping time_to_train_s step_s samples bubble memory larger_than_searched",
         **WALL_CLOCK,
     },
     {"Stage.units": units},

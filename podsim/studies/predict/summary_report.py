@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from podsim.model.mapping import Mapping
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit, Prediction
 from podsim.model.training import Schedule
@@ -19,6 +20,7 @@ from podsim.report.views import (
 )
 from podsim.report.views.lengths_view import skew_notes
 
+NOT_CHOSEN = "not chosen: more than twice the IPUs of any published replica"
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
@@ -107,15 +109,14 @@ def mfu(p: Prediction) -> str:
 def _mapping(p: Prediction) -> Iterator[Fact]:
     mapping = p.mapping
     stages = f"{len(mapping.stages):,} stage{'' if len(mapping.stages) == 1 else 's'}{_shared_stages(p)}"
-    ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
-    replicas = f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
     shards = mapping.configuration.tensor_shards
     if shards > 1:
         rows = mapping.ipus_per_replica // shards  # of the grid over which products are cut
         stages += f", {shards:,}{f' × {rows:,}' if rows > 1 else ''} tensor shards"
-    yield Fact("Mapping", "", remark=f"{replicas} × {ipus}, {stages}, {mapping.schedule} schedule")
+    yield Fact("Mapping", "", remark=f"{split(mapping)}, {stages}, {mapping.schedule} schedule")
     yield from idle_ipus(p)
-    factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {replicas}"
+    yield from larger_replicas(p)
+    factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {_replicas(mapping)}"
     if mapping.samples_per_row != 1:
         factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
     yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
@@ -127,6 +128,31 @@ def idle_ipus(p: Prediction) -> Iterator[Fact]:
     if p.choice.all_ipus is not None:
         idle = dict(p.choice.reason.values)
         yield Fact("IPUs idle", f"{idle['idle']:,}", f"of {idle['ipus']:,}", str(p.choice.all_ipus))
+
+
+def larger_replicas(p: Prediction) -> Iterator[Fact]:
+    """The time with replicas larger than the search takes, where they would be quicker."""
+    if p.with_larger_replicas is None:
+        return
+    mapping, share = p.with_larger_replicas
+    unit = numbers.scale(p.time_to_train_s.value, numbers.TIME)
+    yield Fact(
+        "Larger replicas",
+        numbers.signed_percent(share - 1, 0) if coarse(p) else unit.number(share * p.time_to_train_s.value),
+        "" if coarse(p) else unit.unit,
+        f"{'of the time to train ' if coarse(p) else ''}with {split(mapping)}; {NOT_CHOSEN}",
+        hint=f"--ipus-per-replica {mapping.ipus_per_replica}",
+    )
+
+
+def split(mapping: Mapping) -> str:
+    """How a mapping divides the IPUs: "32 replicas × 32 IPUs"."""
+    ipus = f"{mapping.ipus_per_replica:,} IPU{'' if mapping.ipus_per_replica == 1 else 's'}"
+    return f"{_replicas(mapping)} × {ipus}"
+
+
+def _replicas(mapping: Mapping) -> str:
+    return f"{mapping.replicas:,} replica{'' if mapping.replicas == 1 else 's'}"
 
 
 def _shared_stages(p: Prediction) -> str:

@@ -15,6 +15,7 @@ from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
 from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
+from podsim.studies.predict.summary_report import NOT_CHOSEN, coarse, split
 from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, machines_report
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, Scaling
@@ -220,18 +221,19 @@ def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 
 
 def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
-    """How large replicas may be, where a machine has the largest tried or would gain a little by unpublished ones.
+    """The largest machine on which replicas larger than the search takes would be quicker, else what small gains are.
 
     Of runs without a length, whose screen is full, `podsim predict --verbose` says it.
     """
-    searched = [(p.mapping.ipus_per_replica, dict(p.choice.reason.values)) for p in report.predictions]
-    limits = [(size, values.get("most_ipus"), values.get("faster")) for size, values in searched]
-    bound = [most for size, most, faster in limits if isinstance(most, int) and (size == most or faster is not None)]
-    if bound and report.has_length:
-        most = max(bound)
-        larger = f"Replicas of more than {most} IPUs were not tried and may be quicker on large machines"
-        kept = f"of sizes within {numbers.percent(UNPROVEN)} in time one that a published run uses is taken"
-        yield Note(f"{larger}; {kept}.", "·", Tone.QUIET, hint=f"try --ipus-per-replica {2 * most}")
+    larger = [(p, *p.with_larger_replicas) for p in report.predictions if p.with_larger_replicas]
+    if larger:
+        p, mapping, share = larger[-1]
+        time = f"{numbers.percent(1 - share)} less time" if coarse(p) else numbers.time(share * p.time_to_train_s.value)
+        text = f"{p.topology} with {split(mapping)}: {time}; {NOT_CHOSEN}."
+        yield Note(text, "·", Tone.QUIET, hint=f"--ipus-per-replica {mapping.ipus_per_replica}")
+    elif report.has_length and any(dict(p.choice.reason.values).get("faster") for p in report.predictions):
+        within = f"Of replica sizes within {numbers.percent(UNPROVEN)} in time"
+        yield Note(f"{within} one that a published run uses is taken.", "·", Tone.QUIET)
 
 
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
