@@ -10,6 +10,9 @@ from podsim.cli.command_line import main
 LIMITS = {
     "predict bert --pod 512": 24,
     "predict bert --pod 512 --money": 24,
+    "predict bert --pod 1024": 24,
+    "predict bert --pod 4096": 24,
+    "predict bert --pod 16384": 24,
     "predict bert --pod 64 --money --fault ipu:17=lost": 24,
     "predict bert --pod 64 --money --fault link:ipu4-ipu6=down": 24,
     "predict llama31-8b --pod 256 --chip bow --tokens 300e9 --money": 24,

@@ -20,7 +20,7 @@ from podsim.report.views import (
 )
 from podsim.report.views.lengths_view import skew_notes
 
-NOT_CHOSEN = "not chosen: more than twice the IPUs of any published replica"
+UNPUBLISHED = "in no published run"
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
@@ -139,8 +139,8 @@ def larger_replicas(p: Prediction) -> Iterator[Fact]:
     yield Fact(
         "Larger replicas",
         numbers.signed_percent(share - 1, 0) if coarse(p) else unit.number(share * p.time_to_train_s.value),
-        "" if coarse(p) else unit.unit,
-        f"{'of the time to train ' if coarse(p) else ''}with {split(mapping)}; {NOT_CHOSEN}",
+        "time" if coarse(p) else unit.unit,
+        f"{mapping.replicas:,} × {mapping.ipus_per_replica:,} IPUs, {UNPUBLISHED}",
         hint=f"--ipus-per-replica {mapping.ipus_per_replica}",
     )
 
