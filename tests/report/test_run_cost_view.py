@@ -201,7 +201,7 @@ def test_costs_on_one_screen_drop_no_figure():
     assert rows["Terms"] == next(fact for fact in view.summary(money) if fact.label == "Terms")
     dated = replace(CAPITAL, dates=("2020-07", "2021-07-01"))
     quoted = replace(money, owned=replace(MONEY.owned, capital=dated))
-    assert "prices of 2020–2021" in {fact.label: fact for fact in view.on_one_screen(quoted)}["Total cost"].remark
+    assert "2020–2021 prices" in {fact.label: fact for fact in view.on_one_screen(quoted)}["Total cost"].remark
 
 
 def test_costs_on_one_screen_without_a_total_have_price_and_power():

@@ -171,7 +171,8 @@ def test_larger_replicas_that_would_be_quicker_are_named_with_their_time(share, 
     other = replace(own, mapping=replace(LARGE.mapping, replicas=2, ipus_per_replica=32), larger_than_searched=True)
     rows = (own, replace(other, time_to_train_s=share * own.time_to_train_s))
     time = numbers.time(share * LARGE.time_to_train_s.value)
-    told = [f"pod512 with 2 replicas × 32 IPUs, in no published run: {time}; --ipus-per-replica 32"]
+    why = "not in the table: no published run has 32 IPUs per replica"
+    told = [f"pod512 would take {time} with 2 replicas × 32 IPUs; {why}; --ipus-per-replica 32"]
     assert replica_notes(replace(LARGE.choice, considered=rows)) == (told if said else [])
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from podsim.files import inputs
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.prices import Terms
-from podsim.model.quantity import Estimate
+from podsim.model.quantity import NINETY_PERCENT, Estimate
 from podsim.model.run_cost import Capital, Draw, MachineOwnership, Money, Range, Rent, ServiceCost, TotalCost
 from podsim.model.sums import sum_in_order
 from podsim.physics.power import PowerLoad
@@ -58,10 +58,13 @@ def summary(money: Money) -> Iterator[Fact]:
     yield Fact("Terms", "", remark=terms(money.terms, currency))
 
 
-def facts(money: Money, *, in_short: bool, verbose: bool) -> Iterator[Fact]:
-    """Cost of a run: its cost and energy alone, all that is known of it in few lines, or a line each."""
+def facts(money: Money, *, in_short: bool, verbose: bool, level: float = NINETY_PERCENT) -> Iterator[Fact]:
+    """Cost of a run: its cost and energy alone, all that is known of it in few lines, or a line each.
+
+    `level` is the share of truths that its intervals hold.
+    """
     if in_short:
-        return _in_short(money)
+        return _in_short(money, level)
     return summary(money) if verbose else on_one_screen(money)
 
 
@@ -131,17 +134,20 @@ def _rent_in_a_line(rent: Rent, currency: Currency) -> Fact:
     return Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
 
 
-def _in_short(money: Money) -> Iterator[Fact]:
+def _in_short(money: Money, level: float) -> Iterator[Fact]:
     """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
     currency, terms, ownership = money.currency, money.terms, money.owned
     if money.run_usd is None:
         yield Fact("Cost per run", numbers.NO_VALUE, "", _gap(money.owned), hint=_remedy(money.owned))
     else:
         cost = money.run_usd
-        of_terms = f"{interval(cost, currency)} at {numbers.percent(terms.use)} use over {_years(terms)}".lstrip()
-        yield Fact(
-            "Cost per run", numbers.money(cost.value, currency), "", _join(of_terms, _priced_in(ownership.capital))
+        ends = interval(cost, currency)
+        remark = _join(
+            f"{numbers.level(level)}: {ends}" if ends else "",
+            f"{numbers.percent(terms.use)} use for {_years(terms)}",
+            _priced_in(ownership.capital),
         )
+        yield Fact("Cost per run", numbers.money(cost.value, currency), "", remark)
     if money.energy_j is not None and ownership.draw is not None:
         draw = ownership.draw
         peak = " peak" if draw.predicted is None and draw.typical_w is None else ""
@@ -150,9 +156,9 @@ def _in_short(money: Money) -> Iterator[Fact]:
 
 
 def _priced_in(capital: Capital | None) -> str:
-    """The years of all prices: "prices of 2020–2021"; "" where none is dated."""
+    """The years of all prices: "2020–2021 prices"; "" where none is dated."""
     years = sorted({date[:4] for date in capital.dates}) if capital else []
-    return f"prices of {'–'.join(dict.fromkeys((years[0], years[-1])))}" if years else ""
+    return f"{'–'.join(dict.fromkeys((years[0], years[-1])))} prices" if years else ""
 
 
 def _years(terms: Terms) -> str:

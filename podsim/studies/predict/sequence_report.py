@@ -71,7 +71,9 @@ def _facts(prediction: Prediction, costs_in_short: bool, verbose: bool) -> Itera
     yield summary.bottleneck(prediction)
     yield summary.overhead(prediction)
     if prediction.money:
-        yield from run_cost_view.facts(prediction.money, in_short=costs_in_short, verbose=verbose)
+        yield from run_cost_view.facts(
+            prediction.money, in_short=costs_in_short, verbose=verbose, level=prediction.interval
+        )
 
 
 def _phases(prediction: Prediction) -> DocTable:

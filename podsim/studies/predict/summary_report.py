@@ -20,7 +20,6 @@ from podsim.report.views import (
 )
 from podsim.report.views.lengths_view import skew_notes
 
-UNPUBLISHED = "in no published run"
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
@@ -44,7 +43,7 @@ def summary_facts(p: Prediction, *, costs_in_short: bool = False, verbose: bool 
     else:
         yield unknown_length_view.length(p)
     if p.money:
-        yield from run_cost_view.facts(p.money, in_short=costs_in_short, verbose=verbose)
+        yield from run_cost_view.facts(p.money, in_short=costs_in_short, verbose=verbose, level=p.interval)
 
 
 def next_step() -> Facts:
@@ -140,8 +139,7 @@ def larger_replicas(p: Prediction) -> Iterator[Fact]:
         "Larger replicas",
         numbers.signed_percent(share - 1, 0) if coarse(p) else unit.number(share * p.time_to_train_s.value),
         "time" if coarse(p) else unit.unit,
-        f"{mapping.replicas:,} × {mapping.ipus_per_replica:,} IPUs, {UNPUBLISHED}",
-        hint=f"--ipus-per-replica {mapping.ipus_per_replica}",
+        f"{mapping.replicas:,} × {mapping.ipus_per_replica} IPUs, not chosen: no published run has these",
     )
 
 

@@ -15,7 +15,7 @@ from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, events_view, next_question_view
 from podsim.report.views.lengths_view import aim
 from podsim.studies import arguments
-from podsim.studies.predict.summary_report import UNPUBLISHED, coarse, split
+from podsim.studies.predict.summary_report import coarse, split
 from podsim.studies.scale import charts, competitors_report, cost_report, doublings, law_report, machines_report
 from podsim.studies.scale import unknown_length_report as untimed_scaling
 from podsim.studies.scale.result import ScaleReport, Scaling
@@ -229,8 +229,10 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
     if larger:
         p, mapping, share = larger[-1]
         time = f"{numbers.percent(1 - share)} less time" if coarse(p) else numbers.time(share * p.time_to_train_s.value)
-        text = f"{p.topology} with {split(mapping)}, {UNPUBLISHED}: {time}."
-        yield Note(text, "·", Tone.QUIET, hint=f"--ipus-per-replica {mapping.ipus_per_replica}")
+        size = mapping.ipus_per_replica
+        why = f"not in the table: no published run has {size} IPUs per replica"
+        text = f"{p.topology} would take {time} with {split(mapping)}; {why}."
+        yield Note(text, "·", Tone.QUIET, hint=f"--ipus-per-replica {size}")
     elif report.has_length and any(dict(p.choice.reason.values).get("faster") for p in report.predictions):
         within = f"Of replica sizes within {numbers.percent(UNPROVEN)} in time"
         yield Note(f"{within} one that a published run uses is taken.", "·", Tone.QUIET)
