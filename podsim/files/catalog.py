@@ -51,8 +51,8 @@ _WORKLOADS: Final = TABLES.add("workloads", Table[str, Workload](32))
 ECONOMICS: Final = "economics."  # how paths begin whose value is a price or a power
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
-FABRICS_ALONE: Final = ".duplex"
-"""How paths end that change nothing on a pod, whose links have a rate each way."""
+FABRICS_ALONE: Final = (".duplex", "level.machine.closed", "level.pod.closed")
+"""How paths end that change nothing on a pod, whose links have a rate each way and of which only racks are rings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -228,6 +228,19 @@ class SoftwareConfiguration:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
 
     @property
+    def features(self) -> tuple[str, ...]:
+        """What the program does beyond the plainest one, in words."""
+        features = {
+            "attention dropout": self.attention_dropout,
+            "merged collectives": self.merged_collectives,
+            "forward-only evaluations": self.forward_evaluation,
+            "evaluations apart from training": self.separate_evaluation,
+            "gradients reduced during the backward pass": self.overlaps_reduction,
+            "a return to the host each step": self.returns_to_host,
+        }
+        return tuple(text for text, does in features.items() if does)
+
+    @property
     def framework_named(self) -> Framework | None:
         """The framework that is stated, else the one that the configuration is named after."""
         return self.framework or of_configuration(self.name)

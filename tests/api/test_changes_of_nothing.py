@@ -60,7 +60,10 @@ def answer(changes=()):
 def test_the_error_lists_every_path_there_is():
     of_fabrics = {path for path in OWN if path.endswith(catalog.FABRICS_ALONE)}  # which change nothing on a pod
     assert set(PATHS) | set(WORKLOAD_PATHS) == set(OWN) - of_fabrics
-    assert of_fabrics == {"ipu-link.duplex", "gw-link.duplex"}
+    assert of_fabrics == {"ipu-link.duplex", "gw-link.duplex", "level.machine.closed", "level.pod.closed"}
+    for path in ("level.machine.closed", "level.pod.closed"):
+        with pytest.raises(InputError, match="joins nothing"):
+            answer([f"{path}=true"])
     assert len(PATHS) > 50
 
 

@@ -146,4 +146,4 @@ def test_a_law_is_no_calibration_of_ipus_and_each_ratio_has_its_power(
     assert [row.rpartition("× ")[2] for row in rows] == ["(power in use)", "(peak power)"]
     (line,) = [line for line in lines if line.startswith("Evidence")]
     assert "IPU-POD64, Bow Pod64: within calibration; DGX A100, 64 chips: scaling law of its" in line
-    assert "results; power of Bow Pod64 modelled with the energy per operation of gc200 (assumed)" in lines
+    assert "results; power of Bow Pod64 with gc200's energy per operation (assumed)" in lines

@@ -32,6 +32,8 @@ LIMITS = {
     "scale resnet50 --pods 16..4096": 35,
     "scale resnet50 --pods 16..4096 --set chip.clock=2x": 35,
     "compare bert pod64 dgx-a100:64": 30,
+    "compare bert pod64 bow-pod64": 30,
+    "compare resnet50 pod64 bow-pod64": 30,
     "compare bert pod64 pod128 pod256": 30,
     "compare bert pod16 pod64 pod128 pod256 pod512": 30,
     "compare bert pod64 pod128 dgx-a100:64 bow-pod64": 30,

@@ -136,12 +136,13 @@ def test_configurations_stand_once_where_the_cases_follow_others():
     assert "Configuration" not in facts(view.document(COMPARISON))
     first, second = COMPARISON.sides
     mapping = second.answer.mapping
-    other = replace(mapping, configuration=replace(mapping.configuration, name="popart-v2.0-pod64"))
+    newer = replace(mapping.configuration, name="popart-v2.0-pod64", forward_evaluation=True, merged_collectives=True)
+    other = replace(mapping, configuration=newer)
     cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
     remark = facts(view.document(replace(COMPARISON, sides=cases)))["Configuration"].remark
     assert remark == (
-        f"differs, and the changes include its effect: {mapping.configuration.name} ({first.label}), "
-        f"popart-v2.0-pod64 ({second.label})"
+        f"differs (part of the changes): {first.label} {mapping.configuration.name}, "
+        f"{second.label} popart-v2.0-pod64 (merged collectives, forward-only evaluations)"
     )
 
 
@@ -158,8 +159,8 @@ def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
         return facts(view.document(replace(COMPARISON, sides=sides))).get("Global batch")
 
     fact = told()
-    assert fact.remark == f"differs, and the changes include its effect: the search chose {own:,} and {other:,}"
-    assert fact.hint == f"--global-batch {other} compares both at that batch."
+    assert fact.remark == f"differs (part of the changes): {own:,} and {other:,}"
+    assert fact.hint == f"--global-batch {other} sets both"
     assert told(choice=replace(searched, given="flags")) is None
     assert told(ipus=2 * answer.ipus) is None, "a larger machine has a larger batch"
     assert told(phases=(larger,)) is None, "each phase has a batch of its own"

@@ -1,6 +1,6 @@
 """Machines side by side as a document."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from podsim.model.comparator import ComparatorPrediction
 from podsim.model.prediction import Prediction
 from podsim.model.quantity import Estimate, Grade
 from podsim.model.run_cost import Draw
+from podsim.model.training import SoftwareConfiguration
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -45,6 +46,7 @@ OF_RENT = ("Rent per run", "Break-even")
 BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
+IN_CHANGES = "differs (part of the changes): "
 OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
@@ -380,7 +382,7 @@ def _of_power(comparison: Comparison) -> Iterator[str]:
         if draw and draw.energies_of:
             assumed.setdefault(draw.energies_of, []).append(case.label)
     for chip, labels in assumed.items():
-        yield f"power of {', '.join(labels)} modelled with the energy per operation of {chip} (assumed)"
+        yield f"power of {', '.join(labels)} with {chip}'s energy per operation (assumed)"
 
 
 def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:
@@ -425,16 +427,23 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
     if len(comparison.sides) != 2 or len(sides) != 2:
         return
     first, second = sides.values()
-    names = {label: answer.mapping.configuration.name for label, answer in sides.items()}
-    if len(set(names.values())) > 1:
-        each = ", ".join(f"{name} ({label})" for label, name in names.items())
-        yield Fact("Configuration", "", remark=f"differs, and the changes include its effect: {each}")
+    configurations = {label: answer.mapping.configuration for label, answer in sides.items()}
+    if len({configuration.name for configuration in configurations.values()}) > 1:
+        shared = set.intersection(*(set(each.features) for each in configurations.values()))
+        each = ", ".join(_program(label, own, shared) for label, own in configurations.items())
+        yield Fact("Configuration", "", remark=f"{IN_CHANGES}{each}")
     own = [answer.mapping.global_batch for answer in (first, second)]
     searched = all(answer.choice.given == "search" for answer in (first, second))
     if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):
-        text = f"differs, and the changes include its effect: the search chose {own[0]:,} and {own[1]:,}"
-        hint = f"--global-batch {own[1]} compares both at that batch."
+        text = f"{IN_CHANGES}{own[0]:,} and {own[1]:,}"
+        hint = f"--global-batch {own[1]} sets both"
         yield Fact("Global batch", "", remark=text, hint=hint)
+
+
+def _program(label: str, configuration: SoftwareConfiguration, shared: Collection[str]) -> str:
+    """A configuration with the side that follows it and what it does that the other does not."""
+    own = ", ".join(text for text in configuration.features if text not in shared)
+    return f"{label} {configuration.name}{f' ({own})' if own else ''}"
 
 
 def _of_law(estimate: Estimate) -> str:

@@ -117,7 +117,7 @@ def _lowering(report: InferenceReport) -> Iterator[Note]:
 
 
 def _is_swept(report: InferenceReport) -> bool:
-    """Whether the table of batch sizes has a row of the answer, with its load, its latencies and its SRAM."""
+    """Whether the table of batch sizes has a row of the answer, with its latencies and its SRAM."""
     return any(row.batch == report.service.batch and row.delays for row in report.swept)
 
 
@@ -156,7 +156,8 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
         if report.decoding is not None and report.decoding.under_way > 1:
             every += f", {report.decoding.under_way:,} in flight"
         yield Fact("Unloaded latency", *numbers.split_unit(numbers.time(service.latency_s)), every)
-        yield _load(report)
+    yield _load(report)
+    if not in_table:
         queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
         median = f"P50 {unit.text(delays.p50_s)}"
         yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, f"{median}, {queued}")
