@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from podsim.model.framework import Framework, of_configuration
 from podsim.model.note import AnswerNote
@@ -173,6 +173,12 @@ class StageLayout:
     units: Mapping[str, Whole]
 
 
+WHERE_CONFIGURATIONS_APPLY: Final = frozenset(
+    ("name", "source", "locator", "chips", "ipus_per_replica", "most_replicas", "preset_only", "sdks")
+)
+"""Keys of a configuration that say whose it is and where it applies, not what the program does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareConfiguration:
     """How published submissions store and order this workload; applied where `chip` and `ipus_per_replica` match."""
@@ -227,18 +233,19 @@ class SoftwareConfiguration:
         if self.available_memory is not None and not 0 < self.available_memory <= 1:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
 
-    @property
-    def features(self) -> tuple[str, ...]:
-        """What the program does beyond the plainest one, in words."""
+    def features_beyond(self, other: Self) -> tuple[tuple[str, ...], int]:
+        """What this program does and another does not, in words; in how many ways the two differ in all."""
         features = {
-            "attention dropout": self.attention_dropout,
-            "merged collectives": self.merged_collectives,
-            "forward-only evaluations": self.forward_evaluation,
-            "evaluations apart from training": self.separate_evaluation,
-            "gradients reduced during the backward pass": self.overlaps_reduction,
-            "a return to the host each step": self.returns_to_host,
+            "forward_evaluation": "forward-only evaluations",
+            "merged_collectives": "merged collectives",
+            "attention_dropout": "attention dropout",
+            "separate_evaluation": "evaluations apart from training",
+            "overlaps_reduction": "gradients reduced during the backward pass",
+            "returns_to_host": "a return to the host each step",
         }
-        return tuple(text for text, does in features.items() if does)
+        differ = {item.name for item in fields(self) if getattr(self, item.name) != getattr(other, item.name)}
+        own = tuple(text for name, text in features.items() if name in differ and getattr(self, name))
+        return own, len(differ - WHERE_CONFIGURATIONS_APPLY)
 
     @property
     def framework_named(self) -> Framework | None:

@@ -141,9 +141,33 @@ def test_configurations_stand_once_where_the_cases_follow_others():
     cases = (first, replace(second, answer=replace(second.answer, mapping=other)))
     remark = facts(view.document(replace(COMPARISON, sides=cases)))["Configuration"].remark
     assert remark == (
-        f"differs (part of the changes): {first.label} {mapping.configuration.name}, "
-        f"{second.label} popart-v2.0-pod64 (merged collectives, forward-only evaluations)"
+        f"causes part of the changes: {first.label} {mapping.configuration.name}, "
+        f"{second.label} popart-v2.0-pod64 (with forward-only evaluations, merged collectives)"
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "other"),
+        ({"prefetch": 3}, "other"),
+        ({"forward_evaluation": True}, "other (with forward-only evaluations)"),
+        ({"forward_evaluation": True, "prefetch": 3}, "other (with forward-only evaluations and more)"),
+        (
+            {"forward_evaluation": True, "merged_collectives": True, "attention_dropout": True},
+            "other (with forward-only evaluations, merged collectives and more)",
+        ),
+    ],
+)
+def test_a_configuration_is_shown_with_what_the_other_does_not_do(change, said):
+    first, second = COMPARISON.sides
+    mapping = second.answer.mapping
+    other = replace(mapping, configuration=replace(mapping.configuration, name="other", sdks=("sdk-9",), **change))
+    sides = (first, replace(second, answer=replace(second.answer, mapping=other)))
+    remark = facts(view.document(replace(COMPARISON, sides=sides)))["Configuration"].remark
+    assert remark.endswith(f"{mapping.configuration.name}, {second.label} {said}")
+    back = facts(view.document(replace(COMPARISON, sides=sides[::-1])))["Configuration"].remark
+    assert back.endswith(f"{second.label} {said}, {first.label} {mapping.configuration.name}")
 
 
 def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
@@ -159,7 +183,7 @@ def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():
         return facts(view.document(replace(COMPARISON, sides=sides))).get("Global batch")
 
     fact = told()
-    assert fact.remark == f"differs (part of the changes): {own:,} and {other:,}"
+    assert fact.remark == f"causes part of the changes: {own:,} and {other:,}"
     assert fact.hint == f"--global-batch {other} sets both"
     assert told(choice=replace(searched, given="flags")) is None
     assert told(ipus=2 * answer.ipus) is None, "a larger machine has a larger batch"

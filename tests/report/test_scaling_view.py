@@ -172,9 +172,7 @@ def test_larger_replicas_that_would_be_quicker_are_named_with_their_time(share, 
     rows = (own, replace(other, time_to_train_s=share * own.time_to_train_s))
     time = numbers.time(share * LARGE.time_to_train_s.value)
     why = "not in the table: no published run has 32 IPUs per replica"
-    told = [
-        f"pod512 would take {time} with 2 replicas × 32 IPUs; {why}; --ipus-per-replica 32 sets it for all machines"
-    ]
+    told = [f"pod512 would take {time} with 2 replicas × 32 IPUs; {why}."]
     assert replica_notes(replace(LARGE.choice, considered=rows)) == (told if said else [])
 
 

@@ -1,6 +1,6 @@
 """Machines side by side as a document."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,8 @@ OF_RENT = ("Rent per run", "Break-even")
 BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
-IN_CHANGES = "differs (part of the changes): "
+FEATURES_SHOWN = 2  # of a configuration; `podsim workload show` has all
+IN_CHANGES = "causes part of the changes: "
 OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
@@ -429,8 +430,8 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
     first, second = sides.values()
     configurations = {label: answer.mapping.configuration for label, answer in sides.items()}
     if len({configuration.name for configuration in configurations.values()}) > 1:
-        shared = set.intersection(*(set(each.features) for each in configurations.values()))
-        each = ", ".join(_program(label, own, shared) for label, own in configurations.items())
+        one, two = configurations.items()
+        each = f"{_program(*one, two[1])}, {_program(*two, one[1])}"
         yield Fact("Configuration", "", remark=f"{IN_CHANGES}{each}")
     own = [answer.mapping.global_batch for answer in (first, second)]
     searched = all(answer.choice.given == "search" for answer in (first, second))
@@ -440,10 +441,12 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
         yield Fact("Global batch", "", remark=text, hint=hint)
 
 
-def _program(label: str, configuration: SoftwareConfiguration, shared: Collection[str]) -> str:
-    """A configuration with the side that follows it and what it does that the other does not."""
-    own = ", ".join(text for text in configuration.features if text not in shared)
-    return f"{label} {configuration.name}{f' ({own})' if own else ''}"
+def _program(label: str, configuration: SoftwareConfiguration, other: SoftwareConfiguration) -> str:
+    """A configuration with the side that follows it and the first of what it does that the other does not."""
+    features, count = configuration.features_beyond(other)
+    shown = features[:FEATURES_SHOWN]
+    more = " and more" if count > len(shown) else ""
+    return f"{label} {configuration.name}" + (f" (with {', '.join(shown)}{more})" if shown else "")
 
 
 def _of_law(estimate: Estimate) -> str:

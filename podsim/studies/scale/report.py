@@ -232,7 +232,7 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
         size = mapping.ipus_per_replica
         why = f"not in the table: no published run has {size} IPUs per replica"
         text = f"{p.topology} would take {time} with {split(mapping)}; {why}."
-        yield Note(text, "·", Tone.QUIET, hint=f"--ipus-per-replica {size} sets it for all machines")
+        yield Note(text, "·", Tone.QUIET)
     elif report.has_length and any(dict(p.choice.reason.values).get("faster") for p in report.predictions):
         within = f"Of replica sizes within {numbers.percent(UNPROVEN)} in time"
         yield Note(f"{within} one that a published run uses is taken.", "·", Tone.QUIET)
