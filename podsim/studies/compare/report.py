@@ -430,8 +430,8 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
     first, second = sides.values()
     configurations = {label: answer.mapping.configuration for label, answer in sides.items()}
     if len({configuration.name for configuration in configurations.values()}) > 1:
-        one, two = configurations.items()
-        each = f"{_program(*one, two[1])}, {_program(*two, one[1])}"
+        pair = [*configurations.items()]
+        each = ", ".join(_program(*side, other) for side, (_, other) in zip(pair, reversed(pair), strict=True))
         yield Fact("Configuration", "", remark=f"{IN_CHANGES}{each}")
     own = [answer.mapping.global_batch for answer in (first, second)]
     searched = all(answer.choice.given == "search" for answer in (first, second))
