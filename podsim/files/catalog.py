@@ -125,12 +125,17 @@ class _ReadMachine:
             return read
         known, fitted = self.leaves, _fitted_names()
         unknown = [change for change in changes if change.path not in known and change.path not in fitted]
-        shown = known if read.value.fabric else [path for path in known if not path.endswith(FABRICS_ALONE)]
+        shown = [path for path in known if not _changes_nothing(path, read.value)]
         what_if.refuse_unknown(unknown, [*shown, *(path for path in fitted if path not in known), "workload.…"])
         mine = [change for change in changes if change.path in known]
         result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
         stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
         return replace(result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *stated}))
+
+
+def _changes_nothing(path: str, machine: Topology) -> bool:
+    """Whether a path is of no use: on a pod one for fabrics alone, on a stated fabric the levels of a pod."""
+    return path.startswith(stated_machines.SIZES) if machine.fabric else path.endswith(FABRICS_ALONE)
 
 
 def _is_fabric(path: Path) -> bool:

@@ -251,8 +251,11 @@ class Prediction(Displayable):
     def with_larger_replicas(self) -> tuple[Mapping, float] | None:
         """A mapping with larger replicas than the search takes, and its time to train over that of the answer.
 
-        None where the answer is as quick or the length of the run is not stated.
+        None where the answer is as quick, the length of the run is not stated, or the run has phases: each phase has a
+        mapping of its own.
         """
+        if self.phases:
+            return None
         other = self.choice.larger_replicas
         chosen = next((item for item in self.choice.considered if item.mapping == self.mapping), None)
         if other is None or chosen is None:

@@ -234,18 +234,18 @@ class SoftwareConfiguration:
             raise ValueError(f"available_memory: is a share of the SRAM up to 1, not {self.available_memory:g}")
 
     def features_beyond(self, other: Self) -> tuple[tuple[str, ...], int]:
-        """What this program does and another does not, in words; in how many ways the two differ in all."""
+        """What this program does and another does not, in words; in how many ways it differs, those included."""
         features = {
             "forward_evaluation": "forward-only evaluations",
             "merged_collectives": "merged collectives",
             "attention_dropout": "attention dropout",
             "separate_evaluation": "evaluations apart from training",
             "overlaps_reduction": "gradients reduced during the backward pass",
-            "returns_to_host": "a return to the host each step",
+            "returns_to_host": "returns to the host program",
         }
         differ = {item.name for item in fields(self) if getattr(self, item.name) != getattr(other, item.name)}
-        own = tuple(text for name, text in features.items() if name in differ and getattr(self, name))
-        return own, len(differ - WHERE_CONFIGURATIONS_APPLY)
+        differ -= WHERE_CONFIGURATIONS_APPLY | {name for name in features if getattr(other, name)}
+        return tuple(text for name, text in features.items() if name in differ), len(differ)
 
     @property
     def framework_named(self) -> Framework | None:

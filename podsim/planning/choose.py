@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from podsim.caches.garbage import without_collection
-from podsim.errors import InputError
+from podsim.errors import InputError, PodsimError
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -14,6 +14,7 @@ from podsim.model.workload import Workload
 from podsim.planning import batches, idle_ipus
 from podsim.planning.available_memory import fastest, largest_that_fits, lowering
 from podsim.planning.configuration import MOST_IPUS, MappingBuilder, too_few_ipus, what_if
+from podsim.planning.mapping_search import UNPROVEN, Best
 from podsim.planning.no_fit import does_not_fit
 from podsim.predicting import training_case
 from podsim.predicting.run import expected_s
@@ -84,14 +85,40 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
     published = _published_run(question) if free else None
     with without_collection():  # by formula, which leaves no cycles
         best = idle_ipus.search(published or question, planner, constraints, on_progress)
+        larger = _larger_replicas(best, planner, constraints)
     planner, mapping = best.search.planner, best.mapping
-    choice = _at_length(question, published, best.choice) if published else best.choice
+    choice = replace(best.choice, considered=(*best.choice.considered, *larger))
+    choice = _at_length(question, published, choice) if published else choice
     note = batches.note(workload, mapping, machine.topology) if free else None
     if published and workload.converges_as:
         title = workload.converges_as.title
         note = AnswerNote.of(NoteCode.GLOBAL_BATCH_QUICKEST, batch=mapping.global_batch, title=title)
     storage = _storage(question, planner, mapping)
     return ChosenMapping(mapping=mapping, choice=choice, assumptions=(*storage, *([note] if note else ())))
+
+
+def _larger_replicas(best: Best, planner: MappingBuilder, constraints: Constraints) -> tuple[ConsideredMapping, ...]:
+    """The quickest with replicas larger than the search takes, where it is quicker by more than the model's error.
+
+    Tried where the largest replicas that the search takes are the quickest of those considered, so that larger ones may
+    be quicker still. It is what a search with that size given chooses (007). None where the number of replicas is
+    given: larger ones would have more IPUs.
+    """
+    near, far = best.search.sizes()
+    considered = best.choice.considered
+    quickest = min(considered, key=lambda item: item.time_to_train_s)
+    if constraints.replicas or quickest.mapping.ipus_per_replica != max(near):
+        return ()
+    larger = list[ConsideredMapping]()
+    for size in far:
+        try:
+            other = idle_ipus.search(best.search.question, planner, replace(constraints, ipus_per_replica=size))
+        except PodsimError:
+            continue
+        larger.append(replace(other.choice.considered[0], larger_than_searched=True))
+    least = min(larger, key=lambda item: item.time_to_train_s, default=None)
+    quicker = least and least.time_to_train_s < (1 - UNPROVEN) * considered[0].time_to_train_s
+    return (least,) if least and quicker else ()
 
 
 def _published_run(question: TrainingCase) -> TrainingCase | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from podsim.convergence.samples import Samples
-from podsim.errors import InputError, MissingParameter, PodsimError
+from podsim.errors import InputError, MissingParameter
 from podsim.lowering.layout import most_ipus, too_many_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
@@ -104,29 +104,8 @@ class Search:
             (self.settle(mapping, memory) for _, mapping, memory in first),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
-        choice = search_choice.of_candidates(self, tuple(shown), result, self._of_larger_replicas(shown))
+        choice = search_choice.of_candidates(self, tuple(shown), result)
         return Best(self, shown[0].mapping, choice, assemble.answer_s(self.quick, shown[0].mapping))
-
-    def _of_larger_replicas(self, shown: Sequence[ConsideredMapping]) -> ConsideredMapping | None:
-        """The quickest with replicas larger than the search takes, where it is quicker by more than the model's error.
-
-        Tried where the largest replicas that the search takes are the quickest of `shown`, so that larger ones may be
-        quicker still. It is what a search with that size given chooses; the search names it and does not take it (007).
-        """
-        near, far = self.sizes()
-        quickest = min(shown, key=lambda item: item.time_to_train_s)
-        if quickest.mapping.ipus_per_replica != max(near):
-            return None
-        larger = list[ConsideredMapping]()
-        for size in far:
-            constraints = replace(self.constraints, ipus_per_replica=size)
-            try:
-                best = Search(self.question, self.planner, constraints, ipus=self.ipus, needs=self.needs).run()
-            except PodsimError:
-                continue
-            larger.append(replace(best.choice.considered[0], larger_than_searched=True))
-        least = min(larger, key=lambda item: item.time_to_train_s, default=None)
-        return least if least and least.time_to_train_s < (1 - UNPROVEN) * shown[0].time_to_train_s else None
 
     def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
         """The quickest accumulation between those weighed, around the best of each line that comes near the best.

@@ -13,21 +13,13 @@ if TYPE_CHECKING:
 LEAST_NAMED = 0.005  # share by which a mapping that was not chosen has to be quicker to be named
 
 
-def of_candidates(
-    search: "Search",
-    shown: tuple[ConsideredMapping, ...],
-    result: "Candidates",
-    larger: ConsideredMapping | None,
-) -> Choice:
-    """The choice of the first of `shown`, which are timed exactly and best first; `result` is all that was weighed.
-
-    `larger` is a quicker mapping with replicas larger than those the search takes, if there is one.
-    """
+def of_candidates(search: "Search", shown: tuple[ConsideredMapping, ...], result: "Candidates") -> Choice:
+    """The choice of the first of `shown`, which are timed exactly and best first; `result` is all that was weighed."""
     return Choice(
         given="search",
         legal=search.legal,
         rejected=dict(sorted(search.rejected.items())),
-        considered=(*_with_batches(search, shown, result), *([larger] if larger else ())),
+        considered=_with_batches(search, shown, result),
         reason=_reason(search, shown, result),
     )
 

@@ -11,7 +11,7 @@ import podsim
 from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.quantity import Grade
-from podsim.planning import batches
+from podsim.planning import batches, choose
 from podsim.planning.mapping_search import UNPROVEN, WORTH_LEAVING
 from podsim.planning.search_choice import LEAST_NAMED
 
@@ -138,18 +138,45 @@ def test_replicas_larger_than_the_search_takes_are_named_with_their_time_where_t
     assert [row["larger_than_searched"] for row in result.to_dict()["choice"]["considered"]].count(True) == 1
 
 
+@pytest.mark.parametrize("flags", [{"pod": 512, "global_batch": 4096}, {"pod": 128, "global_batch": 512}])
+def test_larger_replicas_are_those_of_the_size_given_also_where_ipus_are_idle(flags):
+    result = podsim.predict("bert", **flags, engine="analytic")
+    mapping, share = result.with_larger_replicas
+    given = podsim.predict("bert", **flags, ipus_per_replica=mapping.ipus_per_replica, engine="analytic")
+    assert mapping == given.mapping
+    assert share == pytest.approx(given.time_to_train_s.value / result.time_to_train_s.value, rel=5e-3)
+
+
 @pytest.mark.parametrize(
     ("workload", "flags", "why"),
     [
         ("bert", {"pod": 512}, "the largest replicas that the search takes are not the quickest"),
         ("bert", {"pod": 1024, "ipus_per_replica": 8}, "the size is given"),
+        ("bert", {"pod": 1024, "replicas": 16}, "larger ones would have more IPUs"),
         ("bert", {"pod": 16}, "there are no larger ones"),
-        ("resnet50", {"pod": 64}, "larger ones are slower"),
+        ("bert-base", {"pod": 1024, "samples": 1e9}, "larger ones are slower"),
+        ("bert-large-full", {"pod": 1024}, "each phase has a mapping of its own"),
     ],
 )
 def test_no_larger_replicas_are_named_where(workload, flags, why):
     result = podsim.predict(workload, **flags, engine="analytic")
     assert result.with_larger_replicas is None, why
+
+
+def test_replicas_of_the_next_size_are_slower_where_none_are_named():
+    """BERT-Base on POD1024 takes replicas of 8 IPUs, the largest searched: 16 are timed and not named."""
+    result = podsim.predict("bert-base", pod=1024, samples=1e9, engine="analytic")
+    assert result.mapping.ipus_per_replica == 8
+    larger = podsim.predict("bert-base", pod=1024, samples=1e9, ipus_per_replica=16, engine="analytic")
+    assert larger.time_to_train_s.value > result.time_to_train_s.value
+
+
+@pytest.mark.parametrize(("least", "named"), [(0.06, True), (0.08, False)])
+def test_larger_replicas_that_gain_less_than_the_error_of_the_model_are_not_named(least, named, monkeypatch):
+    """BERT at 2,048 samples on POD256 is 7 % quicker with 32 IPUs per replica."""
+    monkeypatch.setattr(choose, "UNPROVEN", least)
+    result = podsim.predict("bert", pod=256, global_batch=2048, engine="analytic")
+    assert (result.with_larger_replicas is not None) == named
 
 
 @pytest.mark.parametrize(("factor", "named"), [(1.0, True), (1.2, False), (math.nan, False)])

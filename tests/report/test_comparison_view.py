@@ -131,9 +131,18 @@ def test_several_differences_are_a_table_with_a_row_each():
     assert [row[:2] for row in rows] == [("bow", "+100 % (+90 to +115)")] * 2
 
 
+def renamed(**change):
+    """The comparison with another configuration on its second side, published elsewhere and with the changes given."""
+    first, second = COMPARISON.sides
+    mapping = second.answer.mapping
+    other = replace(mapping, configuration=replace(mapping.configuration, name="other", sdks=("sdk-9",), **change))
+    return replace(COMPARISON, sides=(first, replace(second, answer=replace(second.answer, mapping=other))))
+
+
 def test_configurations_stand_once_where_the_cases_follow_others():
     """GC200 and Bow were published with other software: part of what differs may be that."""
     assert "Configuration" not in facts(view.document(COMPARISON))
+    assert "Configuration" not in facts(view.document(renamed()))
     first, second = COMPARISON.sides
     mapping = second.answer.mapping
     newer = replace(mapping.configuration, name="popart-v2.0-pod64", forward_evaluation=True, merged_collectives=True)
@@ -149,7 +158,6 @@ def test_configurations_stand_once_where_the_cases_follow_others():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "other"),
         ({"prefetch": 3}, "other"),
         ({"forward_evaluation": True}, "other (with forward-only evaluations)"),
         ({"forward_evaluation": True, "prefetch": 3}, "other (with forward-only evaluations and more)"),
@@ -161,13 +169,12 @@ def test_configurations_stand_once_where_the_cases_follow_others():
 )
 def test_a_configuration_is_shown_with_what_the_other_does_not_do(change, said):
     first, second = COMPARISON.sides
-    mapping = second.answer.mapping
-    other = replace(mapping, configuration=replace(mapping.configuration, name="other", sdks=("sdk-9",), **change))
-    sides = (first, replace(second, answer=replace(second.answer, mapping=other)))
-    remark = facts(view.document(replace(COMPARISON, sides=sides)))["Configuration"].remark
-    assert remark.endswith(f"{mapping.configuration.name}, {second.label} {said}")
-    back = facts(view.document(replace(COMPARISON, sides=sides[::-1])))["Configuration"].remark
-    assert back.endswith(f"{second.label} {said}, {first.label} {mapping.configuration.name}")
+    name = second.answer.mapping.configuration.name
+    compared = renamed(**change)
+    remark = facts(view.document(compared))["Configuration"].remark
+    assert remark.endswith(f"{name}, {second.label} {said}")
+    back = facts(view.document(replace(compared, sides=compared.sides[::-1])))["Configuration"].remark
+    assert back.endswith(f"{second.label} {said}, {first.label} {name}")
 
 
 def test_global_batches_that_two_searches_chose_are_said_to_be_in_the_change():

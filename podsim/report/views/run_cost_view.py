@@ -45,10 +45,10 @@ def blocks(money: Money) -> Iterator[Block]:
     yield from ownership(money.total, money.currency)
 
 
-def summary(money: Money) -> Iterator[Fact]:
+def summary(money: Money, level: float = NINETY_PERCENT) -> Iterator[Fact]:
     """Cost and energy of a run, price and power of the machine, rent where a rate was given, each in a line."""
     currency = money.currency
-    yield _cost_per_run(money)
+    yield _cost_per_run(money, level)
     if money.energy_j is not None:
         yield _energy(money.energy_j, money)
     yield from ownership_facts(money.owned, currency)
@@ -65,7 +65,7 @@ def facts(money: Money, *, in_short: bool, verbose: bool, level: float = NINETY_
     """
     if in_short:
         return _in_short(money, level)
-    return summary(money) if verbose else on_one_screen(money)
+    return summary(money, level) if verbose else on_one_screen(money)
 
 
 def on_one_screen(money: Money) -> Iterator[Fact]:
@@ -83,7 +83,7 @@ def on_one_screen(money: Money) -> Iterator[Fact]:
     yield Fact("Terms", "", remark=terms(money.terms, currency))
 
 
-def _cost_per_run(money: Money) -> Fact:
+def _cost_per_run(money: Money, level: float | None = None) -> Fact:
     """The cost of a run with its interval and parts, then the cost of tokens or what of the wall clock is paid."""
     currency, cost = money.currency, money.run_usd
     if cost is None:
@@ -98,7 +98,8 @@ def _cost_per_run(money: Money) -> Fact:
     )
     tokens = money.million_tokens_usd
     last = OF_TRAINING if tokens is None else f"{numbers.money(tokens.value, currency)}/M tokens"
-    remark = _join(interval(cost, currency), parts, last)
+    ends = interval(cost, currency) if level is None else _at_level(cost, currency, level)
+    remark = _join(ends, parts, last)
     return Fact("Cost per run", numbers.money(cost.value, currency), "", remark, strong=True)
 
 
@@ -141,9 +142,8 @@ def _in_short(money: Money, level: float) -> Iterator[Fact]:
         yield Fact("Cost per run", numbers.NO_VALUE, "", _gap(money.owned), hint=_remedy(money.owned))
     else:
         cost = money.run_usd
-        ends = interval(cost, currency)
         remark = _join(
-            f"{numbers.level(level)}: {ends}" if ends else "",
+            _at_level(cost, currency, level),
             f"{numbers.percent(terms.use)} use for {_years(terms)}",
             _priced_in(ownership.capital),
         )
@@ -368,6 +368,12 @@ def _break_even(rent: Rent, terms: Terms) -> Fact:
     if rent.break_even_months > 12 * terms.years:
         text = f"of use, more than {numbers.short(terms.years)} years {at} have: renting is cheaper"
     return Fact("Break-even", numbers.count(rent.break_even_hours), "h", text)
+
+
+def _at_level(estimate: Estimate, currency: Currency, level: float) -> str:
+    """The interval with the share of truths that it holds: "90 %: $17.1 – $26.8"."""
+    ends = interval(estimate, currency)
+    return f"{numbers.level(level)}: {ends}" if ends else ""
 
 
 def interval(estimate: Estimate | Range, currency: Currency = DOLLARS) -> str:

@@ -46,7 +46,7 @@ OF_RENT = ("Rent per run", "Break-even")
 BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
-FEATURES_SHOWN = 2  # of a configuration; `podsim workload show` has all
+FEATURES_SHOWN = 2  # of a configuration; `podsim workload show -v` has all
 IN_CHANGES = "causes part of the changes: "
 OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
@@ -428,11 +428,10 @@ def _also_different(comparison: Comparison) -> Iterator[Fact]:
     if len(comparison.sides) != 2 or len(sides) != 2:
         return
     first, second = sides.values()
-    configurations = {label: answer.mapping.configuration for label, answer in sides.items()}
-    if len({configuration.name for configuration in configurations.values()}) > 1:
-        pair = [*configurations.items()]
-        each = ", ".join(_program(*side, other) for side, (_, other) in zip(pair, reversed(pair), strict=True))
-        yield Fact("Configuration", "", remark=f"{IN_CHANGES}{each}")
+    pair = [(label, answer.mapping.configuration) for label, answer in sides.items()]
+    versus = [(label, own, other) for (label, own), (_, other) in zip(pair, reversed(pair), strict=True)]
+    if any(own.features_beyond(other)[1] for _, own, other in versus):
+        yield Fact("Configuration", "", remark=IN_CHANGES + ", ".join(_program(*side) for side in versus))
     own = [answer.mapping.global_batch for answer in (first, second)]
     searched = all(answer.choice.given == "search" for answer in (first, second))
     if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):

@@ -224,7 +224,7 @@ def mapping_blocks(p: Prediction) -> Iterator[Block]:
 
 
 def _candidate_blocks(p: Prediction) -> Iterator[Block]:
-    rows = list(p.choice.considered)
+    rows = [row for row in p.choice.considered if not row.larger_than_searched]  # which has a line of its own
     chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
     if chosen is None:
         chosen = 0

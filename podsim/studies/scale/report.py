@@ -231,7 +231,8 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
         time = f"{numbers.percent(1 - share)} less time" if coarse(p) else numbers.time(share * p.time_to_train_s.value)
         size = mapping.ipus_per_replica
         why = f"not in the table: no published run has {size} IPUs per replica"
-        text = f"{p.topology} would take {time} with {split(mapping)}; {why}."
+        of = f", the largest of {len(larger)} machines that would be quicker," if len(larger) > 1 else ""
+        text = f"{p.topology}{of} would take {time} with {split(mapping)}; {why}."
         yield Note(text, "·", Tone.QUIET)
     elif report.has_length and any(dict(p.choice.reason.values).get("faster") for p in report.predictions):
         within = f"Of replica sizes within {numbers.percent(UNPROVEN)} in time"
