@@ -141,9 +141,11 @@ def _with_faults(p: Prediction, verbose: bool) -> Iterator[Fact]:
 
 
 def _noisy(p: Prediction) -> Iterable[Block]:
+    if p.noise is None:
+        return ()
     from podsim.report.views import noise_view
 
-    return noise_view.blocks(p.noise, p.run.training_s) if p.noise else ()
+    return noise_view.blocks(p.noise, p.run.training_s)
 
 
 def cost_blocks(p: Prediction) -> Iterable[Block]:
