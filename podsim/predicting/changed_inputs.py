@@ -8,6 +8,8 @@ from podsim.model.program import Part, StepTimeline
 from podsim.model.sums import sum_in_order
 
 GW_LINK: Final = "gw-link."
+OF_POWER: Final = ("chip.power", "chip.activity_power.")
+"""How paths of a chip begin that decide what it draws, and no part of a step."""
 COLLECTIVES: Final = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RACK_STEPS)
 AFFECTED_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
     "chip.": (*PROGRAM, Part.SHARDING),
@@ -33,6 +35,8 @@ def _of_path(path: str) -> tuple[Part, ...]:
     parameter = STRETCH if RELEASE.fullmatch(path) else BY_NAME.get(path)
     if parameter is not None:
         return parameter.parts
+    if path.startswith(OF_POWER):
+        return ()
     return next((carried for beginning, carried in AFFECTED_PARTS.items() if path.startswith(beginning)), COLLECTIVES)
 
 

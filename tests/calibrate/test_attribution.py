@@ -11,8 +11,9 @@ import pytest
 import podsim
 from podsim.cli.command_line import main
 from podsim.files import answer_files
-from podsim.studies.diff import headlines
+from podsim.studies.diff import headlines, report
 from podsim.studies.diff import question as changed_inputs
+from podsim.studies.diff.result import Headline, InputChange
 
 
 def diff(folder: Path, old, new):
@@ -139,3 +140,10 @@ def test_a_list_of_faults_is_taken_apart(tmp_path):
         ("--fault ipu:5", "–", "0.5"),
     ]
     assert items[0].flags == {"fault": ["ipu:4=0.50", "ipu:5=0.5", "ipu:3=0.5"]}
+
+
+@pytest.mark.parametrize(("factor", "text"), [(0.25, "−7,680 samples"), (2.0, "+1,280 samples")])
+def test_a_change_of_samples_has_one_sign(factor, text):
+    figure = Headline(name="global batch", unit="samples", old=10_240.0, new=2_560.0)
+    (effect,) = report._effects(InputChange(what="--pod", old="256", new="64", effects=(factor,)), (figure,))
+    assert effect.startswith(text)

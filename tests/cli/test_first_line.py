@@ -81,3 +81,24 @@ def test_a_model_that_does_not_fit_is_called_by_its_title(tmp_path, monkeypatch)
     with pytest.raises(podsim.Infeasible) as no:
         podsim.predict("config.json", pod=4, ipus_per_replica=1, samples=1e6, global_batch=512)
     assert no.value.context[0].startswith("bert-config (bert) needs ")
+
+
+HALF = """schema = "podsim.topology/1"
+extends = "pod256"
+name = "my-half"
+[[level]]
+name = "pod"
+holds = 2
+"""
+
+
+@pytest.mark.parametrize("asked", ["scale bert --topologies my.toml", "plan bert --machines my.toml"])
+def test_the_next_command_names_a_machine_file_as_it_was_typed(asked, tmp_path, monkeypatch, capsys):
+    """It named the machine by the name in the file, which podsim does not know."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.toml").write_text(HALF, encoding="utf-8")
+    assert main([*asked.split(), "--engine", "analytic"] if asked.startswith("scale") else asked.split()) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "podsim explain bert" in line)
+    command = line.partition("podsim ")[2].partition(" (where")[0]
+    assert "--topology my.toml" in command
+    assert main([*command.split(), "-q"]) == 0

@@ -28,6 +28,8 @@ def shares(**flags):
         ("sdk-2.1.program", set(PROGRAM)),
         ("workload.parameters", set(Part)),
         ("economics.machine", set()),
+        ("chip.power", set()),
+        ("chip.activity_power.idle", set()),
         ("pod.holds", set(COLLECTIVES)),
     ],
 )
@@ -46,6 +48,11 @@ def test_the_share_of_changed_inputs_is_assumed():
         shares(changes={"gw-link.bandwidth": "400 Gbit/s"}),
     )
     assert 0 < links[Grade.ASSUMED] < usual[Grade.ASSUMED] < clock[Grade.ASSUMED] < 1, "a faster link takes less time"
+
+
+def test_the_power_of_a_chip_leaves_the_evidence_of_a_time_as_it_is():
+    """92 % of a time that did not move were called assumed."""
+    assert shares(changes={"chip.power": "100 W"}) == shares()
 
 
 def test_a_gw_link_decides_what_is_sent_between_racks_alone():

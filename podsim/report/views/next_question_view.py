@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Collection
 from typing import Final
 
-from podsim.files import inputs
+from podsim.errors import PodsimError
+from podsim.files import catalog, find, inputs
 from podsim.files.inputs import Ledger
 from podsim.model import arguments
 from podsim.model.keywords import FLAGS
@@ -23,6 +24,8 @@ COMPARE_FLAGS: Final = frozenset(("workload", "pod", "topology", "set"))
 OF_A_DOCUMENT: Final = frozenset(("title", "customer", "date", "author"))
 """Flags of a document that the next command does not write."""
 POSITIONAL: Final = "workload"
+OF_MACHINES: Final = ("machines", "topologies")
+"""Flags whose machines may be files."""
 OF_LENGTH: Final = ("tokens", "samples", "epochs", "target_loss", "law")
 RUN_FLAGS: Final = frozenset(
     (POSITIONAL, *OF_LENGTH, "sdk", "seed", "framework", "global_batch", "set", "parameters", "division")
@@ -55,8 +58,8 @@ def of_row(taken: Collection[str], workload: str, topology: str, also: tuple[str
 
     `also` are further flags with their values, in place of recorded ones.
     """
-    words = ("--topology", topology, *also)
     ledger = inputs.current()
+    words = ("--topology", _as_typed(topology, ledger), *also)
     if ledger is None or POSITIONAL not in ledger.flags or ledger.named:
         return shlex.join(("podsim", "explain", workload, *words))
     own = {word.removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
@@ -67,12 +70,28 @@ def of_row(taken: Collection[str], workload: str, topology: str, also: tuple[str
 
 def of_machine(verb: str, workload: str, topology: str, hosts: int) -> str:
     """The command that asks for the run of a recorded plan on one machine, with `hosts` hosts where not 0."""
-    machine = ("--topology", topology, *(("--hosts", str(hosts)) if hosts else ()))
     ledger = inputs.current()
+    machine = ("--topology", _as_typed(topology, ledger), *(("--hosts", str(hosts)) if hosts else ()))
     if ledger is None or POSITIONAL not in ledger.flags or ledger.named & RUN_FLAGS:
         return shlex.join(("podsim", verb, workload, *machine))
     others = tuple(name for name in ledger.flags if name not in RUN_FLAGS)
     return command(verb, ledger, without=others, also=machine)
+
+
+def _as_typed(topology: str, ledger: Ledger | None) -> str:
+    """The file by which the recorded question names a machine, or its name where it is no file."""
+    given = [ledger.flags.get(flag) for flag in OF_MACHINES] if ledger else []
+    texts = [text for value in given for text in ([value] if isinstance(value, str) else value or ())]
+    files = (word for text in texts for word in str(text).split(",") if find.is_path(word))
+    return next((word for word in files if _name_in(word) == topology), topology)
+
+
+def _name_in(file: str) -> str:
+    """The name of the machine of a file; "" where it is none with IPUs."""
+    try:
+        return catalog.topology(file).value.name
+    except PodsimError:
+        return ""
 
 
 def sweep_of_sizes() -> str:

@@ -21,15 +21,15 @@ DETAILS = (".low", ".high", "choice.", "memory.ipus", "mapping.layout", "assumpt
 def answer(difference: Difference) -> str:
     """The answer in one line: "time to train +3.2 %, step +1.0 %; 2 inputs differ"."""
     if not difference.moved:
-        return (
-            "identical"
-            if not difference.causes
-            else f"no figure changed; {_count(len(difference.causes), 'input')} differ"
-        )
+        return "identical" if not difference.causes else f"no figure changed; {_inputs(len(difference.causes))}"
     moves = [f"{figure.name} {_moved_by(figure.change)}" for figure in difference.headline]
     text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} changed"
     differ = len(difference.causes)
-    return f"{text}; {_count(differ, 'input')} {'differs' if differ == 1 else 'differ'}"
+    return f"{text}; {_inputs(differ)}"
+
+
+def _inputs(count: int) -> str:
+    return f"{_count(count, 'input')} {'differs' if count == 1 else 'differ'}"
 
 
 def document(difference: Difference, *, verbose: bool = False, charts: bool = False) -> Doc:
@@ -100,7 +100,7 @@ def _amount(value: float, figure: Headline, figures: int = 3) -> str:
     if figure.unit == "USD":
         return f"{'−' if value < 0 else ''}{numbers.money(abs(value), figures=figures)}"
     if figure.unit == "samples":
-        return f"{value:,.0f} samples"
+        return f"{'−' if value < 0 else ''}{abs(value):,.0f} samples"
     if figure.unit != "s":
         return f"{numbers.significant(value, figures)} {figure.unit}"
     return numbers.scale((figure.old, figure.new), numbers.TIME).text(value, figures)
