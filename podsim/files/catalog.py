@@ -52,7 +52,7 @@ ECONOMICS: Final = "economics."  # how paths begin whose value is a price or a p
 ELSEWHERE: Final = ("workload.", "import.", "noise.", "failures.")
 """How paths of what is no part of a machine begin."""
 FABRICS_ALONE: Final = (".duplex", "level.machine.closed", "level.pod.closed")
-"""How paths end that change nothing on a pod, whose links have a rate each way and of which only racks are rings."""
+"""How paths end that change nothing on a pod: its links have a rate each way, and only its racks can be rings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

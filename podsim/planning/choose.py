@@ -116,9 +116,9 @@ def _larger_replicas(best: Best, planner: MappingBuilder, constraints: Constrain
         except PodsimError:
             continue
         larger.append(replace(other.choice.considered[0], larger_than_searched=True))
-    least = min(larger, key=lambda item: item.time_to_train_s, default=None)
-    quicker = least and least.time_to_train_s < (1 - UNPROVEN) * considered[0].time_to_train_s
-    return (least,) if least and quicker else ()
+    most_s = (1 - UNPROVEN) * considered[0].time_to_train_s
+    quicker = [item for item in larger if item.time_to_train_s < most_s]
+    return tuple(sorted(quicker, key=lambda item: item.time_to_train_s)[:1])
 
 
 def _published_run(question: TrainingCase) -> TrainingCase | None:

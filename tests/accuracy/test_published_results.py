@@ -51,7 +51,7 @@ def test_step_and_time_by_the_shipped_parameters(in_sample):
 
 
 def test_validation_compares_the_times_that_are_predicted():
-    """It drew the time with predicted samples without the doubt of the time outside steps, up to 0.4 % lower."""
+    """It drew the time with predicted samples without the uncertainty of start-up and evaluation, up to 0.4 % less."""
     shipped = catalog.parameters()
     for case in _cases():
         points = {point.quantity: point for point in holdout._points(case, shipped, shipped)}

@@ -61,7 +61,7 @@ def summary(money: Money, level: float = NINETY_PERCENT) -> Iterator[Fact]:
 def facts(money: Money, *, in_short: bool, verbose: bool, level: float = NINETY_PERCENT) -> Iterator[Fact]:
     """Cost of a run: its cost and energy alone, all that is known of it in few lines, or a line each.
 
-    `level` is the share of truths that its intervals hold.
+    `level` is the confidence level of its intervals.
     """
     if in_short:
         return _in_short(money, level)
@@ -371,7 +371,7 @@ def _break_even(rent: Rent, terms: Terms) -> Fact:
 
 
 def _at_level(estimate: Estimate, currency: Currency, level: float) -> str:
-    """The interval with the share of truths that it holds: "90 %: $17.1 – $26.8"."""
+    """The interval with its confidence level: "90 %: $17.1 – $26.8"."""
     ends = interval(estimate, currency)
     return f"{numbers.level(level)}: {ends}" if ends else ""
 
