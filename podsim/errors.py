@@ -51,10 +51,16 @@ class Infeasible(PodsimError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean "…"?` where something known is near, else nothing."""
+    near = nearest(word, known)
+    return f'; did you mean "{near}"?' if near else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is spelled most alike, "" where none is near."""
     from difflib import get_close_matches  # most questions are spelled right
 
     names = {name.casefold(): name for name in known}
     text = word.casefold()[:100]
     family = [name for name in names if text.startswith(f"{name}-")]  # "llama-7b" is of "llama"
     near = sorted(family, key=len)[-1:] or get_close_matches(text, names, n=1, cutoff=0.6)
-    return f'; did you mean "{names[near[0]]}"?' if near else ""
+    return names[near[0]] if near else ""

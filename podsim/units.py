@@ -115,8 +115,18 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.ASCII)
 _RELATIVE: Final = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)\s*[x×]|([+-]\d+(?:\.\d+)?)\s*%)\s*")
 _BARE: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*", re.ASCII)
 _MINUTES: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*m\s*", re.ASCII)
+_CLOCK: Final = re.compile(r"\s*(\d{1,2}):(\d\d)\s*", re.ASCII)
+_UNFINISHED: Final = re.compile(r"\s*(\d+\s*(h|m|min)\s*\d+)\s*", re.ASCII)
 _DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
 _PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read; `instead` is what was probably meant, "" where nothing is likely."""
+
+    def __init__(self, message: str, instead: str = "") -> None:
+        super().__init__(message)
+        self.instead = instead
 
 
 def parse(text: str, unit: str) -> float:
@@ -139,7 +149,14 @@ def parse(text: str, unit: str) -> float:
 def duration(text: str) -> float:
     """Seconds of a time as people plan with it: "5m" is five minutes, which `parse` refuses for "5 ms" is near [s]."""
     if _BARE.fullmatch(text):
-        raise ValueError(f'"{text}" needs a unit; write for example "{text.strip()} min"')
+        instead = f"{text.strip()} min"
+        raise UnitError(f'"{text}" needs a unit; write for example "{instead}"', instead)
+    if clock := _CLOCK.fullmatch(text):
+        meant = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
+        raise UnitError(f'"{text}" may mean {meant[0]} or {meant[1]}; write the one meant', meant[0])
+    if unfinished := _UNFINISHED.fullmatch(text):
+        instead = f"{unfinished[1]}{'min' if unfinished[2] == 'h' else 's'}"
+        raise UnitError(f'the last number of "{text}" needs a unit; write for example "{instead}"', instead)
     minutes = _MINUTES.fullmatch(text)
     return parse(f"{minutes[1]} min" if minutes else text, "s")
 
@@ -213,7 +230,8 @@ def per_second(text: str) -> float:
         number, spelled = math.nan, ""
     prefix, slash, time = spelled.partition("/")
     if not slash or time not in _PER or prefix not in ("", "k", "M"):
-        raise ValueError(f'"{text}" needs a unit of time; write for example "500/s" or "30k/min"')
+        instead = f"{text.strip()}/s" if math.isfinite(number) and spelled in ("", "k", "M") else ""
+        raise UnitError(f'"{text}" needs a unit of time; write for example "500/s" or "30k/min"', instead)
     return number * PREFIXES[prefix] / _PER[time]
 
 
@@ -281,11 +299,12 @@ def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
         return FIXED_UNITS[own]
     if own == "m" and unit == "s":
         number = text.replace(spelled, "").strip()
-        raise ValueError(f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant')
+        raise UnitError(f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant', f"{number} min")
     if doubt := _AMBIGUOUS.fullmatch(own):
         prefix = "k" if doubt[1] in ("k", "K") else doubt[1].upper()
         bits, byte = ("bit/s", "B/s") if doubt[2] else ("bit", "B")
-        raise ValueError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant')
+        instead = text.replace(spelled, f" {prefix}{bits}").replace("  ", " ")
+        raise UnitError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant', instead)
     result = _exact(own) or _whatever_case(own, text)
     if result is None:
         raise ValueError(f'"{spelled}" in "{text}" is not a unit podsim knows; write {_example(unit)}')
@@ -303,7 +322,9 @@ def _whatever_case(spelled: str, text: str) -> tuple[float, str] | None:
         if f"{prefix}{base}".lower() == small and prefix != "K" and _exact(f"{prefix}{base}")
     ]
     if len(near) > 1 or any(unit[0] != spelled[0] and unit[0] in "mM" for unit in near):
-        raise ValueError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant')
+        large = next((unit for unit in near if unit[0] == "M"), near[0])  # a millihertz is no clock
+        instead = text.replace(spelled, f" {large}").replace("  ", " ")
+        raise UnitError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant', instead)
     return _exact(near[0]) if near else None
 
 

@@ -9,6 +9,7 @@ from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import NOT_MLPERF, Doc, Note
+from podsim.report.short_screen import shortened
 from podsim.report.terminal import INDENT, Look, render
 from podsim.studies import documents, notebook
 
@@ -29,7 +30,8 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        text = render(_with_footer(evidence.with_changes(screen()), shape), shape)
+        doc = shortened(evidence.with_changes(screen()), _with_footer)
+        text = render(_with_footer(doc, shape), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 
 
@@ -54,7 +56,7 @@ def _with_footer(doc: Doc, shape: Look) -> Doc:
         joined = f"{end.text} · {note.text}"
         if end.text == NOT_MLPERF or INDENT + len(joined) <= shape.width:
             last, note = last[:-1], replace(note, text=joined)
-    return Doc((*others, (*last, note)))
+    return replace(doc, groups=(*others, (*last, note)))
 
 
 def warn(warnings: Iterable[str], output: OutputFlags) -> None:

@@ -76,7 +76,7 @@ def usage(error: "CycloptsError") -> InputError:
     from podsim.cli.likely_command import likely_command
 
     kind = type(error).__name__
-    likely = likely_command(error.root_input_tokens or ())
+    likely = _with_value(error) or likely_command(error.root_input_tokens or ())
     hint = likely or f"{' '.join(['podsim', *(error.command_chain or ())])} --help"
     code = getattr(error.__cause__, "code", "") or USAGE_CODES.get(kind, "bad-usage")
     negative = _negative_number(error) if kind == "MissingArgumentError" else ""
@@ -84,6 +84,19 @@ def usage(error: "CycloptsError") -> InputError:
     code, message = ("bad-value", message) if negative else (code, _usage_message(kind, error))
     message = message.partition("; did you mean")[0] if likely else message
     return InputError(message, code=code, context=_origin(error), hint=hint)
+
+
+def _with_value(error: "CycloptsError") -> str:
+    """The command line with what was probably meant by a value that cannot be read; "" where that is not known."""
+    instead, words = getattr(error.__cause__, "instead", ""), list(error.root_input_tokens or ())
+    token = error.argument.tokens[0] if error.argument is not None and error.argument.tokens else None
+    if not instead or token is None:
+        return ""
+    for written, new in ((token.value, instead), (f"{token.keyword}={token.value}", f"{token.keyword}={instead}")):
+        if words.count(written) == 1:
+            words[words.index(written)] = new
+            return shlex.join(["podsim", *words])
+    return ""
 
 
 def _origin(error: "CycloptsError") -> tuple[str, ...]:

@@ -49,6 +49,8 @@ COUNTS: Final = ("--pod", "--pods")
 LISTS: Final = ("--pods", "--topologies", "--machines")
 """Flags that take several machines, separated by commas."""
 COUNT: Final = re.compile(r"[1-9]\d{0,5}")
+WITH_COUNT: Final = re.compile(rf"(?P<machine>[\w.-]+):{COUNT.pattern}")
+"""A machine without IPUs and its chips: dgx-a100:64."""
 
 
 def likely_command(words: Sequence[str]) -> str:
@@ -64,7 +66,7 @@ def likely_command(words: Sequence[str]) -> str:
         return ""
     known: Mapping[str, object] = entry["flags"]
     start, limit = len(path), len(path) + len(entry["places"])
-    likely = _several([*path, *_corrections(words[start:], known, limit - start)])
+    likely = _without_ipus(_several([*path, *_corrections(words[start:], known, limit - start)]))
     path, entry = candidates.command_entry(likely)
     known = entry["flags"]
     return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
@@ -90,6 +92,33 @@ def _several(words: Sequence[str]) -> Sequence[str]:
         if len(values) > 1:
             return [*others, flag, ",".join(values)]
     return words
+
+
+def _without_ipus(words: Sequence[str]) -> Sequence[str]:
+    """The words with machines without IPUs where they are taken: beside the pods of `scale`, else in `predict`."""
+    match words:
+        case ["scale", workload, "--pods", sizes, *rest]:
+            others = [size for size in sizes.split(",") if _has_count(size)]
+            pods = ",".join(size for size in sizes.split(",") if size not in others)
+            if others and pods and "--against" not in rest:
+                return ["scale", workload, "--pods", pods, "--against", ",".join(others), *rest]
+            if len(others) == 1 and not pods:
+                return ["predict", workload, "--topology", others[0]]
+        case [str(verb), workload, "--topology" | "--topologies", machine, *_] if verb != "predict":
+            if _has_count(machine):
+                return ["predict", workload, "--topology", machine]
+    return words
+
+
+def _has_count(word: str) -> bool:
+    """Whether a word is a machine with a number of chips."""
+    match = WITH_COUNT.fullmatch(word)
+    return match is not None and match["machine"] in candidates.names("topologies")
+
+
+def _is_machine(word: str) -> bool:
+    """Whether a word names a machine, with a number of chips or without."""
+    return _has_count(word) or word in candidates.names("topologies")
 
 
 def _complete(words: Sequence[str], known: Mapping[str, object]) -> bool:
@@ -125,6 +154,8 @@ def _flag(flag: str, value: str, known: Mapping[str, object]) -> str:
     """The flag, or the one that is meant by it with that value."""
     if flag == "--deadline" and "--within" in known and _is_time(value):
         return "--within"
+    if flag in COUNTS and all(map(_is_machine, value.split(","))):
+        return next((name for name in PLACES if name in known), flag)
     if flag in known:
         return flag
     if flag == "--pods" and "--pod" in known and COUNT.fullmatch(value):
@@ -144,6 +175,6 @@ def _before(word: str, known: Mapping[str, object]) -> list[str]:
     """The flag that a machine or a number of IPUs without one needs; nothing for any other word."""
     if COUNT.fullmatch(word):
         return [flag for flag in COUNTS if flag in known][:1]
-    if word in candidates.names("topologies"):
+    if _is_machine(word):
         return [flag for flag in PLACES if flag in known][:1]
     return []

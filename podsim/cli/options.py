@@ -12,6 +12,7 @@ from podsim.errors import InputError
 from podsim.model import arguments as a
 from podsim.model.argument import Argument, ArgumentKind
 from podsim.studies import arguments
+from podsim.units import UnitError
 
 MODEL = Group("model, of a config.json or an ONNX file", sort_key=0)
 MACHINE = Group("machine", sort_key=1)
@@ -57,14 +58,14 @@ def _convert(argument: Argument, _type: Any, tokens: Sequence[Token]) -> Any:  #
     try:
         return argument.parse(tokens[0].value)
     except ValueError as error:
-        raise BadValueError(str(error), argument.code) from None
+        raise BadValueError(str(error), argument.code, getattr(error, "instead", "")) from None
 
 
-class BadValueError(ValueError):
-    """A value that a flag does not take, and the code of the error that comes of it."""
+class BadValueError(UnitError):
+    """A value that a flag does not take, the code of the error that comes of it, and what was probably meant."""
 
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, code: str, instead: str) -> None:
+        super().__init__(message, instead)
         self.code = code
 
 

@@ -31,6 +31,7 @@ from podsim.files.family_rule import FamilyFile, member, member_names
 from podsim.files.file_faults import Fault
 from podsim.files.file_rules import points_faults, topology_faults, workload_faults
 from podsim.files.find import Kind
+from podsim.files.hosts_in_proportion import COUNTS, in_proportion
 from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
@@ -129,8 +130,23 @@ class _ReadMachine:
         what_if.refuse_unknown(unknown, [*shown, *(path for path in fitted if path not in known), "workload.…"])
         mine = [change for change in changes if change.path in known]
         result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
+        if not {change.path for change in mine} & {f"hosts.{key}" for key in COUNTS}:
+            result = _with_hosts_in_proportion(result, read)
         stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
         return replace(result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *stated}))
+
+
+def _with_hosts_in_proportion(new: Document[Topology], old: Document[Topology]) -> Document[Topology]:
+    """A machine whose levels were changed, with hosts for its IPUs."""
+    if new.value.ipus == old.value.ipus or not (hosts := in_proportion(old.tables, new.tables)):
+        return new
+    counts = {path.removeprefix("hosts."): int(item.text) for path, item in hosts.provenance.items()}
+    return replace(
+        new,
+        value=replace(new.value, hosts=replace(new.value.hosts, **counts)),
+        tables={**new.tables, "hosts": hosts.table},
+        provenance={**new.provenance, **hosts.provenance},
+    )
 
 
 def _changes_nothing(path: str, machine: Topology) -> bool:

@@ -2,13 +2,14 @@
 
 import copy
 import math
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from podsim import units
-from podsim.errors import InputError, did_you_mean
+from podsim.errors import InputError, did_you_mean, nearest
 from podsim.files import inputs
 from podsim.files.file_faults import NEW_NAMES, fault_count, printable
 from podsim.files.keys import bare, entries, is_array_of_tables, is_table, is_text, member, unit_of
@@ -124,7 +125,9 @@ def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
     if strangers:
         rows = [(change.path, f"unknown path{_near(_now(change.path), known)}") for change in strangers]
         near, parent = _around(strangers[0].path, known)
-        raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}: {'  '.join(near)}"])
+        meant = nearest(_now(strangers[0].path), known)
+        hint = f"--set {shlex.quote(f'{meant}={strangers[0].text}')}" if meant and len(strangers) == 1 else ""
+        raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}: {'  '.join(near)}"], hint=hint)
 
 
 def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:
@@ -160,6 +163,7 @@ def apply(
     tables = copy.deepcopy(dict(document.tables))
     provenance = dict(document.provenance)
     wrong: list[tuple[str, str]] = []
+    hints: list[str] = []
     replacements: dict[str, tuple[str, str]] = {}
     for change in changes:
         leaf = leaves[change.path]
@@ -168,6 +172,7 @@ def apply(
             text = absolute(change.text, old, unit.symbol if unit else "")
         except ValueError as error:
             wrong.append((f"{change.path}={change.text}", str(error)))
+            hints.append(_with_unit(change, unit.symbol if unit else "", old))
             continue
         if old is not None:
             replacements[change.path] = text, number_text(old)
@@ -177,11 +182,12 @@ def apply(
             path=path, text=text, kind=SourceKind.GIVEN, source="", note=note(change.text, old)
         )
     if wrong:
-        raise _error(wrong)
+        raise _error(wrong, hint=next(filter(None, hints), ""))
     value, faults = structure(tables, cls, rule)
     if value is None:
         texts = {change.path: change.text for change in changes}
-        raise _error([_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults])
+        rows = [_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults]
+        raise _error(rows, hint=next(filter(None, (_meant(change, leaves, document) for change in changes)), ""))
     changed = frozenset(
         change.path
         for change in changes
@@ -191,6 +197,29 @@ def apply(
     for path in sorted(changed & replacements.keys()):
         inputs.record_change(path, *replacements[path])
     return replace(document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed)
+
+
+def _meant(change: Change, leaves: Mapping[str, Leaf], document: Document[Any]) -> str:
+    """The flag that is probably meant by a change of a quantity; "" where it can be read, or none is likely."""
+    leaf = leaves[change.path]
+    unit = unit_of(leaf.annotated)
+    old = current_value(document.tables, document.value, leaf.path)
+    return _with_unit(change, unit.symbol, old) if unit and unit.symbol else ""
+
+
+def _with_unit(change: Change, unit: str, old: object) -> str:
+    """The flag with the unit that is probably meant, which may be that of the value before; "" where none is likely."""
+    text = change.text.strip()
+    if isinstance(old, str) and (units.decimal(text) or 0.0) > 0:
+        instead = f"{text} {units.split_unit(old)[1]}"
+    else:
+        try:
+            units.parse(text, unit)
+        except ValueError as error:
+            instead = getattr(error, "instead", "")
+        else:
+            return ""
+    return f"--set {shlex.quote(f'{change.path}={instead}')}" if instead else ""
 
 
 def of_prefix(document: Document[T], cls: type[T], changes: Changes, prefix: str, rule: Rule) -> Document[T]:

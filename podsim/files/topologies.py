@@ -12,6 +12,7 @@ from podsim.files.contents import mentions, resolve_path
 from podsim.files.file_faults import Fault, path_text, value_text
 from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
+from podsim.files.hosts_in_proportion import COUNTS, in_proportion
 from podsim.files.keys import entries
 from podsim.files.load import LoadedFile, load
 from podsim.files.merge import merge, own_index
@@ -124,18 +125,28 @@ def _at(loaded: LoadedFile, key: str, kind: Kind, name: str) -> InputError:
 
 
 def over(base: Parts, parts: Parts) -> Parts:
-    """What a machine changes, put over the machine it extends."""
+    """What a machine changes, put over the machine it extends; hosts it does not state are in proportion to IPUs."""
     left = NOT_INHERITED if "level" not in parts.own else (*NOT_INHERITED, "notes")  # notes tell of the levels
     below = {key: value for key, value in base.tables.items() if key not in left}
     own = {"title": parts.own.get("name", ""), **parts.own}
+    provenance = dict(base.provenance)
+    if not _states_hosts(own) and (hosts := in_proportion(base.tables, merge(below, own))):
+        below["hosts"] = hosts.table
+        provenance |= hosts.provenance
     return replace(
         parts,
         tables=merge(below, own),
-        provenance={**base.provenance, **parts.provenance},
+        provenance={**provenance, **parts.provenance},
         warnings=(*base.warnings, *parts.warnings),
         base=base,
         chip_in=parts.chip_in if "chip" in own else base.chip_in,
     )
+
+
+def _states_hosts(own: Mapping[str, Any]) -> bool:
+    """Whether the tables of a machine file say how many hosts it has."""
+    hosts = own.get("hosts")
+    return isinstance(hosts, dict) and any(key in hosts for key in COUNTS)
 
 
 def _with_chip(parts: Parts, name: str) -> Parts:

@@ -12,7 +12,19 @@ from typing import Any, Final, NamedTuple
 
 from podsim.errors import did_you_mean
 from podsim.model.sizes import sizes
-from podsim.units import MULTIPLES, WHAT, count, dollars, duration, parse, per_second, share, split_unit
+from podsim.units import (
+    MULTIPLES,
+    WHAT,
+    UnitError,
+    count,
+    decimal,
+    dollars,
+    duration,
+    parse,
+    per_second,
+    share,
+    split_unit,
+)
 
 NO_DEFAULT: Final = object()
 """The default of an argument that every call gives."""
@@ -110,8 +122,17 @@ class Argument(NamedTuple):
             number = own(value) if own else parse(value, self.unit)
         except ValueError as error:  # with an example that suits the argument
             text, example, _ = str(error).partition("; write for example ")
-            raise ValueError(f"{text}{example and example + self.example}") from None
+            instead = getattr(error, "instead", "") or self._with_unit(value)
+            spelled = f'"{instead}"' if instead else self.example
+            raise UnitError(f"{text}{example and example + spelled}", instead) from None
         return float(self.inside(number, value))
+
+    def _with_unit(self, text: str) -> str:
+        """A number without a unit with that of the example; "" for any other text."""
+        if decimal(text) is None or not self.example:
+            return ""
+        number, _, unit = self.example.strip('"').partition(" ")
+        return f"{text.strip()} {unit}" if unit and decimal(number) is not None else ""
 
     def given_si(self, value: str | float | None) -> float | None:
         """The same of an argument that may be left out; None where it is."""

@@ -30,7 +30,7 @@ def check_load(load: Load, service: Service, ipus: int) -> Load:
         return load
     if load.rate_per_s is None:
         return replace(load, rate_per_s=USUAL_LOAD * most)
-    if load.rate_per_s >= most:
+    if not takes(load, service):
         able = f"{service.replicas:,} replicas serve at most {_rate(most)} requests/s at batch size {service.batch:,}"
         safe, needed = f"{100 * SAFE_LOAD:.0f} % of capacity", float(f"{ipus_for(load, service, ipus):.3g}")
         raise Infeasible(
@@ -40,6 +40,16 @@ def check_load(load: Load, service: Service, ipus: int) -> Load:
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s: {safe}",
         )
     return load
+
+
+def takes(load: Load, service: Service) -> bool:
+    """Whether replicas answer a stated rate at all, with however little room."""
+    return load.rate_per_s is None or load.rate_per_s < service.capacity_per_s
+
+
+def most_text(service: Service) -> str:
+    """The most that replicas answer: "at most 3,623 requests/s"."""
+    return f"at most {_rate(service.capacity_per_s)} requests/s"
 
 
 def serves(load: Load, service: Service) -> bool:

@@ -1,6 +1,7 @@
 """What a result says, before anybody decides how it looks."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 NOT_MLPERF = "podsim predictions are not MLPerf results"
@@ -22,7 +23,8 @@ class Heading:
 class Fact:
     """A label, a number with its unit, and up to two remarks on it; a row without a number is its remarks.
 
-    `hint` is what to type for another answer, which a screen shows and a document to hand over does not.
+    `hint` is what to type for another answer, which a screen shows and a document to hand over does not. `priority` as
+    of a column, where the document has too many lines.
     """
 
     label: str
@@ -32,6 +34,7 @@ class Fact:
     second: str = ""
     strong: bool = False
     hint: str = ""
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,27 @@ class Column:
 class DocTable:
     """Rows of text under titled columns; `marked` is the row that was chosen.
 
-    `stacks` lets titles stand in two lines on a screen that is too narrow for them in one.
+    `stacks` lets titles stand in two lines on a screen that is too narrow for them in one. `priorities` of rows are as
+    of a column, where the document has too many lines; () where every row stays.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     marked: int | None = None
     stacks: bool = False
+    priorities: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("rows: each must have one cell a column")
+        if self.priorities and len(self.priorities) != len(self.rows):
+            raise ValueError("priorities: one a row")
+
+    def without_row(self, at: int) -> "DocTable":
+        """The table without a row that is not marked."""
+        marked = self.marked if self.marked is None or self.marked < at else self.marked - 1
+        priorities = (*self.priorities[:at], *self.priorities[at + 1 :])
+        return replace(self, rows=(*self.rows[:at], *self.rows[at + 1 :]), priorities=priorities, marked=marked)
 
     @property
     def without_hints(self) -> "DocTable":
@@ -124,13 +137,15 @@ class Tone(StrEnum):
 class Note:
     """A sentence or two; `label` stands before it and later lines are indented below the text.
 
-    `hint` is what to type for another answer, which a screen shows and a document to hand over does not.
+    `hint` is what to type for another answer, which a screen shows and a document to hand over does not. `priority` as
+    of a column, where the document has too many lines.
     """
 
     text: str
     label: str = ""
     tone: Tone = Tone.PLAIN
     hint: str = ""
+    priority: int = 0
 
     @property
     def on_screen(self) -> str:
@@ -179,13 +194,20 @@ class ReferenceLine:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series over one pair of axes, with limits as lines across."""
+    """Series over one pair of axes, with limits as lines across.
+
+    On a screen it is drawn in so many `rows`, which become fewer, down to `fewest_rows`, by `priority`, as columns
+    leave, where the document has too many lines.
+    """
 
     title: str
     x: ChartAxis
     y: ChartAxis
     series: tuple[DocSeries, ...]
     limits: tuple[ReferenceLine, ...] = ()
+    rows: int = 8
+    fewest_rows: int = 5
+    priority: int = 0
 
 
 Block = Heading | Facts | DocTable | Bars | Chart | Note
@@ -193,6 +215,12 @@ Block = Heading | Facts | DocTable | Bars | Chart | Note
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """A result as groups of blocks; an empty line stands between two groups."""
+    """A result as groups of blocks; an empty line stands between two groups.
+
+    A screen has at most `most_lines`, 0 for any number: first `with_fewer_rows` makes it again with one row less of its
+    table, then what has a priority leaves.
+    """
 
     groups: tuple[tuple[Block, ...], ...]
+    most_lines: int = 0
+    with_fewer_rows: "Callable[[], Doc] | None" = field(default=None, compare=False)

@@ -77,7 +77,7 @@ def with_changes(doc: Doc) -> Doc:
     lines = tuple(line for line in _changes() if line.label not in labels)
     if not lines:
         return doc
-    return Doc(((title, *lines, *others), *groups))
+    return replace(doc, groups=((title, *lines, *others), *groups))
 
 
 def with_record(handout: Handout) -> Handout:

@@ -7,7 +7,6 @@ from itertools import count, pairwise
 from podsim.report import numbers
 from podsim.report.doc import Chart, ChartAxis, DocSeries
 
-ROWS = 8
 WIDEST = 72
 NARROWEST = 24
 MARKS = "●○◆◇▲△■□"
@@ -31,16 +30,16 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
     if not everything:
         return [chart.title]
     frame_x = _frame([x for x, _ in everything])
-    frame_y, y_ticks = _rows(chart.y, [y for _, y in everything])
+    frame_y, y_ticks = _rows(chart.y, [y for _, y in everything], chart.rows)
     margin = max((len(text) for _, text in y_ticks), default=0)
     columns = max(NARROWEST, min(WIDEST, width - margin - 3))
-    grid = _curves(chart.series, seen, (columns, frame_x, frame_y), unicode=unicode)
+    grid = _curves(chart, seen, (columns, frame_x, frame_y), unicode=unicode)
     limits = _limits(grid, chart, (frame_x, frame_y), unicode=unicode)
     marks = MARKS if unicode else PLAIN_MARKS
     of_cell: dict[tuple[int, int], set[int]] = {}
     for index, points in enumerate(seen):
         for x, y in points:
-            of_cell.setdefault((_row(y, frame_y), _column(x, frame_x, columns)), set()).add(index)
+            of_cell.setdefault((_row(y, frame_y, chart.rows), _column(x, frame_x, columns)), set()).add(index)
     shared = SEVERAL if unicode else PLAIN_SEVERAL
     for (row, column), indices in of_cell.items():
         grid[row][column] = marks[min(indices) % len(marks)] if len(indices) == 1 else shared
@@ -85,7 +84,7 @@ def _limits(
         if limit.vertical:
             cells = [(row, _column(place, frame, len(grid[0]))) for row in range(len(grid))]
         else:
-            cells = [(_row(place, frame), column) for column in range(len(grid[0]))]
+            cells = [(_row(place, frame, len(grid)), column) for column in range(len(grid[0]))]
         for row, column in cells:
             if grid[row][column] == " ":
                 grid[row][column] = mark
@@ -111,19 +110,19 @@ def _frame(values: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _rows(axis: ChartAxis, places: Sequence[float]) -> tuple[tuple[float, float], list[tuple[float, str]]]:
+def _rows(axis: ChartAxis, places: Sequence[float], rows: int) -> tuple[tuple[float, float], list[tuple[float, str]]]:
     """What the rows of a chart span, on the axis's own scale, and every other row with the value in its middle.
 
     Rows are few: a label away from the middle of its row would be read as the value of a point that stands there.
     """
     low, high = min(places), max(places)
-    size = next(size for size in _heights(axis, low, high) if round(high / size) - round(low / size) < ROWS)
-    free = ROWS - 1 - (round(high / size) - round(low / size))
+    size = next(size for size in _heights(axis, low, high, rows) if round(high / size) - round(low / size) < rows)
+    free = rows - 1 - (round(high / size) - round(low / size))
     first = round(low / size) - free // 2
     if low >= 0 and not axis.log:
         first = max(first, 0)
-    named = [number * size for number in range(first, first + ROWS) if number % 2 == 0]
-    frame = ((first - 0.5) * size, (first + ROWS - 0.5) * size)
+    named = [number * size for number in range(first, first + rows) if number % 2 == 0]
+    frame = ((first - 0.5) * size, (first + rows - 0.5) * size)
     if axis.log:
         digits = 2 if size >= TWO_DIGITS else 3
         return frame, [(place, _text(float(f"{10**place:.{digits}g}"))) for place in named]
@@ -131,17 +130,17 @@ def _rows(axis: ChartAxis, places: Sequence[float]) -> tuple[tuple[float, float]
     return frame, [(place, f"{place + 0.0:,.{decimals}f}") for place in named]
 
 
-def _heights(axis: ChartAxis, low: float, high: float) -> Iterator[float]:
+def _heights(axis: ChartAxis, low: float, high: float, rows: int) -> Iterator[float]:
     """Heights that a row may have, ascending, the first at most what all of the range needs."""
     if axis.log:
         yield from DECADES
-    span = (high - low) / ROWS or abs(high) * ROOM or 1.0
+    span = (high - low) / rows or abs(high) * ROOM or 1.0
     least = 0 if axis.log else math.floor(math.log10(span))
     yield from (lead * 10.0**power for power in count(least) for lead in (1, 2, 5))
 
 
-def _row(place: float, frame: tuple[float, float]) -> int:
-    return ROWS - 1 - _cell(place, frame, ROWS, 4)
+def _row(place: float, frame: tuple[float, float], rows: int) -> int:
+    return rows - 1 - _cell(place, frame, rows, 4)
 
 
 def _column(place: float, frame: tuple[float, float], columns: int) -> int:
@@ -155,7 +154,7 @@ def _cell(place: float, frame: tuple[float, float], cells: int, dots: int) -> in
 
 
 def _curves(
-    series: Sequence[DocSeries],
+    chart: Chart,
     seen: Sequence[Sequence[tuple[float, float]]],
     size: tuple[int, tuple[float, float], tuple[float, float]],
     *,
@@ -163,11 +162,11 @@ def _curves(
 ) -> list[list[str]]:
     columns, (left, right), (low, high) = size
     if not unicode:
-        return [[" "] * columns for _ in range(ROWS)]
+        return [[" "] * columns for _ in range(chart.rows)]
     from plotille import Canvas
 
-    canvas = Canvas(columns, ROWS, left, low, right, high)
-    for item, points in zip(series, seen, strict=True):
+    canvas = Canvas(columns, chart.rows, left, low, right, high)
+    for item, points in zip(chart.series, seen, strict=True):
         if item.joined:
             for (x0, y0), (x1, y1) in pairwise(points):
                 canvas.line(x0, y0, x1, y1)
@@ -200,7 +199,7 @@ def _round(axis: ChartAxis, frame: tuple[float, float]) -> list[float]:
 def _draw_frame(
     grid: Sequence[Sequence[str]], ticks: Sequence[tuple[float, str]], frame: tuple[float, float], margin: int
 ) -> Iterator[str]:
-    named = {_row(place, frame): text for place, text in ticks}
+    named = {_row(place, frame, len(grid)): text for place, text in ticks}
     for index, row in enumerate(grid):
         yield f"{named.get(index, ''):>{margin}} {'┤' if index in named else '│'}{''.join(row)}"
 

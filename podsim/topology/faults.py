@@ -136,7 +136,9 @@ def _endpoints(network: Network, fault: PartFault) -> range:
     if fault.number >= count:
         called = network.called if size == 1 else fault.part.value
         there = f"{called}s 0 to {count - 1:,}" if count > 1 else f"one {called}, number 0"
-        raise InputError(f'"{fault.text}": {network.name} has {there}', code="unknown-part")
+        last = fault.text.replace(f":{fault.name}", f":{count - 1}", 1)
+        hint = f"--fault {last}" if count > 1 else ""  # a machine of one rack has nothing left without it
+        raise InputError(f'"{fault.text}": {network.name} has {there}', code="unknown-part", hint=hint)
     return range(fault.number * size, (fault.number + 1) * size)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from podsim.errors import InputError
+from podsim.errors import InputError, nearest
 from podsim.model.fabric import Topology
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
@@ -56,7 +56,11 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
         )
     names = {item.name for item in workload.presets} | {item.name for item in workload.large_pods}
     known = ", ".join(sorted(names)) or "none"
-    raise InputError(f'{workload.name} has no preset "{name}"', code="unknown-preset", context=[f"known: {known}"])
+    of_machine = sorted({item.name for item in workload.presets if item.topology == topology.name})
+    meant = nearest(name, names) or next(iter(of_machine), "")
+    hint = f"--preset {shlex.quote(meant)}" if meant else "leave out --preset"
+    text = f'{workload.name} has no preset "{name}"'
+    raise InputError(text, code="unknown-preset", context=[f"known: {known}"], hint=hint)
 
 
 def _inherit(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:

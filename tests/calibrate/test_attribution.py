@@ -102,6 +102,36 @@ def test_a_comparison_has_a_time_for_each_side(tmp_path):
     assert all(cause.effects for cause in difference.causes)
 
 
+def test_a_third_alternative_is_added_by_the_input_that_asks_for_it(tmp_path):
+    old, new = (podsim.compare("bert", ["pod16", "pod64"], **flags) for flags in ({}, {"changes": ["chip.clock=2x"]}))
+    difference = diff(tmp_path, old, new)
+    (third,) = difference.singles
+    assert (third.name, third.old, third.new) == (
+        "chip.clock=2x",
+        None,
+        pytest.approx(new.sides[2].answer.time_to_train_s.value),
+    )
+    (cause,) = difference.causes
+    assert (cause.effects, cause.why) == ((1, 1), "adds chip.clock=2x")
+    assert report.answer(difference) == "IPU-POD16 0.00 %, IPU-POD64 0.00 %; chip.clock=2x added; 1 input differs"
+    back = podsim.diff(tmp_path / "new.json", tmp_path / "old.json")
+    assert (back.singles[0].old, back.singles[0].new) == (third.new, None)
+    assert back.causes[0].why == "removes chip.clock=2x"
+    rows = [row for group in report.document(back).groups for block in group for row in getattr(block, "rows", ())]
+    assert any(row[0] == "chip.clock=2x" and row[2:] == ("–", "removed") for row in rows)
+
+
+def test_comparisons_of_machines_and_of_changes_are_attributed(tmp_path):
+    old = podsim.compare("bert", ["pod16", "bow-pod16"])
+    new = podsim.compare("bert", pod=16, changes=["chip.clock=2x"])
+    difference = diff(tmp_path, old, new)
+    assert [figure.labels for figure in difference.headline] == [("IPU-POD16",) * 2, ("Bow Pod16", "chip.clock=2x")]
+    causes = by_input(difference)
+    assert (causes["machine"].old, causes["machine"].new) == ("pod16 bow-pod16", "--pod 16")
+    assert causes["machine"].effects[1] == pytest.approx(1 + difference.headline[1].change)
+    assert "only one machine is named" in causes["--set chip.clock"].why
+
+
 def test_the_screen_has_no_path_of_json_until_it_is_verbose(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     diff(tmp_path, predicted(), predicted(changes=["chip.clock=2x"]))

@@ -185,7 +185,10 @@ def test_the_hint_of_answers_of_different_verbs_is_a_command(tmp_path: Path, ans
     assert error.value.hint == "podsim plan bert --json"
     with pytest.raises(InputError) as error:
         diff(tmp_path, answer, plan)
-    assert error.value.hint == "podsim predict --help"  # the plan names no machine
+    assert error.value.hint == "podsim plan bert --json"  # the plan names no machine, so the prediction is planned
+    with pytest.raises(InputError) as error:
+        diff(tmp_path, {"schema": "podsim.prediction/2", "inputs": {"verb": "predict", "flags": {}}}, plan)
+    assert error.value.hint == "podsim predict --help"
 
 
 def test_comparisons_with_another_machine_are_compared_by_place(tmp_path: Path) -> None:

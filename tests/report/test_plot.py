@@ -10,6 +10,7 @@ from podsim.report import plot
 from podsim.report.doc import Chart, ChartAxis, Doc, DocSeries, ReferenceLine
 from podsim.report.terminal import Look, render
 
+ROWS = Chart("", ChartAxis(""), ChartAxis(""), ()).rows  # where none are given
 TIMES = ((16.0, 29.8), (64.0, 9.4), (128.0, 6.9), (256.0, 4.7), (512.0, 3.5), (1024.0, 3.0))
 
 
@@ -19,7 +20,7 @@ def chart(*series: DocSeries, log: bool = True) -> Chart:
 
 def test_a_straight_line_on_logarithms_is_drawn_straight() -> None:
     line = DocSeries("half a time a doubling", tuple((2.0**i, 2.0 ** (12 - i)) for i in range(4, 12)), joined=False)
-    rows = plot.lines(chart(line), 80, unicode=False)[1 : 1 + plot.ROWS]
+    rows = plot.lines(chart(line), 80, unicode=False)[1 : 1 + ROWS]
     marks = [(row.index("*"), at) for at, row in enumerate(rows) if "*" in row]
     assert len(marks) == 8
     apart = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(marks)]
@@ -51,7 +52,7 @@ def test_any_points_are_drawn(points: list[tuple[float, float]], width: int) -> 
         Chart("any", ChartAxis("x", log=True), ChartAxis("y"), (DocSeries("s", tuple(points)),)), width, unicode=True
     )
     assert sum(line.count("●") for line in drawn[1:]) >= 1
-    assert len(drawn) - plot.ROWS in (3, 4)  # the axis is named below where it would be too wide beside the ticks
+    assert len(drawn) - ROWS in (3, 4)  # the axis is named below where it would be too wide beside the ticks
 
 
 def test_what_has_no_logarithm_is_left_out() -> None:
@@ -68,7 +69,7 @@ def test_limits_are_lines_across_that_cover_no_point() -> None:
     assert drawn[0] == "t   ● a   ╌ deadline   ┆ budget   far (99, outside)"
     assert plot.lines(limited, 48, unicode=True)[:2] == ["t", "● a   ╌ deadline   ┆ budget   far (99, outside)"]
     assert sum("╌" * 20 in line for line in drawn) == 1
-    assert sum("┆" in line for line in drawn[1:]) == plot.ROWS - 2  # one row has the point, one the other limit
+    assert sum("┆" in line for line in drawn[1:]) == ROWS - 2  # one row has the point, one the other limit
     assert "".join(drawn[1:]).count("●") == 2
     assert ": budget" in plot.lines(limited, 60, unicode=False)[0]
 
@@ -89,7 +90,7 @@ def test_rows_of_a_linear_axis_have_names_of_their_own_and_none_below_zero(value
     series = DocSeries("s", tuple((float(at), value) for at, value in enumerate(values)), joined=False)
     lines = plot.lines(Chart("t", ChartAxis("x"), ChartAxis("y"), (series,)), 80, unicode=False)
     named = [line.split("┤")[0].strip() for line in lines if "┤" in line]
-    assert len(named) == len(set(named)) == plot.ROWS / 2
+    assert len(named) == len(set(named)) == ROWS / 2
     assert not any(name.startswith("-") for name in named)
 
 
@@ -105,10 +106,10 @@ def test_a_value_that_names_a_row_is_in_its_middle(values: tuple[float, ...], *,
         whole = Chart(
             "minutes", ChartAxis("IPUs", log=True), ChartAxis("min", log=log), (series, DocSeries("t", points))
         )
-        return plot.lines(whole, 80, unicode=False)[-2 - plot.ROWS : -2]
+        return plot.lines(whole, 80, unicode=False)[-2 - ROWS : -2]
 
     named = [float(line.split("┤")[0].replace(",", "")) for line in rows(()) if "┤" in line]
-    assert len(named) == plot.ROWS / 2
+    assert len(named) == ROWS / 2
     inside = [value for value in named if min(values) <= value <= max(values)]
     for value in inside:
         (row,) = (line for line in rows(((24.0, value),)) if "o" in line)

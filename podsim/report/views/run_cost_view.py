@@ -16,6 +16,8 @@ from podsim.report.doc import Block, Column, DocTable, Fact, Facts, Heading, Not
 
 TERMS: Final = ("years", "use", "kwh_price", "pue")
 """Flags of the terms on which a machine is owned."""
+TOTAL_COST: Final = 3
+"""Priority of the total cost, whose parts are the price and the cost of a run."""
 LOADS: Final = {PowerLoad.MACHINE.value: "IPU-Machines without their IPUs"}
 """Loads whose key does not say on its own what draws the power."""
 GIVE_PRICE = "give it with --machine-price AMOUNT, or in a file with --prices FILE"
@@ -206,7 +208,7 @@ def total_fact(total: TotalCost | None, terms: Terms, currency: Currency) -> Ite
         return
     energy_text, purchase = (numbers.money(part.value, currency) for part in (total.energy_usd, total.purchase_usd))
     remark = f"over {_years(terms)}: purchase {purchase}, electricity {energy_text}"
-    yield Fact("Total cost", numbers.money(total.usd.value, currency), "", remark)
+    yield Fact("Total cost", numbers.money(total.usd.value, currency), "", remark, priority=TOTAL_COST)
 
 
 def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:

@@ -6,9 +6,8 @@ from typing import Any
 
 from podsim.model.comparator import ComparatorPrediction
 from podsim.model.prediction import Prediction
-from podsim.model.quantity import Estimate, Grade
+from podsim.model.quantity import Estimate
 from podsim.model.run_cost import Draw
-from podsim.model.training import SoftwareConfiguration
 from podsim.report import numbers
 from podsim.report.doc import (
     NOT_MLPERF,
@@ -25,9 +24,8 @@ from podsim.report.doc import (
 from podsim.report.handout import MOST_FIGURES, Handout, arrange, sentence
 from podsim.report.origins import Groups, MachineNames, of_page
 from podsim.report.views import caveats_view, faults_view, run_cost_view, unknown_length_view
-from podsim.report.views.grades_view import share_assumed, short_grade
 from podsim.report.views.lengths_view import aim
-from podsim.studies.compare import parts_report
+from podsim.studies.compare import evidence_report, parts_report
 from podsim.studies.compare.parts_report import MANY
 from podsim.studies.compare.result import (
     Comparison,
@@ -46,12 +44,12 @@ OF_RENT = ("Rent per run", "Break-even")
 BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
-FEATURES_SHOWN = 2  # of a configuration; `podsim workload show -v` has all
-IN_CHANGES = "causes part of the changes: "
 OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
+MOST_LINES = 30
+LESS_IMPORTANT = ("Total cost", "Samples/s", "Global batch", "Peak power")  # rows, the last of which leaves first
 LONGEST_TITLE = 23  # a longer label stands below the cases, with its difference
 GAP = 2  # cells between two columns
 TABLE_WIDTH = 76  # cells of the narrowest usual screen, in which every case has its column
@@ -133,7 +131,7 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
         (Heading(_relative(comparison)), _differences(comparison, verbose=verbose)) if comparison.differences else (),
         *((table,) for table in _sides(comparison, verbose=verbose)),
         tuple(_flags(comparison)),
-        *(tuple(_refusal(side)) for side in comparison.infeasible),
+        *(tuple(_refusal(sides)) for sides in _refusals(comparison)),
         *(
             parts_report.in_full(comparison, timed=_has_length(comparison))
             if verbose
@@ -148,7 +146,7 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
     assumed = {case.label: case.answer.assumptions for case in comparison.sides}
     caveats = caveats_view.of_several(assumed, verbose=verbose)
     groups.append((*caveats, *_closing(comparison, verbose=verbose), *_footer(comparison)))
-    return Doc(tuple(group for group in groups if group))
+    return Doc(tuple(group for group in groups if group), 0 if verbose else MOST_LINES)
 
 
 def _faults(comparison: Comparison) -> Iterator[Note]:
@@ -168,9 +166,18 @@ def _relative(comparison: Comparison) -> str:
     return f"{whose} to {comparison.sides[0].label}, {numbers.percent(comparison.interval)} intervals{none}"
 
 
-def _refusal(side: InfeasibleSide) -> Iterator[Block]:
-    """Why a case has no answer, and what would work."""
-    yield Heading(f"No answer for {side.label}")
+def _refusals(comparison: Comparison) -> Iterator[list[InfeasibleSide]]:
+    """Cases without an answer, those together that lack it for the same reason."""
+    alike: dict[InfeasibleSide, list[InfeasibleSide]] = {}
+    for side in comparison.infeasible:
+        alike.setdefault(replace(side, label=""), []).append(side)
+    yield from alike.values()
+
+
+def _refusal(sides: Sequence[InfeasibleSide]) -> Iterator[Block]:
+    """Why cases have no answer, and what would work."""
+    yield Heading(f"No answer for {', '.join(side.label for side in sides)}")
+    side = sides[0]
     yield Note(side.message, "", Tone.WARNING)
     yield from (Note(line, "·") for line in side.context)
     if side.hint:
@@ -255,8 +262,9 @@ def _groups(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> list[list
 
 def _side_by_side(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> DocTable:
     titles = (Column(heads[0]), *(Column(column[0], number=True) for column in columns))
-    cells = ((head, *(column[at] for column in columns)) for at, head in enumerate(heads) if at)
-    return DocTable(titles, tuple(cells))
+    cells = tuple((head, *(column[at] for column in columns)) for at, head in enumerate(heads) if at)
+    priorities = tuple(LESS_IMPORTANT.index(row[0]) + 1 if row[0] in LESS_IMPORTANT else 0 for row in cells)
+    return DocTable(titles, cells, priorities=priorities)
 
 
 def _estimate(estimate: Estimate, ladder: numbers.Ladder) -> str:
@@ -341,30 +349,6 @@ def _differences(comparison: Comparison, *, verbose: bool) -> DocTable | Facts:
     return DocTable(columns, cells, stacks=True)
 
 
-def _draw(p: Answer) -> Draw | None:
-    return p.money.owned.draw if p.money else None
-
-
-def _of_energy(comparison: Comparison) -> str:
-    """At which power the energy of most cases is, and of which it is another; nothing where all have the same."""
-    draws = {case.label: draw for case in comparison.sides if (draw := _draw(case.answer))}
-    bases: dict[str, list[str]] = {}
-    for name, draw in draws.items():
-        bases.setdefault(_basis_of_energy(draw), []).append(name)
-    first, *others = sorted(bases.items(), key=lambda item: -len(item[1])) or [("", [])]
-    if not others:
-        return ""
-    usual = first[0] if len(first[1]) > 1 else f"{first[0]} of {first[1][0]}"
-    rest = (f"for {', '.join(names)} at {basis}" for basis, names in others)
-    return "; ".join((f"electricity at {usual}", *rest))
-
-
-def _basis_of_energy(draw: Draw) -> str:
-    if draw.predicted:
-        return "power in use"
-    return "typical power" if draw.typical_w else "peak power (no other published)"
-
-
 def _times(ratio: float | None) -> str:
     return numbers.NO_VALUE if ratio is None else f"{numbers.significant(ratio)}×"
 
@@ -375,17 +359,6 @@ def _per_dollar(ratio: Ratio | None) -> str:
     return f"{_times(ratio.value)} ({numbers.significant(ratio.low)} – {numbers.significant(ratio.high)})"
 
 
-def _of_power(comparison: Comparison) -> Iterator[str]:
-    """Which machines draw what they do by energies that are assumed for their chip."""
-    assumed: dict[str, list[str]] = {}
-    for case in comparison.sides:
-        draw = case.answer.money.owned.draw if case.answer.money else None
-        if draw and draw.energies_of:
-            assumed.setdefault(draw.energies_of, []).append(case.label)
-    for chip, labels in assumed.items():
-        yield f"power of {', '.join(labels)} with {chip}'s energy per operation (assumed)"
-
-
 def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:
     """A ratio with the power that it is at; `alone` beside others that have intervals, which it has not."""
     if ratio is None:
@@ -393,76 +366,15 @@ def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:
     return f"{_times(ratio.value)} ({BASES[ratio.basis]}{'; no interval' if alone else ''})"
 
 
-def _uncertainty(comparison: Comparison) -> str:
-    """What common random numbers are worth; "" where the interval is as wide without them."""
-    difference = comparison.differences[0]
-    wide, narrow = (numbers.short(100 * (each.high - each.low) / 2) for each in (difference.unshared, difference.time))
-    if wide == narrow:
-        return ""
-    first = "first change" if len(comparison.differences) > 1 else "change"
-    return f"{first} in time known to ± {narrow} points by common random numbers, to ± {wide} with independent ones"
-
-
-def _evidence(comparison: Comparison) -> Fact:
-    """How far each answer stands from a measurement, once where all stand alike."""
-    timed = _has_length(comparison)
-    cases: dict[str, list[str]] = {}
-    for case in comparison.sides:
-        p = case.answer
-        estimate = p.time_to_train_s if timed else p.step_s
-        words = share_assumed(p, estimate) if isinstance(p, Prediction) else _of_law(estimate)
-        cases.setdefault(words, []).append(case.label)
-    each = [*cases] if len(cases) == 1 else [f"{', '.join(names)}: {words}" for words, names in cases.items()]
-    if any(isinstance(case.answer, Prediction) and case.answer.faults for case in comparison.sides):
-        each.append(faults_view.EVIDENCE)
-    each += _of_power(comparison)
-    return Fact("Evidence", "", remark="; ".join(each))
-
-
-def _also_different(comparison: Comparison) -> Iterator[Fact]:
-    """Published configurations that the cases follow, and global batches of as many IPUs, where they differ.
-
-    Part of each change is theirs. Of more than two sides the screen has no room.
-    """
-    sides = {case.label: case.answer for case in comparison.sides if isinstance(case.answer, Prediction)}
-    if len(comparison.sides) != 2 or len(sides) != 2:
-        return
-    first, second = sides.values()
-    pair = [(label, answer.mapping.configuration) for label, answer in sides.items()]
-    versus = [(label, own, other) for (label, own), (_, other) in zip(pair, reversed(pair), strict=True)]
-    if any(own.features_beyond(other)[1] for _, own, other in versus):
-        yield Fact("Configuration", "", remark=IN_CHANGES + ", ".join(_program(*side) for side in versus))
-    own = [answer.mapping.global_batch for answer in (first, second)]
-    searched = all(answer.choice.given == "search" for answer in (first, second))
-    if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):
-        text = f"{IN_CHANGES}{own[0]:,} and {own[1]:,}"
-        hint = f"--global-batch {own[1]} sets both"
-        yield Fact("Global batch", "", remark=text, hint=hint)
-
-
-def _program(label: str, configuration: SoftwareConfiguration, other: SoftwareConfiguration) -> str:
-    """A configuration with the side that follows it and the first of what it does that the other does not."""
-    features, count = configuration.features_beyond(other)
-    shown = features[:FEATURES_SHOWN]
-    more = " and more" if count > len(shown) else ""
-    return f"{label} {configuration.name}" + (f" (with {', '.join(shown)}{more})" if shown else "")
-
-
-def _of_law(estimate: Estimate) -> str:
-    """How far a law of other chips stands from the published results that it is fitted to."""
-    within = estimate.grade in {Grade.MEASURED, Grade.INTERPOLATED}
-    law = "scaling law of its results"
-    return law if within else f"{law}, {short_grade(estimate)}"
-
-
 def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
-    facts = [_evidence(comparison), *_also_different(comparison)]
-    if verbose and comparison.differences and (intervals := _uncertainty(comparison)):
+    graded = evidence_report.evidence(comparison, timed=_has_length(comparison))
+    facts = [graded, *evidence_report.also_different(comparison)]
+    if verbose and comparison.differences and (intervals := evidence_report.uncertainty(comparison)):
         facts.append(Fact("Intervals", "", remark=intervals))
     paid = [case.answer.money for case in comparison.sides if case.answer.money]
     if paid:
         facts.append(Fact("Terms", "", remark=run_cost_view.terms(paid[0].terms, paid[0].currency)))
-    if energy := _of_energy(comparison):
+    if energy := evidence_report.of_energy(comparison):
         facts.append(Fact("Power", "", remark=energy))
     if not verbose:
         details = "breakdown, uncertainty, assumptions and price sources"

@@ -55,6 +55,7 @@ def difference(
         remainder=_remainder(headline, causes),
         notes=tuple(notes),
         chosen=(headlines.recommendation(old.what, old.body), headlines.recommendation(new.what, new.body)),
+        singles=headlines.singles(before, after),
     )
 
 
@@ -133,6 +134,7 @@ class Replay:
         if any(item.what == "mapping" and not item.why for item in changed):
             # so that a parameter's effect is not mixed with that of the mapping it leads to
             self._flags |= dict(zip(MAPPING, split(new), strict=True))
+        self._names = {*self._figures(new.body)}
         self._now: tuple[float, ...] = ()
         self._choice = ""
 
@@ -164,13 +166,22 @@ class Replay:
                 flags[name] = value
         body, _ = self._ask(self._new.what, flags, parameters)
         choice = headlines.recommendation(self._new.what, body)
-        why = f"without this change, the recommendation is {choice}" if choice != self._choice else ""
-        return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), why
+        said = [f"without this change, the recommendation is {choice}"] if choice != self._choice else []
+        for verb, names in (("adds", self._names - self._figures(body).keys()), ("removes", self._gone(body))):
+            said += [f"{verb} {', '.join(sorted(names))}"] if names else []
+        return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), "; ".join(said)
+
+    def _figures(self, body: Mapping[str, Any]) -> dict[str, headlines.SavedFigure]:
+        by_place = headlines.other_cases(self._new.what, self._old.body, self._new.body)
+        return headlines.figures(self._new.what, body, by_place=by_place)
+
+    def _gone(self, body: Mapping[str, Any]) -> set[str]:
+        """Figures of an answer that the older one has too and the newer one has not."""
+        return (self._figures(body).keys() & self._figures(self._old.body).keys()) - self._names
 
     def _values(self, body: Mapping[str, Any]) -> tuple[float, ...]:
         """The headline figures of an answer; NaN for one that it has not."""
-        by_place = headlines.other_cases(self._new.what, self._old.body, self._new.body)
-        values = headlines.figures(self._new.what, body, by_place=by_place)
+        values = self._figures(body)
         return tuple(values[item.name].value if item.name in values else math.nan for item in self._headline)
 
 

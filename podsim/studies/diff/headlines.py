@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from podsim.studies.diff.result import Headline
+from podsim.studies.diff.result import Headline, SingleFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +20,7 @@ class SavedFigure(NamedTuple):
     name: str
     unit: str
     value: float
+    label: str = ""
 
 
 def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> dict[str, SavedFigure]:
@@ -35,7 +36,7 @@ def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> di
     rows = {"scale": ("machines", "topology"), "compare": ("sides", "label")}
     listed = _rows(body, *rows[what]) if what in rows else read[what](body) if what in read else iter(())
     if by_place:
-        listed = (figure._replace(name=f"case {place}") for place, figure in enumerate(listed, 1))
+        listed = (figure._replace(name=f"case {place}", label=figure.name) for place, figure in enumerate(listed, 1))
     return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
 
 
@@ -59,7 +60,18 @@ def headline(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> 
     """Figures that both answers have, at most `MOST`: the first and the last of a longer list among them."""
     names = [name for name in new if name in old]
     kept = names if len(names) <= MOST else [*names[: MOST - 1], names[-1]]
-    return tuple(Headline(name=name, unit=new[name].unit, old=old[name].value, new=new[name].value) for name in kept)
+    pairs = [(old[name], new[name]) for name in kept]
+    return tuple(
+        Headline(name=now.name, unit=now.unit, old=was.value, new=now.value, labels=(was.label, now.label))
+        for was, now in pairs
+    )
+
+
+def singles(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> tuple[SingleFigure, ...]:
+    """Figures that only one of two answers has, those of the older first."""
+    gone = [SingleFigure(name=name, unit=item.unit, old=item.value, new=None) for name, item in old.items()]
+    come = [SingleFigure(name=name, unit=item.unit, old=None, new=item.value) for name, item in new.items()]
+    return tuple(item for item in (*gone, *come) if not (item.name in old and item.name in new))
 
 
 def _run(body: Mapping[str, Any]) -> Iterator[SavedFigure]:

@@ -11,9 +11,10 @@ DIFFERENCE: Final = JsonDocument(
     "diff",
     {
         "Difference": """
-            compared=what identical old_hash new_hash moved headline chosen causes remainder interaction notes
+            compared=what identical old_hash new_hash moved headline singles chosen causes remainder interaction notes
         """,
         "ChangedValue": "figure=path old new change",
-        "Headline": "figure=name unit old new change",
+        "Headline": "figure=name labels unit old new change",
+        "SingleFigure": "figure=name unit old new",
     },
 )

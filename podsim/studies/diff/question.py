@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
 TOGETHER: Final = (
-    ("machine", ("pod", "topology", "chips")),
+    ("machine", ("machines", "pod", "topology", "chips")),
     ("global batch", ("accumulation", "global_batch")),
     ("length of the run", ("samples", "tokens", "law", "target_loss", "epochs")),
     ("mapping flags", ("preset", "replicas", "ipus_per_replica", "micro_batch")),
@@ -78,8 +78,7 @@ def _flags(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Chan
         if name in EACH and all(_is_texts(item) for item in (was, now)):
             yield from _items(name, was or [], now or [])
         else:
-            by_place = name in POSITIONAL or (name == "machines" and isinstance(now or was, list))
-            called = name if by_place else f"--{name.replace('_', '-')}"
+            called = name if _by_place(name, now or was) else f"--{_flag(name)}"
             yield ChangedInput(called, _text(was), _text(now), flags={name: was})
 
 
@@ -118,9 +117,19 @@ def split(item: SavedAnswer) -> list[Any]:
     return split if all(isinstance(item, int) and not isinstance(item, bool) for item in split) else []
 
 
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _by_place(name: str, value: object) -> bool:
+    """Whether a command line names a value by its place."""
+    return name in POSITIONAL or (name == "machines" and isinstance(value, list))
+
+
 def _flag_text(flags: Mapping[str, Any], names: list[str]) -> str:
     """Flags of a group as they were typed."""
-    texts = [f"--{name.replace('_', '-')} {_text(flags[name])}" for name in names if flags.get(name) is not None]
+    given = [(name, flags[name]) for name in names if flags.get(name) is not None]
+    texts = [_text(value) if _by_place(name, value) else f"--{_flag(name)} {_text(value)}" for name, value in given]
     return " ".join(texts) or _text(None)
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from podsim.report import numbers
 from podsim.report.doc import Bar, Bars, Block, Column, Doc, DocTable, Heading, Note, Tone
 from podsim.studies.diff import headlines
-from podsim.studies.diff.result import ChangedValue, Difference, Headline, InputChange
+from podsim.studies.diff.result import ChangedValue, Difference, Headline, InputChange, SingleFigure
 
 MOST_ROWS = 20
 LEAST_FACTOR = 5e-6
 MOST_LETTERS = 20
+MOST_NAMES = 3
 _HOW = (
     "each input is reverted on its own and the newer answer predicted again; interaction: joint effect of inputs, and "
     "inputs that cannot be reverted"
@@ -22,10 +23,22 @@ def answer(difference: Difference) -> str:
     """The answer in one line: "time to train +3.2 %, step +1.0 %; 2 inputs differ"."""
     if not difference.moved:
         return "identical" if not difference.causes else f"no figure changed; {_inputs(len(difference.causes))}"
-    moves = [f"{figure.name} {_moved_by(figure.change)}" for figure in difference.headline]
+    moves = [f"{_column(figure)} {_moved_by(figure.change)}" for figure in difference.headline]
     text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} changed"
-    differ = len(difference.causes)
-    return f"{text}; {_inputs(differ)}"
+    singles = [f"; {_names(names)} {word}" for word, names in _singles(difference) if names]
+    return f"{text}{''.join(singles)}; {_inputs(len(difference.causes))}"
+
+
+def _singles(difference: Difference) -> tuple[tuple[str, list[str]], ...]:
+    """Names of figures that only the newer answer has, and of those that only the older has."""
+    added = [figure.name for figure in difference.singles if figure.old is None]
+    removed = [figure.name for figure in difference.singles if figure.new is None]
+    return ("added", added), ("removed", removed)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names of a list, of a long one the first with how many follow."""
+    return ", ".join(names) if len(names) <= MOST_NAMES else f"{names[0]} and {len(names) - 1} more"
 
 
 def _inputs(count: int) -> str:
@@ -60,13 +73,17 @@ def _headline(difference: Difference) -> Iterator[Block]:
     columns = (Column("Figure"), *(Column(name, number=True) for name in ("Old", "New", "Change")))
     rows = [
         (
-            figure.name,
+            _case(figure),
             _amount(figure.old, figure, 4),
             _amount(figure.new, figure, 4),
             _moved_by(figure.change),
         )
         for figure in difference.headline
     ]
+    for single in difference.singles[: headlines.MOST]:
+        amount = _amount(single.value, single, 4)
+        pair = (numbers.NO_VALUE, amount, "added") if single.old is None else (amount, numbers.NO_VALUE, "removed")
+        rows.append((single.name, *pair))
     was, now = difference.chosen
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
@@ -74,6 +91,18 @@ def _headline(difference: Difference) -> Iterator[Block]:
     full = difference.what in _NOUNS and len(difference.headline) == headlines.MOST
     yield Heading(f"{heading}, {headlines.MOST} at most; --verbose lists all that changed" if full else heading)
     yield DocTable(columns, tuple(rows))
+
+
+def _column(figure: Headline) -> str:
+    """The name of a figure; of a case the label that it has in both answers."""
+    was, now = figure.labels
+    return was if was and was == now else figure.name
+
+
+def _case(figure: Headline) -> str:
+    """The name of a figure, with both labels where the case is another."""
+    was, now = figure.labels
+    return _column(figure) if was == now else f"{figure.name}: {was} → {now}"
 
 
 def _effect_bars(difference: Difference) -> Iterator[Block]:
@@ -86,7 +115,7 @@ def _effect_bars(difference: Difference) -> Iterator[Block]:
         return
     effects += [("interaction", difference.interaction[0])] if difference.remainder else []
     most = max(abs(value) for _, value in effects) or 1.0
-    yield Heading(f"Effect of each input on {figure.name}, from {_amount(figure.old, figure)}")
+    yield Heading(f"Effect of each input on {_column(figure)}, from {_amount(figure.old, figure)}")
     yield Bars(
         tuple(
             Bar(what, abs(value) / most, "", _change_text(value, figure), "", falls=value < 0)
@@ -95,7 +124,7 @@ def _effect_bars(difference: Difference) -> Iterator[Block]:
     )
 
 
-def _amount(value: float, figure: Headline, figures: int = 3) -> str:
+def _amount(value: float, figure: Headline | SingleFigure, figures: int = 3) -> str:
     """A time in the unit in which the figure reads best, money, or a number in the unit of the figure."""
     if figure.unit == "USD":
         return f"{'−' if value < 0 else ''}{numbers.money(abs(value), figures=figures)}"
@@ -103,7 +132,8 @@ def _amount(value: float, figure: Headline, figures: int = 3) -> str:
         return f"{'−' if value < 0 else ''}{abs(value):,.0f} samples"
     if figure.unit != "s":
         return f"{numbers.significant(value, figures)} {figure.unit}"
-    return numbers.scale((figure.old, figure.new), numbers.TIME).text(value, figures)
+    values = [each for each in (figure.old, figure.new) if each is not None]
+    return numbers.scale(values, numbers.TIME).text(value, figures)
 
 
 def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[Block]:
@@ -126,7 +156,7 @@ def _causes(difference: Difference) -> Iterator[Block]:
         Column("Input", wraps=True),
         Column("Old → new", wraps=True),
         *(
-            Column(figure.name, number=True, priority=at if 0 < at < last else 0)  # the middle is left out first
+            Column(_column(figure), number=True, priority=at if 0 < at < last else 0)  # the middle is left out first
             for at, figure in enumerate(difference.headline)
         ),
         *([Column("", wraps=True)] if any(cause.why for cause in difference.causes) else []),

@@ -27,12 +27,16 @@ class ChangedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
-    """A figure that both answers are about, in `unit` ("s" or "USD")."""
+    """A figure that both answers are about, in `unit` ("s" or "USD").
+
+    `labels` are the names of a case in both answers where the two compare different cases, ("", "") elsewhere.
+    """
 
     name: str
     unit: str
     old: float
     new: float
+    labels: tuple[str, str] = ("", "")
 
     @property
     def change(self) -> float:
@@ -42,6 +46,21 @@ class Headline:
     def effect(self, factor: float) -> float:
         """What an input adds whose old state would make the figure new / `factor` [`unit`]."""
         return self.new - self.new / factor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleFigure:
+    """A figure that only one of the two answers has, in `unit`: a machine or an alternative more or less."""
+
+    name: str
+    unit: str
+    old: float | None
+    new: float | None
+
+    @property
+    def value(self) -> float:
+        """The figure in the answer that has it [unit]."""
+        return (self.old if self.new is None else self.new) or 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +81,8 @@ class InputChange:
 class Difference(Displayable):
     """What moved between two answers, the inputs that differ, and what they leave unexplained, as factors.
 
-    `chosen` are the machines that two plans recommend, ("", "") of other answers.
+    `chosen` are the machines that two plans recommend, ("", "") of other answers; `singles` the machines and
+    alternatives of which only one answer has a time.
     """
 
     what: str
@@ -74,6 +94,7 @@ class Difference(Displayable):
     remainder: tuple[float, ...]
     notes: tuple[AnswerNote, ...]
     chosen: tuple[str, str] = ("", "")
+    singles: tuple[SingleFigure, ...] = ()
 
     @property
     def identical(self) -> bool:

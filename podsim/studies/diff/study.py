@@ -45,19 +45,24 @@ def diff(old: str | Path, new: str | Path) -> Difference:
 
 
 def _of_same_verb(old: SavedAnswer, new: SavedAnswer) -> str:
-    """The command that answers the question of the later answer with the verb of the earlier; "" where none is known.
+    """The command that answers the question of one of two answers with the verb of the other, the later's first."""
+    verb = VERBS.get(old.what, "")
+    help_page = f"podsim {verb or 'diff'} --help"
+    return _with_verb(verb, new) or _with_verb(VERBS.get(new.what, ""), old) or help_page
+
+
+def _with_verb(verb: str, item: SavedAnswer) -> str:
+    """A command of `verb` for the workload and the machine of an answer; "" where it lacks one that the verb needs.
 
     Flags that other verbs may not take are left to the reader.
     """
-    verb, flags = VERBS.get(old.what, ""), new.part("flags")
+    flags = item.part("flags")
     workload = flags.get("workload")
-    machine = next((f" --{name} {flags[name]}" for name in ("pod", "topology") if name in flags), "")
-    if not verb or not isinstance(workload, str) or (verb in ("predict", "infer", "goodput") and not machine):
-        return f"podsim {verb} --help" if verb else "podsim diff --help"
-    if verb == "compare":
-        return "podsim compare --help"
-    machine = machine if verb in ("predict", "infer", "goodput") else ""
-    return f"podsim {verb} {shlex.quote(workload)}{machine} --json"
+    machine = next((f" --{name} {shlex.quote(str(flags[name]))}" for name in ("pod", "topology") if name in flags), "")
+    one_machine = verb in ("predict", "infer", "goodput")
+    if not verb or verb == "compare" or not isinstance(workload, str) or (one_machine and not machine):
+        return ""
+    return f"podsim {verb} {shlex.quote(workload)}{machine if one_machine else ''} --json"
 
 
 def _again(

@@ -33,6 +33,9 @@ from podsim.report.doc import (
 from podsim.report.views import caveats_view, next_question_view, requirements_view, run_cost_view
 from podsim.studies.predict.summary_report import fullest
 
+MOST_LINES = 24
+MEAN_LATENCY, PEAK_SRAM, UNLOADED_LATENCY = 3, 2, 1  # priorities: the highest leaves first of too many lines
+LOAD, P99 = 2, 1  # the same where the table of batch sizes has both
 APART = 0.005  # share by which figures of a token differ on the screen
 FEWEST = 2  # batches that make a curve
 P99_WITHOUT_BAND = (
@@ -82,7 +85,7 @@ def document(report: InferenceReport, *, verbose: bool = False) -> Doc:
     caveats = () if verbose else (*_lowering(report), *caveats_view.notes(report.assumptions))
     caveats = (*_confidence(report), *caveats)
     groups.append((*caveats, Facts(tuple(_closing(report, verbose=verbose))), *_footer(report, verbose=verbose)))
-    return Doc(tuple(group for group in groups if group))
+    return Doc(tuple(group for group in groups if group), 0 if verbose else MOST_LINES)
 
 
 def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
@@ -137,7 +140,8 @@ def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterato
     yield Fact("Served on", "", remark=f"{served}, weights {place}, {arithmetic(report.precision)}")
     if not in_table:
         full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
-        yield Fact("Peak SRAM", numbers.with_decimals(report.memory.fraction * 100, 0), "%", full)
+        percent = numbers.with_decimals(report.memory.fraction * 100, 0)
+        yield Fact("Peak SRAM", percent, "%", full, priority=PEAK_SRAM)
     yield from _tokens(report, verbose=verbose)
     yield from run_cost_view.service_facts(report.cost)
 
@@ -155,13 +159,16 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
         every = f"one batch every {numbers.time(service.period_s)} per replica"
         if report.decoding is not None and report.decoding.under_way > 1:
             every += f", {report.decoding.under_way:,} in flight"
-        yield Fact("Unloaded latency", *numbers.split_unit(numbers.time(service.latency_s)), every)
-    yield _load(report)
+        unloaded = numbers.split_unit(numbers.time(service.latency_s))
+        yield Fact("Unloaded latency", *unloaded, every, priority=UNLOADED_LATENCY)
+    yield replace(_load(report), priority=LOAD if in_table else 0)
     if not in_table:
         queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
         median = f"P50 {unit.text(delays.p50_s)}"
-        yield Fact("Mean latency", unit.number(delays.mean_s), unit.unit, f"{median}, {queued}")
-    yield Fact("P99 latency", unit.number(delays.p99_s), unit.unit, service_times(report), strong=True)
+        mean = unit.number(delays.mean_s)
+        yield Fact("Mean latency", mean, unit.unit, f"{median}, {queued}", priority=MEAN_LATENCY)
+    p99 = unit.number(delays.p99_s)
+    yield Fact("P99 latency", p99, unit.unit, service_times(report), strong=True, priority=P99 if in_table else 0)
 
 
 def _rate_text(report: InferenceReport) -> str:
@@ -248,7 +255,8 @@ def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
     if clients is not None:
         load = f"with {clients:,} client{'s' * (clients > 1)}"
     yield Heading(f"Batch sizes{f' {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
-    yield _table(report, unit, with_load=not load or clients is not None)
+    shown = report.swept if verbose else [row for row in report.swept if not row.refused]
+    yield _table(report, shown, unit, with_load=not load or clients is not None)
     yield from _failure_notes(report.swept)
     far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]
     if far:
@@ -263,7 +271,8 @@ def _failure_notes(swept: Sequence[SweptSize]) -> Iterator[Note]:
     reasons: dict[str, list[SweptSize]] = {}
     for row in swept:
         if row.refused:
-            reasons.setdefault(row.refused, []).append(row)
+            reason = row.refused.replace(f"a batch of {row.batch:,} ", "a batch of that size ")
+            reasons.setdefault(reason, []).append(row)
     for reason, rows in reasons.items():
         batches = ", ".join(f"{row.batch:,}" for row in rows)
         yield Note(f"no answer for batch {batches}: {reason}", "·", Tone.WARNING)
@@ -286,7 +295,7 @@ def _common_load(rows: Sequence[SweptSize]) -> str:
     return f"{numbers.percent(shares[0])} of max throughput" if math.isclose(min(shares), max(shares)) else ""
 
 
-def _table(report: InferenceReport, unit: numbers.Scale, *, with_load: bool) -> DocTable:
+def _table(report: InferenceReport, shown: Sequence[SweptSize], unit: numbers.Scale, *, with_load: bool) -> DocTable:
     columns = (
         Column("Batch", number=True),
         *((Column("Replicas", number=True, priority=2),) if _unlike(report) else ()),
@@ -301,8 +310,8 @@ def _table(report: InferenceReport, unit: numbers.Scale, *, with_load: bool) -> 
         Column("SRAM", number=True),
     )
     unlike = _unlike(report)
-    rows = tuple(_cells(row, unit, split=unlike, with_load=with_load) for row in report.swept)
-    sizes = [row.batch for row in report.swept]
+    rows = tuple(_cells(row, unit, split=unlike, with_load=with_load) for row in shown)
+    sizes = [row.batch for row in shown]
     chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
     return DocTable(columns, rows, marked=chosen, stacks=True)
 

@@ -16,6 +16,8 @@ from podsim.studies.plan.shortlist import shortlist
 
 WORTH_HOSTS = 0.05  # share of the time by which more hosts have to be quicker to be named
 MOST_ROWS = 6  # machines on the short screen, competitors included
+FEWEST_MISSES = 2  # the same where that still takes too many lines
+RECIPES = 3  # priority of their global batches, where the screen has too many lines
 MOST_MISSES = 3  # of these where no machine meets every demand: what each misses takes lines
 MONEY: numbers.Ladder = ((1e6, 1e6, "M"), (1e3, 1e3, "k"), (0.0, 1.0, ""))
 POWER: numbers.Ladder = ((1e6, 1e6, "MW"), (1e3, 1e3, "kW"), (0.0, 1.0, "W"))
@@ -38,14 +40,20 @@ def power_text(candidate: Candidate, demand: Demand) -> str:
     return f"{watts(candidate.power_w)}{run_cost_view.peak_mark(candidate.owned)}"
 
 
-def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
-    """The machines nearest to the recommended one; with `verbose` all candidates."""
+def shown_rows(plan: Plan) -> int:
+    """How many machines the short screen has, competitors included."""
+    return MOST_ROWS - len({exclusion.reason for exclusion in plan.excluded}) if plan.chosen else MOST_MISSES
+
+
+def candidate_blocks(plan: Plan, *, verbose: bool, most: int = 0) -> Iterator[Block]:
+    """The machines nearest to the recommended one, at most so many or as usual; with `verbose` all candidates."""
+    most = most or shown_rows(plan)
     front = {id(candidate) for candidate in plan.frontier}
     others = [] if verbose else [item.nearest for item in plan.against]
-    most = MOST_ROWS - len({exclusion.reason for exclusion in plan.excluded}) if plan.chosen else MOST_MISSES
     rows = [*plan.candidates] if verbose else [*shortlist(plan, max(most - len(others), 1)), *others]
     best = plan.chosen or plan.closest
     rows.sort(key=lambda candidate: -candidate.time_to_train_s.value)
+    shortest = plan.chosen is None and not verbose and most <= FEWEST_MISSES
     marked = next((at for at, row in enumerate(rows) if row is best), None)
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
@@ -62,7 +70,10 @@ def candidate_blocks(plan: Plan, *, verbose: bool) -> Iterator[Block]:
     yield DocTable(
         _columns(plan, graded=verbose, several=several),
         tuple(
-            (*_row(plan, row, unit, graded=verbose), _remark(plan, row, front, graded=not verbose and not alike))
+            (
+                *_row(plan, row, unit, graded=verbose),
+                _remark(plan, row, front, graded=not verbose and not alike, said=shortest and row is plan.closest),
+            )
             for row in rows
         ),
         marked=marked,
@@ -126,12 +137,13 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
     )
 
 
-def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool) -> str:
+def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool, said: bool = False) -> str:
     """Demands missed, IPUs that idle, evidence beyond calibration, what is owned, whether another is better in all.
 
-    `front` are the ids of those that no other is better than in all; `graded` adds the evidence.
+    `front` are the ids of those that no other is better than in all; `graded` adds the evidence; `said` leaves the
+    missed demands to the first sentence of the screen.
     """
-    notes = [misses_text(candidate.misses, plan.demand)]
+    notes = ["nearest" if said else misses_text(candidate.misses, plan.demand)]
     if candidate.capital_usd is None and not candidate.misses and candidate is not plan.chosen:
         notes.append("price not published")
     notes.append(search_report.idle_text(candidate))
@@ -158,7 +170,7 @@ def _recipes(plan: Plan, rows: Sequence[Candidate]) -> Iterator[Note]:
         texts = (f"{number:,} on {', '.join(dict.fromkeys(names))}" for number, names in by_size.items())
         of_paper = any(note.code is NoteCode.GLOBAL_BATCH_OF_PAPER for note in plan.assumptions)
         which = ", near that of the model's paper if it fits in memory, else the next smaller tried" if of_paper else ""
-        yield Note(f"Global batch{which}: {'; '.join(texts)}.", "", Tone.QUIET)
+        yield Note(f"Global batch{which}: {'; '.join(texts)}.", "", Tone.QUIET, priority=RECIPES)
 
 
 def _is_fed_better(other: Candidate, candidate: Candidate) -> bool:

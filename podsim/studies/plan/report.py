@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from podsim.model.currency import DOLLARS, Currency
 from podsim.model.note_code import NoteCode
@@ -19,10 +20,13 @@ from podsim.studies.plan import (
     search_report,
     time_report,
 )
-from podsim.studies.plan.candidates_report import candidate_blocks, is_open, watts
+from podsim.studies.plan.candidates_report import FEWEST_MISSES, candidate_blocks, is_open, shown_rows, watts
 from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
 
+MOST_LINES = 30
+FEWEST_ROWS = 3  # machines of a short screen, the recommended one among them
+EXCLUSIONS, GLOBAL_BATCH, COST = 4, 2, 1  # priorities: the highest leaves first of too many lines
 NO_RACKS = "Rack space is not modelled: no source states it."
 LEAST = {
     Objective.CAPITAL: "cheapest to buy",
@@ -59,16 +63,17 @@ def title(plan: Plan) -> str:
     return f"{plan.workload_title}, {f'a run of {plan.target}{tokens}' if stated else f'target {plan.target}'}"
 
 
-def document(plan: Plan, *, verbose: bool = False) -> Doc:
+def document(plan: Plan, *, verbose: bool = False, rows: int = 0) -> Doc:
     """The recommendation, its figures and the Pareto-optimal machines.
 
     `verbose` lists every candidate with its grade, where prices and power are from, how mappings were searched, what
-    would have to change and what was assumed.
+    would have to change and what was assumed. `rows` are the machines of the short screen, 0 for as many as it has.
     """
+    rows = rows or shown_rows(plan)
     groups: list[tuple[Block, ...]] = [
         (Heading(title(plan)), *verdict(plan)),
         tuple(_best(plan)),
-        *_others(plan, verbose=verbose),
+        *_others(plan, verbose=verbose, rows=rows),
         tuple(misses_report.changes(plan, verbose=verbose)) if verbose or plan.chosen is None else (),
     ]
     remarks = (*exclusion_notes(plan.excluded), *caveats_view.notes(plan.assumptions, verbose=verbose))
@@ -86,7 +91,9 @@ def document(plan: Plan, *, verbose: bool = False) -> Doc:
             Note(_evidence(plan, verbose=verbose), "", Tone.QUIET),
         )
     )
-    return Doc(tuple(group for group in groups if group))
+    shown = tuple(group for group in groups if group)
+    fewer = None if rows <= (FEWEST_ROWS if plan.chosen else FEWEST_MISSES) else partial(document, plan, rows=rows - 1)
+    return Doc(shown) if verbose else Doc(shown, MOST_LINES, fewer)
 
 
 def verdict(plan: Plan) -> Iterator[Note]:
@@ -187,7 +194,7 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
         inner = f"micro-batch {candidate.mapping.micro_batch} × accumulation {candidate.mapping.accumulation:,}"
         if candidate.mapping.samples_per_row != 1:
             inner += f" × packing {numbers.short(candidate.mapping.samples_per_row, 3)}"
-        yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner)
+        yield Fact("Global batch", f"{candidate.global_batch:,}", "", split, inner, priority=GLOBAL_BATCH)
     hosts = hosts_text(candidate.hosts) if candidate.hosts else ""
     currency = plan.currency
     usd, most_usd = candidate.capital_usd, candidate.most_capital_usd
@@ -198,7 +205,8 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     per_run = "" if joules is None else f"; {' '.join(run_cost_view.energy(joules))} per run with cooling"
     yield replace(drawn, remark=f"{drawn.remark}{per_run}")
     if candidate.cost_usd is not None:
-        yield Fact("Cost per run", numbers.money(candidate.cost_usd, currency), "", _per_run(plan, candidate))
+        cost, terms = numbers.money(candidate.cost_usd, currency), _per_run(plan, candidate)
+        yield Fact("Cost per run", cost, "", terms, priority=0 if plan.chosen else COST)
     if plan.chosen is not None:
         yield from run_cost_view.total_fact(candidate.total, plan.terms, currency)
     if candidate.rent is not None:
@@ -257,14 +265,14 @@ def price_sources(plan: Plan) -> Iterator[Block]:
     yield from run_cost_view.priced_by(other.owned for other in plan.candidates if other.owned)
 
 
-def _others(plan: Plan, *, verbose: bool) -> Iterator[tuple[Block, ...]]:
+def _others(plan: Plan, *, verbose: bool, rows: int) -> Iterator[tuple[Block, ...]]:
     """Why not the neighbours, where that was asked, and other candidates; the short screen has one of the two."""
     best = plan.chosen or plan.closest
     explained = best is not None and plan.explain
     if best is not None and explained:
         yield tuple(neighbours_report.table(plan, best))
     if verbose or not explained:
-        yield tuple(candidate_blocks(plan, verbose=verbose))
+        yield tuple(candidate_blocks(plan, verbose=verbose, most=rows))
 
 
 def exclusion_notes(exclusions: Iterable[ExcludedMachine]) -> Iterator[Note]:
@@ -273,7 +281,7 @@ def exclusion_notes(exclusions: Iterable[ExcludedMachine]) -> Iterator[Note]:
     for exclusion in exclusions:
         names.setdefault(exclusion.reason, []).append(exclusion.topology)
     for reason, machines in names.items():
-        yield Note(reason, f"Not {', '.join(machines)}", Tone.WARNING)
+        yield Note(reason, f"Not {', '.join(machines)}", Tone.WARNING, priority=EXCLUSIONS)
 
 
 def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:

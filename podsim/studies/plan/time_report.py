@@ -1,6 +1,8 @@
 """Times of a machine of a plan: training, failures, the wall clock, and the quantile that is judged."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from podsim.model.quantity import NINETY_PERCENT
 from podsim.model.sums import sum_in_order
@@ -8,7 +10,10 @@ from podsim.report import numbers
 from podsim.report.doc import Fact
 from podsim.report.views import wall_clock_view
 from podsim.report.views.grades_view import grade
-from podsim.studies.plan.result import Candidate, Demand
+from podsim.studies.plan.result import Candidate, Deadline, Demand
+
+WALL_CLOCK: Final = 1
+"""Priority of the wall clock where the time to train is judged."""
 
 
 def facts(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
@@ -64,9 +69,10 @@ def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
     if clock is None or clock.total_s is None:
         return
     late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
-    yield from wall_clock_view.fact(
-        clock, candidate.time_to_train_s, NINETY_PERCENT, "to limit it: --deadline wall-clock" if late else ""
-    )
+    hint = "to limit it: --deadline wall-clock" if late else ""
+    judged = demand.deadline is Deadline.WALL_CLOCK or late
+    for fact in wall_clock_view.fact(clock, candidate.time_to_train_s, NINETY_PERCENT, hint):
+        yield replace(fact, priority=0 if judged else WALL_CLOCK)
 
 
 def _late(candidate: Candidate) -> bool:

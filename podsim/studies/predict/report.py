@@ -54,6 +54,7 @@ RECOMPUTATIONS = {
     Recompute.NONE: "no recomputation",
     Recompute.CHECKPOINTS: "recomputes from kept activations",
 }
+MOST_LINES = 24
 EXAMPLES_OF_REJECTED = 8
 OTHER_SIZE = 0.75  # share of the chosen global batch; rows beyond it compare global batches, the others mappings
 EXPECTED_NOTE = "times at the mean samples to converge; the time to train above is the mean of simulated "
@@ -113,7 +114,7 @@ def document(
     else:
         groups += filter(None, (tuple(_noisy(p)),))
         groups[-1] = (*groups[-1], *caveats_view.notes(p.assumptions), next_step(), *footer(p))
-    return Doc(tuple(group for group in groups if group))
+    return Doc(tuple(group for group in groups if group), 0 if verbose else MOST_LINES)
 
 
 def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:

@@ -20,6 +20,8 @@ from podsim.report.views import (
 )
 from podsim.report.views.lengths_view import skew_notes
 
+RUN_OVERHEAD, STEP_TIME, PEAK_SRAM, LENGTH, GLOBAL_BATCH = 5, 4, 3, 2, 1
+"""Priorities of facts that `--verbose` tells more of: the highest leaves first where a screen has too many lines."""
 LEAST_SCORED = 0.005
 """Share of a run from which on the page says how a score differs from it."""
 
@@ -118,7 +120,7 @@ def _mapping(p: Prediction) -> Iterator[Fact]:
     factors = f"micro-batch {mapping.micro_batch:,} × accumulation {mapping.accumulation:,} × {_replicas(mapping)}"
     if mapping.samples_per_row != 1:
         factors += f" × packing {numbers.short(mapping.samples_per_row, 3)}"
-    yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors)
+    yield Fact("Global batch", f"{mapping.global_batch:,}", "samples", factors, priority=GLOBAL_BATCH)
     yield from tokens_view.batch(p)
 
 
@@ -168,7 +170,8 @@ def peak_sram(p: Prediction) -> Fact:
     parts = [fullest(fit)] if count > 1 else []
     if fit.streaming_bytes_per_ipu:
         parts.append(f"and {numbers.amount(fit.streaming_bytes_per_ipu)} per IPU in streaming memory")
-    return Fact("Peak SRAM", numbers.with_decimals(fit.fraction * 100, 0), "%", ", ".join(parts))
+    percent = numbers.with_decimals(fit.fraction * 100, 0)
+    return Fact("Peak SRAM", percent, "%", ", ".join(parts), priority=PEAK_SRAM)
 
 
 def fullest(fit: MemoryFit) -> str:
@@ -192,7 +195,7 @@ def _length(p: Prediction) -> Fact:
     elif p.global_batch_tokens is not None:
         interval += f"; {_tokens(p)} tokens {'at this global batch' if lengths_view.is_by_law(p) else 'on average'}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
-    return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval)
+    return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval, priority=LENGTH)
 
 
 def _tokens(p: Prediction) -> str:
@@ -207,7 +210,8 @@ def _steps(p: Prediction) -> Fact:
     interval = f"{numbers.level(p.interval)}: {step.interval}"
     packed = tokens_view.packed_samples(p)
     of = f" of {packed}" if packed else ""
-    return Fact("Step time", step.number, step.unit, f"{interval}; {numbers.count_of(p.run.steps, 'step')}{of}")
+    steps = f"{numbers.count_of(p.run.steps, 'step')}{of}"
+    return Fact("Step time", step.number, step.unit, f"{interval}; {steps}", priority=STEP_TIME)
 
 
 def overhead(p: Prediction) -> Fact:
@@ -227,4 +231,4 @@ def overhead(p: Prediction) -> Fact:
         parts.append(f"checkpoints {numbers.time(run.checkpoint_s, figures)}")
     share = numbers.percent(outside_s / run.total_s if run.total_s else None)
     remark = f"{share} of the run: {', '.join(parts)}"
-    return Fact("Run overhead", unit.number(outside_s, figures), unit.unit, remark)
+    return Fact("Run overhead", unit.number(outside_s, figures), unit.unit, remark, priority=RUN_OVERHEAD)

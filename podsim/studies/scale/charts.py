@@ -42,9 +42,8 @@ def _times(report: ScaleReport) -> Iterator[Chart]:
     ends = [last] if last is not None and last not in (predictions[0], predictions[-1]) else []
     label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× the speed"
     limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
-    yield Chart(
-        f"Time to train, {unit.unit}", sizes, ChartAxis(unit.unit, log=True), (predicted, *published, *others), limits
-    )
+    series, axis = (predicted, *published, *others), ChartAxis(unit.unit, log=True)
+    yield Chart(f"Time to train, {unit.unit}", sizes, axis, series, limits, priority=1)
 
 
 def _rates(report: ScaleReport) -> Iterator[Chart]:
@@ -58,7 +57,7 @@ def _rates(report: ScaleReport) -> Iterator[Chart]:
         band=tuple((rate.low, rate.high) for _, rate in rates),
     )
     sizes = ChartAxis("IPUs", log=True, ticks=tuple(ipus for ipus, _ in rates))
-    yield Chart("Throughput, samples/s", sizes, ChartAxis("samples/s", log=True), (predicted,))
+    yield Chart("Throughput, samples/s", sizes, ChartAxis("samples/s", log=True), (predicted,), priority=1)
 
 
 def _is_flat(values: Sequence[float]) -> bool:

@@ -25,6 +25,7 @@ BATCH = {
     Scaling.STRONG: "global batch as on the first machine",
     Scaling.WEAK: "global batch growing with the machine",
 }
+MOST_LINES = 35
 SHOWN_PARTS = 3  # parts of a step named among those that grow
 MOST_TEXT = 75  # characters of what follows the label of a line, at 100 columns
 LEAST_SHARE = 0.005  # of a growth; less would be shown as 0 %
@@ -107,7 +108,7 @@ def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
         ),
     ]
     groups += (*_in_full(report), tuple(_footer(report, events_view.agreement(report.predictions)))) if verbose else ()
-    return Doc(tuple(group for group in groups if group))
+    return Doc(tuple(group for group in groups if group), 0 if verbose else MOST_LINES)
 
 
 def _aim(report: ScaleReport) -> Iterator[str]:
@@ -239,6 +240,19 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
         yield Note(f"{within} one that a published run uses is taken.", "·", Tone.QUIET)
 
 
+def _refused(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+    """Machines without an answer, each with why; of several the short screen says in which way alone."""
+    refused = [row for row in report.rows if row.refused]
+    if verbose or len(refused) < 2:
+        yield from (Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING) for row in refused)
+        return
+    names: dict[str, list[str]] = {}
+    for row in refused:
+        names.setdefault(row.refused.partition(": ")[0], []).append(row.topology)
+    for reason, machines in names.items():
+        yield Note(f"{', '.join(machines)}: {reason}", "·", Tone.WARNING, hint="-v says what is too large")
+
+
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """IPUs and machines without work, and batches that are not those published."""
     used = [
@@ -255,9 +269,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         text = f"Idle IPUs: {', or '.join(reasons)}. In use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
-    for row in report.rows:
-        if row.refused:
-            yield Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING)
+    yield from _refused(report, verbose=verbose)
     for note in report.notes:
         yield Note(str(note), "·", Tone.WARNING)
     others = machines_report.other_batches(report)

@@ -1,0 +1,74 @@
+"""Default screens have a limit of lines: what `--verbose` shows as well leaves first, by priority."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from podsim.report.doc import Block, Chart, Doc, DocTable, Fact, Facts, Note
+from podsim.report.terminal import Look, render
+
+WIDE: Final = Look(width=100)
+"""The screen on which lines are counted, so that every width shows the same."""
+
+
+def shortened(doc: Doc, finish: Callable[[Doc, Look], Doc]) -> Doc:
+    """The document with as many lines as it may have, as far as what may leave allows.
+
+    `finish` adds what a screen has below its document, which counts too.
+    """
+    while doc.most_lines and _lines(finish(doc, WIDE)) > doc.most_lines:
+        shorter = doc.with_fewer_rows() if doc.with_fewer_rows else _without_least(doc)
+        if shorter is None:
+            break
+        doc = shorter
+    return doc
+
+
+def _lines(doc: Doc) -> int:
+    return render(doc, WIDE).count("\n")
+
+
+def _without_least(doc: Doc) -> Doc | None:
+    """The document without the last of what has the highest priority; None where nothing may leave."""
+    most = max((each for group in doc.groups for block in group for each in _priorities(block)), default=0)
+    if not most:
+        return None
+    groups = list(doc.groups)
+    for at in reversed(range(len(groups))):
+        for place in reversed(range(len(groups[at]))):
+            block = groups[at][place]
+            if most in _priorities(block):
+                left = _shorter(block, most)
+                groups[at] = (*groups[at][:place], *left, *groups[at][place + 1 :])
+                return replace(doc, groups=tuple(group for group in groups if group))
+    raise AssertionError("the highest priority is that of a block")
+
+
+def _priorities(block: Block) -> Iterator[int]:
+    match block:
+        case Facts():
+            yield from (row.priority for row in block.rows)
+        case DocTable():
+            yield from block.priorities
+        case Chart():
+            yield block.priority if block.rows > block.fewest_rows else 0
+        case Note():
+            yield block.priority
+
+
+def _shorter(block: Block, priority: int) -> tuple[Block, ...]:
+    """The block without its last part of a priority, () where nothing is left of it."""
+    match block:
+        case Facts():
+            at = _last([row.priority for row in block.rows], priority)
+            rows: tuple[Fact, ...] = (*block.rows[:at], *block.rows[at + 1 :])
+            return (replace(block, rows=rows),) if rows else ()
+        case DocTable():
+            return (block.without_row(_last(list(block.priorities), priority)),)
+        case Chart():
+            return (replace(block, rows=block.rows - 1),)
+    return ()
+
+
+def _last(priorities: list[int], priority: int) -> int:
+    return len(priorities) - 1 - priorities[::-1].index(priority)
