@@ -19,7 +19,7 @@ for part, seconds in large.breakdown_s.items():
         print(f"{part.value:<18} {1e3 * grown:+7.1f} ms a step")
 
 # %% [markdown]
-# The large run taken apart: what 1 % more of a number does, and on what that number rests.
+# The large run taken apart: the effect of 1 % on each number, and where that number comes from.
 
 # %%
 why = podsim.explain("bert", pod=256, engine="analytic")

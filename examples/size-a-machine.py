@@ -25,7 +25,7 @@ offer = min(fits)
 print(f"offer: {answers[offer].topology_title}, {offer} IPUs, limited by: {answers[offer].limited_by}")
 
 # %% [markdown]
-# What the customer will ask next: would a bigger one be worth it? IPU-minutes say what a run costs.
+# What the customer will ask next: would a bigger one be worth it? IPU-minutes show the machine time of a run.
 
 # %%
 for ipus, p in answers.items():

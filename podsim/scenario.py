@@ -204,12 +204,12 @@ class Scenario:
         for name, text in pairs:
             given.setdefault(name, []).append(text)
         table: dict[str, Any] = {}
-        faults: list[tuple[Argument, str]] = []
+        faults: list[tuple[Argument, ValueError]] = []
         for name, texts in given.items():
             try:
                 table[name] = of_texts(FLAGS[name], texts)
             except ValueError as error:
-                faults.append((FLAGS[name], str(error)))
+                faults.append((FLAGS[name], error))
         if faults:
             raise refused_values(faults)
         if "workload" not in table:

@@ -116,7 +116,7 @@ _RELATIVE: Final = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)\s*[x×]|([+-]\d+(?:\
 _BARE: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*", re.ASCII)
 _MINUTES: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*m\s*", re.ASCII)
 _CLOCK: Final = re.compile(r"\s*(\d{1,2}):(\d\d)\s*", re.ASCII)
-_UNFINISHED: Final = re.compile(r"\s*(\d+\s*(h|m|min)\s*\d+)\s*", re.ASCII)
+_NO_LAST_UNIT: Final = re.compile(r"\s*(\d+\s*(h|m|min)\s*\d+)\s*", re.ASCII)
 _DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
 _PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -154,7 +154,7 @@ def duration(text: str) -> float:
     if clock := _CLOCK.fullmatch(text):
         meant = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
         raise UnitError(f'"{text}" may mean {meant[0]} or {meant[1]}; write the one meant', meant[0])
-    if unfinished := _UNFINISHED.fullmatch(text):
+    if unfinished := _NO_LAST_UNIT.fullmatch(text):
         instead = f"{unfinished[1]}{'min' if unfinished[2] == 'h' else 's'}"
         raise UnitError(f'the last number of "{text}" needs a unit; write for example "{instead}"', instead)
     minutes = _MINUTES.fullmatch(text)

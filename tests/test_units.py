@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podsim import units
 from podsim.units import EXAMPLE, WHAT, count, duration, parse, share, spell
 
 
@@ -151,3 +152,36 @@ def test_a_time_to_plan_with_takes_minutes_by_their_letter():
 @pytest.mark.parametrize(("text", "number"), [("90%", 0.9), ("90 %", 0.9), ("0.9", 0.9)])
 def test_a_share_may_be_a_percentage(text, number):
     assert share(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [("1h30", "1h30min"), ("2min30", "2min30s"), ("1:30", "1h30min"), ("300", "300 min")],
+)
+def test_a_time_without_a_last_unit_is_refused_with_what_was_meant(text, instead):
+    with pytest.raises(units.UnitError) as refusal:
+        units.duration(text)
+    assert refusal.value.instead == instead
+    assert units.duration(instead) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "instead"),
+    [
+        ("400Gb/s", "B/s", "400 Gbit/s"),
+        ("400 Gbps", "B/s", "400 Gbit/s"),
+        ("1500mhz", "Hz", "1500 MHz"),
+        ("5m", "s", "5 min"),
+    ],
+)
+def test_a_unit_of_two_meanings_is_refused_with_the_likely_one(text, unit, instead):
+    with pytest.raises(units.UnitError, match="write the one meant") as refusal:
+        units.parse(text, unit)
+    assert refusal.value.instead == instead
+    assert units.parse(instead, unit) > 0
+
+
+def test_a_rate_without_a_time_is_refused_with_that_of_a_second():
+    with pytest.raises(units.UnitError) as refusal:
+        units.per_second("20k")
+    assert refusal.value.instead == "20k/s"

@@ -9,7 +9,7 @@ from podsim.cli.options import OutputFlags
 from podsim.report import evidence
 from podsim.report.answer_formats import AnswerDocument
 from podsim.report.doc import NOT_MLPERF, Doc, Note
-from podsim.report.short_screen import shortened
+from podsim.report.short_screen import shorten
 from podsim.report.terminal import INDENT, Look, render
 from podsim.studies import documents, notebook
 
@@ -30,7 +30,7 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        doc = shortened(evidence.with_changes(screen()), _with_footer)
+        doc = shorten(evidence.with_changes(screen()), _with_footer)
         text = render(_with_footer(doc, shape), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 

@@ -31,8 +31,8 @@ from podsim.files.family_rule import FamilyFile, member, member_names
 from podsim.files.file_faults import Fault
 from podsim.files.file_rules import points_faults, topology_faults, workload_faults
 from podsim.files.find import Kind
-from podsim.files.hosts_in_proportion import COUNTS, in_proportion
 from podsim.files.load import LoadedFile, load
+from podsim.files.merge import COUNTS, in_proportion
 from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip

@@ -182,12 +182,13 @@ def apply(
             path=path, text=text, kind=SourceKind.GIVEN, source="", note=note(change.text, old)
         )
     if wrong:
-        raise _error(wrong, hint=next(filter(None, hints), ""))
+        raise _error(wrong, hint=hints[0] if len(wrong) == 1 else "")
     value, faults = structure(tables, cls, rule)
     if value is None:
         texts = {change.path: change.text for change in changes}
         rows = [_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults]
-        raise _error(rows, hint=next(filter(None, (_meant(change, leaves, document) for change in changes)), ""))
+        likely = [flag for change in changes if (flag := _likely_flag(change, leaves, document))]
+        raise _error(rows, hint=likely[0] if len(rows) == len(likely) == 1 else "")
     changed = frozenset(
         change.path
         for change in changes
@@ -199,7 +200,7 @@ def apply(
     return replace(document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed)
 
 
-def _meant(change: Change, leaves: Mapping[str, Leaf], document: Document[Any]) -> str:
+def _likely_flag(change: Change, leaves: Mapping[str, Leaf], document: Document[Any]) -> str:
     """The flag that is probably meant by a change of a quantity; "" where it can be read, or none is likely."""
     leaf = leaves[change.path]
     unit = unit_of(leaf.annotated)

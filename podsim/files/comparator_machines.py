@@ -14,13 +14,14 @@ from podsim.files.load import LoadedFile
 from podsim.files.read import Document, document, read
 from podsim.model.arguments import CHIPS
 from podsim.model.comparator import ComparatorChip, ComparatorMachine, Laws
+from podsim.model.displayable import Displayable
 from podsim.units import whole
 
 MOST_CHIPS: Final = int(CHIPS.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class MachineWithChip:
+class MachineWithChip(Displayable):
     """One machine with the chip that is in it."""
 
     chip: Document[ComparatorChip]
@@ -28,7 +29,7 @@ class MachineWithChip:
 
     def __repr__(self) -> str:
         """Its name and its chips: of machine and chip each number would be listed."""
-        return f"Placed({self.machine.name}: {self.machine.chips} × {self.chip.value.name})"
+        return f"MachineWithChip({self.machine.name}: {self.machine.chips} × {self.chip.value.name})"
 
 
 def chips() -> tuple[Document[ComparatorChip], ...]:

@@ -10,6 +10,7 @@ from podsim.files.file_faults import Fault
 from podsim.files.find import own_name
 from podsim.files.load import LoadedFile, load
 from podsim.files.provenance import unwrap
+from podsim.model.displayable import Displayable
 from podsim.model.quantity import Provenance, SourceKind
 
 T = TypeVar("T")
@@ -20,7 +21,7 @@ MOST_KNOWN: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Document(Generic[T]):
+class Document(Displayable, Generic[T]):
     """A value with the file it came from, the provenance of its numbers by dotted path, and what to warn of.
 
     `tables` is what the file says without provenance, with the files it extends: what `--set` changes. `changed` are

@@ -12,10 +12,9 @@ from podsim.files.contents import mentions, resolve_path
 from podsim.files.file_faults import Fault, path_text, value_text
 from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
-from podsim.files.hosts_in_proportion import COUNTS, in_proportion
 from podsim.files.keys import entries
 from podsim.files.load import LoadedFile, load
-from podsim.files.merge import merge, own_index
+from podsim.files.merge import COUNTS, in_proportion, merge, own_index
 from podsim.files.provenance import DEFAULTS, BareTables, unwrap
 from podsim.files.read import Document, read, structure
 from podsim.model.chip import Chip

@@ -279,7 +279,8 @@ def _float(text: str) -> float | None:
 
 def _other(argument: Argument, value: object, advice: str = "") -> ValueError:
     """What to raise for a value of another kind."""
-    return ValueError(f"must be {argument.noun}, not {value_text(value)}{advice}")
+    written = str(value) if isinstance(value, float) and value.is_integer() else value_text(value)
+    return ValueError(f"must be {argument.noun}, not {written}{advice}")
 
 
 def _index(value: object) -> int | None:

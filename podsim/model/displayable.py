@@ -40,15 +40,10 @@ def forms(answer: object) -> Forms | None:  # noqa: ARG001  (a view that is regi
     return None
 
 
-class Displayable:
-    """An answer that shows, saves and spells itself."""
+class Writable:
+    """What shows itself in a notebook, saves itself and is a table or a document."""
 
-    __slots__ = ("_ledger",)
-
-    def __repr__(self) -> str:
-        """The answer in a line: what was asked and what came of it."""
-        known = forms(self)
-        return cut(f"{type(self).__name__}({_about(self)}{known.line(self) if known else _fields(self)})")
+    __slots__ = ()
 
     def _repr_html_(self) -> str | None:
         """HTML for a notebook; None lets it fall back to text."""
@@ -88,7 +83,18 @@ class Displayable:
         _forms_of(self).save(self, Path(path), cover)
 
 
-def _forms_of(answer: Displayable) -> Forms:
+class Displayable(Writable):
+    """An answer that shows, saves and spells itself."""
+
+    __slots__ = ("_ledger",)
+
+    def __repr__(self) -> str:
+        """The answer in a line: what was asked and what came of it."""
+        known = forms(self)
+        return cut(f"{type(self).__name__}({_about(self)}{known.line(self) if known else _fields(self)})")
+
+
+def _forms_of(answer: Writable) -> Forms:
     known = forms(answer)
     if known is None:
         raise InputError(f"a {type(answer).__name__} has no form outside Python", code="bad-value")
@@ -115,20 +121,18 @@ def cut(text: str) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 2]}…)"
 
 
-class Listing(tuple[T, ...]):
+class Listing(Writable, tuple[T, ...]):  # noqa: SLOT001  (a tuple has no room for the slot of its question)
     """Several things of one kind; Python shows how many and their names."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         """Their number and names."""
         return cut(f"Listing({len(self)}: {', '.join(str(getattr(item, 'name', item)) for item in self)})")
 
 
-class ByName(dict[str, T]):
+class ByName(Writable, dict[str, T]):
     """Things by name; Python shows how many and their names."""
 
-    __slots__ = ()
+    __slots__ = ("_ledger",)
 
     def __repr__(self) -> str:
         """Their number and names."""
@@ -142,5 +146,5 @@ def ledger(answer: object) -> Any:  # noqa: ANN401  (a ledger of the floor of fi
 
 def keep(answer: object, record: object) -> None:
     """Keep with an answer what was read and asked for it, unless it has one."""
-    if isinstance(answer, Displayable) and ledger(answer) is None:
+    if isinstance(answer, Writable) and ledger(answer) is None:
         object.__setattr__(answer, "_ledger", record)

@@ -31,26 +31,28 @@ def unknown_keywords(where: str, strangers: Sequence[str], declared: Collection[
 def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dict[str, Any]:
     """The values of declared arguments as verbs use them; InputError with all that is wrong with them."""
     table: dict[str, Any] = {}
-    faults: list[tuple[Argument, str]] = []
+    faults: list[tuple[Argument, ValueError]] = []
     for name, value in given.items():
         argument = declared[name]
         try:
             table[name] = argument.check(value)
         except ValueError as error:
-            faults.append((argument, str(error)))
+            faults.append((argument, error))
     if faults:
         raise refused_values(faults)
     return table
 
 
-def refused_values(faults: Sequence[tuple[Argument, str]]) -> InputError:
+def refused_values(faults: Sequence[tuple[Argument, ValueError]]) -> InputError:
     """The error for values at fault, each with what is wrong with it."""
     lines = [
         f"{argument.name}{'' if text.startswith('[') else ' ' if text.startswith('must') else ': '}{text}"
-        for argument, text in faults
+        for argument, text in ((argument, str(error)) for argument, error in faults)
     ]
-    first, text = faults[0]
-    hint = f"{first.name}={first.example}" if first.example and ": write " not in text else ""
+    first, error = faults[0]
+    instead = getattr(error, "instead", "")
+    example = f'"{instead}"' if instead else first.example
+    hint = f"{first.name}={example}" if example and ": write " not in str(error) else ""
     if len(lines) == 1:
         return InputError(lines[0], code=first.code, hint=hint)
     return InputError(f"{len(lines)} invalid arguments", code=first.code, context=lines, hint=hint)

@@ -20,9 +20,11 @@ BIT_RATE: Final = re.compile(r"(?<=[\d ])[kMGT]?i?bit/s")
 ONE_CASE: Final = "compare"
 """The command that answers about a change or a fault beside a machine without it."""
 MAPPING: Final = ("replicas", "ipus_per_replica", "micro_batch", "accumulation", "global_batch")
-"""Flags of the mapping, which a screen of several machines shows for none of them alone."""
-OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles")
-"""Flags that override the published configuration."""
+"""Flags of the mapping, which is searched otherwise."""
+OF_MAPPING: Final = ("predict", "explain", "scale", "goodput")
+"""Commands that search a mapping of one run, of which flags override the split of the IPUs."""
+OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles", "hosts", "sdk", "division", "fidelity")
+"""Flags that override the published configuration, and the usual machine, software, rules and fidelity."""
 
 METHOD: Final = (
     "podsim turns a workload and its mapping into the tasks of one training step, times them from the published "
@@ -110,6 +112,8 @@ def _changes() -> Iterator[Note]:
     shared = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
     if shared and ledger.verb == ONE_CASE:
         yield Note(f"{' '.join(shared)}, on every machine with IPUs", "Mapping", Tone.WARNING)
+    if ledger.verb in OF_MAPPING:
+        overrides += [_flag(name, ledger.flags[name]) for name in MAPPING[:-1] if name in ledger.flags]
     if overrides:
         yield Note(" ".join(overrides), "Override", Tone.WARNING)
 

@@ -11,7 +11,7 @@ WIDE: Final = Look(width=100)
 """The screen on which lines are counted, so that every width shows the same."""
 
 
-def shortened(doc: Doc, finish: Callable[[Doc, Look], Doc]) -> Doc:
+def shorten(doc: Doc, finish: Callable[[Doc, Look], Doc]) -> Doc:
     """The document with as many lines as it may have, as far as what may leave allows.
 
     `finish` adds what a screen has below its document, which counts too.

@@ -6,6 +6,7 @@ Both ways to ask write the same document; an error names keywords here, and flag
 from __future__ import annotations
 
 import re
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,10 +14,10 @@ from podsim.errors import PodsimError
 from podsim.files import find, inputs
 from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.keywords import FLAGS as KEYWORDS
-from podsim.studies import arguments
+from podsim.studies import arguments, verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 COMMANDS: Final[Mapping[str, str]] = {
     "mappings": "workload mappings",
@@ -76,6 +77,18 @@ def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> 
 
 FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
 """A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
+COMMAND_LINE: Final = re.compile(r"podsim [^;·]*?(?=;| or -| or podsim|: | \(|, and | has | have |$)")
+"""A command in a hint, up to where the sentence goes on."""
+CALLS: Final[Mapping[str, str]] = {
+    "topology list": "list_topologies",
+    "topology show": "show_topology",
+    "chip list": "list_chips",
+    "chip show": "show_chip",
+    "workload list": "list_workloads",
+    "workload show": "show_workload",
+    "workload map": "mappings",
+}
+"""Commands of two words, by the function that answers them."""
 COMMAND: Final = re.compile(r"(podsim [^;,.()]*)")
 POWERS: Final = {"k": 3, "M": 6, "B": 9, "T": 12}
 COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
@@ -133,9 +146,54 @@ def errors_in_python(verb: str) -> Iterator[None]:
             declared = arguments(verb)
             error.message = advice(error.message, declared)
             error.context = tuple(advice(line, declared) for line in error.context)
-            error.hint = advice(error.hint, declared)
+            error.hint = advice(COMMAND_LINE.sub(_as_call, error.hint), declared)
             error.args = (error.message,)
         raise
+
+
+def _as_call(match: re.Match[str]) -> str:
+    """A command line as a call of the library; as it is where it has a flag that no function takes."""
+    command, end = match[0].rstrip(), match[0][len(match[0].rstrip()) :]
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:
+        return match[0]
+    of_two = CALLS.get(" ".join(words[:2]), "")
+    verb = of_two or (words[0] if words and words[0] in verbs() else "")
+    if not verb:
+        return match[0]
+    rest = words[2 if of_two else 1 :]
+    if rest == ["--help"]:
+        return f"help(podsim.{verb}){end}"
+    texts = _arguments(arguments(verb), rest)
+    return match[0] if texts is None else f"podsim.{verb}({', '.join(texts)}){end}"
+
+
+def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[str] | None:
+    """The words behind a command as arguments of a call; None where one is not declared, or has no value."""
+    texts, several, waiting = list[str](), dict[str, list[str]](), iter(words)
+    for word in waiting:
+        flag, equals, text = word.removeprefix("--").partition("=")
+        if not word.startswith("--"):
+            texts.append(f'"{word}"')
+            continue
+        argument = declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
+        if flag == "json":
+            continue
+        if argument is None:
+            return None
+        if argument.kind is ArgumentKind.SWITCH:
+            texts.append(f"{argument.name}=True")
+            continue
+        value = text if equals else next(waiting, "")
+        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else f'"{value}"'
+        if argument.kind in (ArgumentKind.TEXTS, ArgumentKind.CHANGES):
+            several.setdefault(argument.name, []).append(f'"{value}"')
+        elif value:
+            texts.append(f"{argument.name}={spelled}")
+        else:
+            return None
+    return [*texts, *(f"{name}=[{', '.join(values)}]" for name, values in several.items())]
 
 
 def advice(text: str, declared: Mapping[str, Argument]) -> str:

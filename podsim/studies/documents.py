@@ -11,6 +11,8 @@ from podsim.report.answer_formats import AnswerDocument
 if TYPE_CHECKING:
     from podsim.report.json_document import JsonDocument
 
+LOOKED_UP: Final = ("Document", "MachineWithChip", "Listing", "ByName")
+"""Types of what is looked up, whose keys depend on what it holds."""
 PREDICTION: Final = "predict.PREDICTION"
 IN_PHASES: Final = "predict.PHASES"
 """A prediction of a run in phases has keys of its own."""
@@ -70,4 +72,8 @@ def document_named(name: str) -> JsonDocument:
 
 def answer_document(answer: object) -> AnswerDocument:
     """The answer of a study as programs read it."""
+    if type(answer).__name__ in LOOKED_UP:
+        sheets = import_module("podsim.studies.look_up.sheets")
+        written: AnswerDocument = sheets.answer_document(answer)
+        return written
     return AnswerDocument(lambda: of(answer), answer)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.write import check_writable, write_atomic
-from podsim.model.displayable import Displayable, Forms, forms, ledger
+from podsim.model.displayable import Forms, Writable, forms, ledger
 from podsim.report.doc import Note
 from podsim.report.handout import Cover, Handout, arrange, sentence, with_title
 
@@ -89,12 +89,13 @@ _VIEWS: Final[dict[str, _View]] = {
     "MicrobenchmarkReport": _View("validate.microbenchmarks_report", left_out="Every row"),
     "ClaimsReport": _View("validate.claims_report"),
     "PublishedReport": _View("validate.published_report", left_out="Every row with its readings"),
+    **dict.fromkeys(("Document", "MachineWithChip", "Listing", "ByName"), _View("look_up.sheets", charts=True)),
 }
 _IN_PHASES: Final = _View("predict.sequence_report", page="predict.prediction_page")
 
 
-@forms.register(Displayable)
-def forms_of(answer: Displayable) -> Forms | None:
+@forms.register(Writable)
+def forms_of(answer: Writable) -> Forms | None:
     """The forms of an answer; None for what has no view, which Python then shows by its fields."""
     return AnswerForms() if _view(answer) else None
 

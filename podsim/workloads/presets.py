@@ -57,7 +57,7 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     names = {item.name for item in workload.presets} | {item.name for item in workload.large_pods}
     known = ", ".join(sorted(names)) or "none"
     of_machine = sorted({item.name for item in workload.presets if item.topology == topology.name})
-    meant = nearest(name, names) or next(iter(of_machine), "")
+    meant = nearest(name, of_machine) or nearest(name, names) or next(iter(of_machine), "")
     hint = f"--preset {shlex.quote(meant)}" if meant else "leave out --preset"
     text = f'{workload.name} has no preset "{name}"'
     raise InputError(text, code="unknown-preset", context=[f"known: {known}"], hint=hint)

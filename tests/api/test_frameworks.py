@@ -120,7 +120,7 @@ def test_a_runtime_of_inference_trains_nothing(verb):
     with pytest.raises(InputError, match="trains none") as error:
         getattr(podsim, verb)("resnet50", topology="pod16", framework="poprt", samples=1e6)
     assert "poptorch" in error.value.hint
-    assert "podsim infer" in error.value.hint
+    assert "podsim.infer" in error.value.hint
 
 
 def test_a_plan_for_training_refuses_a_runtime_of_inference():

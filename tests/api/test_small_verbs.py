@@ -39,7 +39,7 @@ def test_a_config_becomes_the_text_of_a_workload_file_at_the_sequence_wanted(tmp
 def test_what_is_no_model_of_another_tool_is_not_imported(tmp_path):
     with pytest.raises(InputError, match=r"neither a config\.json nor an ONNX file") as no:
         models.import_model(str(tmp_path / "own.toml"))
-    assert no.value.hint.startswith("podsim workload show")
+    assert no.value.hint.startswith("podsim.show_workload(")
 
 
 def test_a_sampler_of_twice_the_ipus_takes_the_share_that_is_its_own():

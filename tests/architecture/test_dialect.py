@@ -84,8 +84,9 @@ def strings(path: Path) -> Iterator[str]:
 
 
 def texts(path: Path) -> Iterator[str]:
-    """What a file says to readers: strings of a module, comments and values of a TOML file, all of a page."""
-    yield from strings(path) if path.suffix == ".py" else [re.sub(r"(?m)^\s*# ?", "", path.read_text(encoding="utf-8"))]
+    """What a file says to readers: strings of a module, comments and values of a TOML file, all of others."""
+    of_module = path.suffix == ".py" and not place(path).startswith("examples/")
+    yield from strings(path) if of_module else [re.sub(r"(?m)^\s*# ?", "", path.read_text(encoding="utf-8"))]
 
 
 def count(path: Path) -> int:
@@ -101,7 +102,8 @@ def read() -> list[Path]:
         if place(path) in ("README.md", "calibration/README.md")
         or (place(path).startswith("podsim/") and path.suffix == ".py")
         or (place(path).startswith(DATA) and path.suffix == ".toml")
-        or (place(path).startswith(PAGES) and path.suffix in SUFFIXES and "decisions" not in path.parts)
+        or (place(path).startswith("examples/") and path.suffix == ".py")
+        or (place(path).startswith(PAGES) and path.suffix in SUFFIXES)
     ]
 
 

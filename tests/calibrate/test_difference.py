@@ -182,13 +182,13 @@ def test_the_hint_of_answers_of_different_verbs_is_a_command(tmp_path: Path, ans
         "old.json is an answer of podsim plan, new.json one of podsim predict: podsim diff compares two answers of the "
         "same command"
     )
-    assert error.value.hint == "podsim plan bert --json"
+    assert error.value.hint == 'podsim.plan("bert")'
     with pytest.raises(InputError) as error:
         diff(tmp_path, answer, plan)
-    assert error.value.hint == "podsim plan bert --json"  # the plan names no machine, so the prediction is planned
+    assert error.value.hint == 'podsim.plan("bert")'  # the plan names no machine, so the prediction is planned
     with pytest.raises(InputError) as error:
         diff(tmp_path, {"schema": "podsim.prediction/2", "inputs": {"verb": "predict", "flags": {}}}, plan)
-    assert error.value.hint == "podsim predict --help"
+    assert error.value.hint == "help(podsim.predict)"
 
 
 def test_comparisons_with_another_machine_are_compared_by_place(tmp_path: Path) -> None:

@@ -38,6 +38,15 @@ FLAGS = {flag for entry in WORDS.values() for flag in entry["flags"]}
         ("predict bert --pods 16", "predict bert --pod 16"),
         ("collective all-reduce --pod 16 --size 64MiB", "collective all-reduce --pod 16 --bytes 64MiB"),
         ("predict --out 512 bert 16", "predict --out 512 bert --pod 16"),
+        ("predict bert dgx-a100:64", "predict bert --topology dgx-a100:64"),
+        ("predict bert --pod dgx-a100:64", "predict bert --topology dgx-a100:64"),
+        ("predict bert --pod bow-pod64", "predict bert --topology bow-pod64"),
+        ("explain bert dgx-a100:64", "predict bert --topology dgx-a100:64"),
+        ("infer bert --pod dgx-h100:8", "predict bert --topology dgx-h100:8"),
+        ("plan bert dgx-a100:64", "plan bert --machines dgx-a100:64"),
+        ("scale bert --pods dgx-a100:64", "predict bert --topology dgx-a100:64"),
+        ("scale bert --pods 16..64,dgx-a100:64", "scale bert --pods 16..64 --against dgx-a100:64"),
+        ("scale bert --pods pod16,pod64", "scale bert --topologies pod16,pod64"),
     ],
 )
 def test_the_command_that_was_meant(line: str, meant: str) -> None:
@@ -55,6 +64,8 @@ def test_the_command_that_was_meant(line: str, meant: str) -> None:
         "predict bert --machine",  # its value is missing
         "predict bert --machine --json",
         "predict bert resnet50",
+        "predict bert dgx-a100:x",
+        "predict bert --pod nope:64",
         "op matmul --machine pod4",  # an operator runs on a chip
         "predictt bert --ipus 4",
         "",

@@ -4,7 +4,7 @@ import pytest
 
 import podsim
 from podsim.files import catalog
-from podsim.files.hosts_in_proportion import in_proportion
+from podsim.files.merge import in_proportion
 
 OWN = """
 schema  = "podsim.topology/1"

@@ -36,8 +36,8 @@ def test_several_faults_are_told_together_and_the_hint_is_of_the_first():
 
 
 def test_a_text_that_is_no_sentence_of_its_own_stands_behind_a_colon():
-    assert refused_values([(COUNT, "no such file")]).message == "count: no such file"
-    assert refused_values([(COUNT, "must be 1")]).message == "count must be 1"
+    assert refused_values([(COUNT, ValueError("no such file"))]).message == "count: no such file"
+    assert refused_values([(COUNT, ValueError("must be 1"))]).message == "count must be 1"
 
 
 def test_a_stranger_is_told_whom_it_resembles_or_who_there_is():

@@ -63,7 +63,7 @@ def test_other_verbs_say_which_one_answers(verb):
     machine = {"topologies": "dgx-a100:64"} if verb == "scale" else {"topology": "dgx-a100:64"}
     with pytest.raises(InputError, match="has no IPUs") as refusal:
         getattr(podsim, verb)("bert", **machine)
-    assert refusal.value.hint == "podsim predict bert --topology dgx-a100:64"
+    assert refusal.value.hint == 'podsim.predict("bert", topology="dgx-a100:64")'
 
 
 def test_a_comparison_takes_chips_behind_names():

@@ -1,19 +1,13 @@
 """`podsim chip list` and `podsim chip show`."""
 
-from functools import partial
-
 from cyclopts import App
 
 import podsim
-from podsim.cli.answer import give, warn
+from podsim.cli.answer import give_answer, warn
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
-from podsim.cli.saving import ANY_REPORT, ReportFlags, save
+from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.files import catalog
-from podsim.report.answer_formats import AnswerDocument
-from podsim.report.handout import arrange, sentence
-from podsim.studies.look_up import chip_report as view
-from podsim.studies.look_up import json_keys, listing
 
 app = App(name="chip", help="Chips: tiles, SRAM, exchange, and published figures that disagree.")
 
@@ -24,12 +18,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     output.check()
     chips = podsim.list_chips()
     warn(catalog.unlisted_warnings("chips"), output)
-    give(
-        output,
-        screen=lambda: listing.chips(chips),
-        written=AnswerDocument(lambda: json_keys.CHIPS, {"chips": chips}),
-        line=lambda: tuple(value.name for value in chips),
-    )
+    give_answer(output, chips)
     return ExitCode.ANSWERED
 
 
@@ -46,8 +35,6 @@ def show(name: str, /, *, report: ReportFlags = ANY_REPORT, output: OutputFlags 
     report.check()
     document = podsim.show_chip(name)
     warn(document.warnings, output)
-    screen = partial(view.document, document.value, document.provenance)
-    written, line = AnswerDocument(lambda: json_keys.CHIP, document), view.answer(document.value)
-    give(output, screen=lambda: screen(verbose=output.verbose), written=written, line=lambda: line)
-    save(report, output, report=lambda: arrange(screen(verbose=True, charts=True), sentence(line)), written=written)
+    give_answer(output, document)
+    save_answer(report, output, document, {"name": name})
     return ExitCode.ANSWERED

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Group, Parameter
 
 import podsim
-from podsim.cli.answer import give, give_answer, warn
+from podsim.cli.answer import give_answer, warn
 from podsim.cli.console import look, put
 from podsim.cli.exit import ExitCode
 from podsim.cli.options import (
@@ -32,11 +32,7 @@ from podsim.cli.options import (
 from podsim.cli.progress import progress
 from podsim.cli.saving import ANY_REPORT, ReportFlags, save_answer
 from podsim.errors import InputError
-from podsim.files import catalog, run_phases, write
-from podsim.report import numbers
-from podsim.report.answer_formats import AnswerDocument
-from podsim.studies.look_up import json_keys, listing
-from podsim.studies.look_up import workload_report as view
+from podsim.files import catalog, write
 
 app = App(name="workload", help="Workloads: size, operators, mappings that fit, convergence; models of other tools.")
 STDOUT = "-"
@@ -63,15 +59,7 @@ def every(*, output: OutputFlags = ANY_OUTPUT) -> int:
     output.check()
     workloads = podsim.list_workloads()
     warn(catalog.unlisted_warnings("workloads"), output)
-    give(
-        output,
-        screen=lambda: listing.workloads(workloads, run_phases.names()),
-        written=AnswerDocument(
-            lambda: json_keys.WORKLOADS,
-            {"workloads": workloads, "phases": [run_phases.by_name(name) for name in run_phases.names()]},
-        ),
-        line=lambda: tuple(value.name for value in workloads),
-    )
+    give_answer(output, workloads)
     return ExitCode.ANSWERED
 
 
@@ -87,12 +75,7 @@ def show(name: str, /, *, model: ModelFlags = ANY_MODEL, output: OutputFlags = A
     output.check()
     document = podsim.show_workload(name, changes=model.changes)
     warn(document.warnings, output)
-    give(
-        output,
-        screen=lambda: view.document(document.value, document.provenance, verbose=output.verbose),
-        written=AnswerDocument(lambda: json_keys.WORKLOAD, document),
-        line=lambda: f"{document.value.title}, {numbers.count(document.value.parameters)} parameters",
-    )
+    give_answer(output, document)
     return ExitCode.ANSWERED
 
 

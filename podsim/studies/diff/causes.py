@@ -166,16 +166,16 @@ class Replay:
                 flags[name] = value
         body, _ = self._ask(self._new.what, flags, parameters)
         choice = headlines.recommendation(self._new.what, body)
-        said = [f"without this change, the recommendation is {choice}"] if choice != self._choice else []
-        for verb, names in (("adds", self._names - self._figures(body).keys()), ("removes", self._gone(body))):
-            said += [f"{verb} {', '.join(sorted(names))}"] if names else []
-        return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), "; ".join(said)
+        remarks = [f"without this change, the recommendation is {choice}"] if choice != self._choice else []
+        for verb, names in (("adds", self._names - self._figures(body).keys()), ("removes", self._removals(body))):
+            remarks += [f"{verb} {', '.join(sorted(names))}"] if names else []
+        return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), "; ".join(remarks)
 
     def _figures(self, body: Mapping[str, Any]) -> dict[str, headlines.SavedFigure]:
         by_place = headlines.other_cases(self._new.what, self._old.body, self._new.body)
         return headlines.figures(self._new.what, body, by_place=by_place)
 
-    def _gone(self, body: Mapping[str, Any]) -> set[str]:
+    def _removals(self, body: Mapping[str, Any]) -> set[str]:
         """Figures of an answer that the older one has too and the newer one has not."""
         return (self._figures(body).keys() & self._figures(self._old.body).keys()) - self._names
 

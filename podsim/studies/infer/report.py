@@ -255,7 +255,7 @@ def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
     if clients is not None:
         load = f"with {clients:,} client{'s' * (clients > 1)}"
     yield Heading(f"Batch sizes{f' {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
-    shown = report.swept if verbose else [row for row in report.swept if not row.refused]
+    shown = report.swept if verbose else [row for row in report.swept if row.capacity_per_s]
     yield _table(report, shown, unit, with_load=not load or clients is not None)
     yield from _failure_notes(report.swept)
     far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def list_chips() -> tuple[Chip, ...]:
 @check_arguments
 def show_chip(name: str) -> Document[Chip]:
     """A chip by name or file, with the source of each number."""
-    return catalog.chip(name)
+    return replace(catalog.chip(name))  # the one that is kept for the next call has no question
 
 
 @check_arguments
@@ -49,8 +50,8 @@ def list_topologies() -> Mapping[str, Topology | GenericFabric | MachineWithChip
 def show_topology(name: str) -> Document[Topology] | Document[GenericFabric] | MachineWithChip:
     """A machine by name or file, with the source of each number: a pod, a generic fabric or a machine without IPUs."""
     if name not in catalog.names("topologies") and comparator_machines.is_comparator(name):
-        return comparator_machines.machine(name)
-    return catalog.network(name)
+        return replace(comparator_machines.machine(name))
+    return replace(catalog.network(name))
 
 
 @check_arguments
@@ -62,7 +63,7 @@ def list_workloads() -> tuple[Workload, ...]:
 @check_arguments
 def show_workload(name: str, *, changes: Mapping[str, str] | Sequence[str] = ()) -> Document[Workload]:
     """A workload by name or file, with the source of each number; `changes` begin with "workload." or "import."."""
-    return catalog.workload(name, changes)
+    return replace(catalog.workload(name, changes))
 
 
 @check_arguments

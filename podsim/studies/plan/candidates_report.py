@@ -72,7 +72,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool, most: int = 0) -> Iterator[Bl
         tuple(
             (
                 *_row(plan, row, unit, graded=verbose),
-                _remark(plan, row, front, graded=not verbose and not alike, said=shortest and row is plan.closest),
+                _remark(plan, row, front, graded=not verbose and not alike, brief=shortest and row is plan.closest),
             )
             for row in rows
         ),
@@ -137,13 +137,13 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
     )
 
 
-def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool, said: bool = False) -> str:
+def _remark(plan: Plan, candidate: Candidate, front: Container[int], *, graded: bool, brief: bool = False) -> str:
     """Demands missed, IPUs that idle, evidence beyond calibration, what is owned, whether another is better in all.
 
-    `front` are the ids of those that no other is better than in all; `graded` adds the evidence; `said` leaves the
+    `front` are the ids of those that no other is better than in all; `graded` adds the evidence; `brief` leaves the
     missed demands to the first sentence of the screen.
     """
-    notes = ["nearest" if said else misses_text(candidate.misses, plan.demand)]
+    notes = ["nearest" if brief else misses_text(candidate.misses, plan.demand)]
     if candidate.capital_usd is None and not candidate.misses and candidate is not plan.chosen:
         notes.append("price not published")
     notes.append(search_report.idle_text(candidate))

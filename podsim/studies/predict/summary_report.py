@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from podsim.model.mapping import Mapping
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit, Prediction
+from podsim.model.quantity import Grade
 from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import Fact, Facts, label
@@ -87,6 +88,8 @@ def evidence(p: Prediction) -> Fact:
         return Fact("Evidence", "", remark=text)
     parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
+        if p.faults.left and estimate.grade is not Grade.ASSUMED:
+            parts[0] = f"as for a healthy machine of {numbers.count_of(p.ipus, 'IPU')}: {parts[0]}"
         parts.append(faults_view.EVIDENCE)
     elif grades_view.is_calibrated(p) and not coarse(p):
         parts.append(p.calibration)
@@ -195,7 +198,8 @@ def _length(p: Prediction) -> Fact:
     elif p.global_batch_tokens is not None:
         interval += f"; {_tokens(p)} tokens {'at this global batch' if lengths_view.is_by_law(p) else 'on average'}"
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
-    return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval, priority=LENGTH)
+    priority = 0 if any(skew_notes(p)) else LENGTH  # which are about the samples
+    return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval, priority=priority)
 
 
 def _tokens(p: Prediction) -> str:
@@ -219,7 +223,8 @@ def overhead(p: Prediction) -> Fact:
     run, figures = p.run, 1 if coarse(p) else 2
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
     if not outside_s:
-        return Fact("Run overhead", numbers.NO_VALUE, "", "start-up, evaluation, checkpoints: not included")
+        text = "start-up, evaluation, checkpoints: not included"
+        return Fact("Run overhead", numbers.NO_VALUE, "", text, priority=RUN_OVERHEAD)
     unit = numbers.scale(outside_s, numbers.TIME, figures)
     parts = [f"start-up {numbers.time(run.startup_s, figures)}"] if run.startup_s else []
     if run.evaluations:

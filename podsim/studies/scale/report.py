@@ -240,7 +240,7 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
         yield Note(f"{within} one that a published run uses is taken.", "·", Tone.QUIET)
 
 
-def _refused(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
+def _refusals(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """Machines without an answer, each with why; of several the short screen says in which way alone."""
     refused = [row for row in report.rows if row.refused]
     if verbose or len(refused) < 2:
@@ -269,7 +269,7 @@ def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         text = f"Idle IPUs: {', or '.join(reasons)}. In use: {', '.join(used)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
-    yield from _refused(report, verbose=verbose)
+    yield from _refusals(report, verbose=verbose)
     for note in report.notes:
         yield Note(str(note), "·", Tone.WARNING)
     others = machines_report.other_batches(report)

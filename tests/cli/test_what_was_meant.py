@@ -1,0 +1,83 @@
+"""Errors of values say what was probably meant: a line that runs, on screen and under --json."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from podsim.cli.command_line import main
+
+HINTS = {
+    "predict bert --pod 64 --set chip.clok=2GHz": "--set chip.clock=2GHz",
+    "predict bert --pod 64 --set gw-link.bandwidth=400Gb/s": "--set 'gw-link.bandwidth=400 Gbit/s'",
+    "predict bert --pod 64 --set gw-link.bandwidth=400": "--set 'gw-link.bandwidth=400 GB/s'",
+    "predict bert --pod 64 --set chip.clock=1500mhz": "--set 'chip.clock=1500 MHz'",
+    "predict bert --pod 64 --fault ipu:99=lost": "--fault ipu:63=lost",
+    "predict bert --pod 64 --fault machine:16=lost": "--fault machine:15=lost",
+    "predict bert --pod 64 --preset foo": "--preset mlperf-v1.0-closed",
+    "plan bert --within 1h30": "podsim plan bert --within 1h30min",
+    "plan bert --within=1:30 --budget 3M": "podsim plan bert --within=1h30min --budget 3M",
+    "plan bert --within 5min --max-power 3": "podsim plan bert --within 5min --max-power '3 kW'",
+    "infer bert --pod 16 --rate 20k": "podsim infer bert --pod 16 --rate 20k/s",
+    "scale bert --pods dgx-a100:64": "podsim predict bert --topology dgx-a100:64",
+}
+
+
+@pytest.mark.parametrize("line", HINTS)
+def test_the_hint_is_what_was_meant(line, capsys):
+    assert main([*shlex.split(line), "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["hint"].removesuffix(" --json") == HINTS[line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "predict bert --pod 64 --set chip.clock=-1",  # below zero with a unit is no clock either
+        "predict bert --pod 64 --set chip.tiles=abc",
+        "predict bert --pod 64 --fault rack:1=lost",  # nothing is left without the one rack
+    ],
+)
+def test_what_cannot_be_guessed_has_no_hint(line, capsys):
+    assert main([*line.split(), "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["hint"] == ""
+
+
+def test_a_value_of_a_settings_file_is_not_corrected_on_the_command_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "podsim.toml").write_text('[plan]\nwithin = "1h30"\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "bert", "--json"]) == 2
+    error = json.loads(capsys.readouterr().err)
+    assert "1h30min" in error["message"]
+    assert error["hint"] == "podsim --help"
+
+
+def test_a_rate_above_every_batch_size_says_what_each_can_do(capsys):
+    assert main(shlex.split("infer resnet50 --pod 4 --batches 1,4 --rate 900k/s --json")) == 1
+    error = json.loads(capsys.readouterr().err)
+    assert error["message"] == "900,000 requests/s exceed the capacity at every batch size"
+    first, second, needed = error["context"]
+    assert (first.partition(":")[0], second.partition(":")[0]) == ("batch 1", "batch 4")
+    assert needed.startswith("at batch 4 about ")
+    assert error["hint"].startswith("--batch 4 --pod ")
+    pod = error["hint"].split()[3]
+    assert main(shlex.split(f"infer resnet50 --batches 1,4 --rate 900k/s --batch 4 --pod {pod} -q")) == 0
+
+
+def test_flags_that_override_have_a_line_below_the_title(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(shlex.split("predict bert --pod 64 --hosts 2 --sdk 3.0 --micro-batch 2 --fidelity full")) == 0
+    _, second, *_ = capsys.readouterr().out.strip().splitlines()
+    assert second.split(maxsplit=1) == ["Override", "--hosts 2 --sdk 3.0 --fidelity full --micro-batch 2"]
+
+
+def test_what_is_left_of_a_machine_has_the_evidence_of_a_healthy_one(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(shlex.split("predict bert --pod 64 --fault ipu:17=lost")) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  Evidence"))
+    assert "as for a healthy machine of 32 IPUs: time to train within calibration" in line
+    assert main(shlex.split("predict bert --pod 64 --fault ipu:17=0.5")) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  Evidence"))
+    assert "healthy" not in line
+    assert "assumed" in line
