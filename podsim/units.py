@@ -115,7 +115,7 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.ASCII)
 _RELATIVE: Final = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)\s*[x×]|([+-]\d+(?:\.\d+)?)\s*%)\s*")
 _BARE: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*", re.ASCII)
 _MINUTES: Final = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*m\s*", re.ASCII)
-_CLOCK: Final = re.compile(r"\s*(\d{1,2}):(\d\d)\s*", re.ASCII)
+_CLOCK: Final = re.compile(r"\s*(\d{1,2}):([0-5]\d)\s*", re.ASCII)
 _NO_LAST_UNIT: Final = re.compile(r"\s*(\d+\s*(h|m|min)\s*\d+)\s*", re.ASCII)
 _DOLLARS: Final = re.compile(r"\$?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([kKM]?)\s*(?:USD)?", re.ASCII)
 _PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -149,7 +149,7 @@ def parse(text: str, unit: str) -> float:
 def duration(text: str) -> float:
     """Seconds of a time as people plan with it: "5m" is five minutes, which `parse` refuses for "5 ms" is near [s]."""
     if _BARE.fullmatch(text):
-        instead = f"{text.strip()} min"
+        instead = f"{text.strip()} min" if float(text) > 0 else ""
         raise UnitError(f'"{text}" needs a unit; write for example "{instead}"', instead)
     if clock := _CLOCK.fullmatch(text):
         meant = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
@@ -233,6 +233,23 @@ def per_second(text: str) -> float:
         instead = f"{text.strip()}/s" if math.isfinite(number) and spelled in ("", "k", "M") else ""
         raise UnitError(f'"{text}" needs a unit of time; write for example "500/s" or "30k/min"', instead)
     return number * PREFIXES[prefix] / _PER[time]
+
+
+def like(number: float, old: str) -> str:
+    """A number with the unit of a text; where it would be over a hundred times off with that of another prefix.
+
+    The text is a quantity such as "1.325 GHz", of which 1850 is probably megahertz.
+    """
+    value, spelled = _split(old, "")
+    factor, base = _factor(spelled, old, "")
+    far = {
+        unit: abs(math.log(number * size / (value * factor)))
+        for unit in (spelled, *(f"{prefix}{base}" for prefix in PREFIXES if prefix != "K"))
+        if value > 0 and (exact := _exact(unit)) and exact[1] == base
+        for size in (exact[0],)
+    }
+    unit = spelled if far.get(spelled, 0.0) <= math.log(100) else min(far, key=lambda unit: far[unit])
+    return f"{number:.12g} {unit}"
 
 
 def si(text: str) -> float:

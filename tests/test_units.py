@@ -185,3 +185,18 @@ def test_a_rate_without_a_time_is_refused_with_that_of_a_second():
     with pytest.raises(units.UnitError) as refusal:
         units.per_second("20k")
     assert refusal.value.instead == "20k/s"
+
+
+@pytest.mark.parametrize("text", ["0", "90:75", "-5"])
+def test_what_is_no_time_has_no_likely_one(text):
+    with pytest.raises(ValueError, match="unit") as refusal:
+        units.duration(text)
+    assert getattr(refusal.value, "instead", "") == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "text"),
+    [(1850, "1.325 GHz", "1850 MHz"), (2, "1.325 GHz", "2 GHz"), (400, "12.5 GB/s", "400 GB/s"), (3, "2 us", "3 us")],
+)
+def test_a_number_gets_the_unit_in_which_it_is_near_the_old_value(number, old, text):
+    assert units.like(number, old) == text

@@ -30,7 +30,7 @@ def give(
         for text in (result,) if isinstance(result, str) else result:
             put(shape.clean(text) + "\n", sys.stdout)
     else:
-        doc = shorten(evidence.with_changes(screen()), _with_footer)
+        doc = shorten(evidence.with_changes(screen()), _with_footer, evidence.labels_in_question())
         text = render(_with_footer(doc, shape), shape)
         put(text.removeprefix("\n") if is_redirected(sys.stdout) else text, sys.stdout)
 

@@ -103,10 +103,10 @@ def _without_ipus(words: Sequence[str]) -> Sequence[str]:
             if others and pods and "--against" not in rest:
                 return ["scale", workload, "--pods", pods, "--against", ",".join(others), *rest]
             if len(others) == 1 and not pods:
-                return ["predict", workload, "--topology", others[0]]
-        case [str(verb), workload, "--topology" | "--topologies", machine, *_] if verb != "predict":
+                return ["predict", workload, "--topology", others[0], *rest]
+        case ["scale" | "explain" | "goodput" | "infer", workload, "--topology" | "--topologies", machine, *rest]:
             if _has_count(machine):
-                return ["predict", workload, "--topology", machine]
+                return ["predict", workload, "--topology", machine, *rest]
     return words
 
 

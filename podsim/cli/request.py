@@ -84,6 +84,7 @@ def note(ledger: inputs.Ledger, command: object, bound: BoundArguments) -> None:
     """Write the question into the ledger."""
     module = getattr(command, "__module__", "").rpartition(".")[2].removesuffix("_command")
     name = getattr(command, "__name__", "")
+    name = "list" if name == "every" else name  # which a function of Python cannot be called
     ledger.verb = name if module in (name, "command") else f"{module} {name}"
     flags = dict(sorted(_given_flags(bound)))
     ledger.named = frozenset(key for key in flags if key in FILES and _is_path(str(flags[key])))

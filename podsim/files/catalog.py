@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -32,7 +32,7 @@ from podsim.files.file_faults import Fault
 from podsim.files.file_rules import points_faults, topology_faults, workload_faults
 from podsim.files.find import Kind
 from podsim.files.load import LoadedFile, load
-from podsim.files.merge import COUNTS, in_proportion
+from podsim.files.merge import in_proportion
 from podsim.files.read import Document, document, of_tables, read
 from podsim.model.calibration import CalibrationPoint, ParameterSet
 from podsim.model.chip import Chip
@@ -130,15 +130,16 @@ class _ReadMachine:
         what_if.refuse_unknown(unknown, [*shown, *(path for path in fitted if path not in known), "workload.…"])
         mine = [change for change in changes if change.path in known]
         result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
-        if not {change.path for change in mine} & {f"hosts.{key}" for key in COUNTS}:
-            result = _with_hosts_in_proportion(result, read)
+        result = _with_hosts_in_proportion(result, read, {change.path.removeprefix("hosts.") for change in mine})
         stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
         return replace(result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *stated}))
 
 
-def _with_hosts_in_proportion(new: Document[Topology], old: Document[Topology]) -> Document[Topology]:
-    """A machine whose levels were changed, with hosts for its IPUs."""
-    if new.value.ipus == old.value.ipus or not (hosts := in_proportion(old.tables, new.tables)):
+def _with_hosts_in_proportion(
+    new: Document[Topology], old: Document[Topology], stated: Collection[str]
+) -> Document[Topology]:
+    """A machine whose levels were changed, with hosts for its IPUs but for keys that are stated."""
+    if new.value.ipus == old.value.ipus or not (hosts := in_proportion(old.tables, new.tables, stated)):
         return new
     counts = {path.removeprefix("hosts."): int(item.text) for path, item in hosts.provenance.items()}
     return replace(

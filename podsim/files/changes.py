@@ -212,7 +212,7 @@ def _with_unit(change: Change, unit: str, old: object) -> str:
     """The flag with the unit that is probably meant, which may be that of the value before; "" where none is likely."""
     text = change.text.strip()
     if isinstance(old, str) and (units.decimal(text) or 0.0) > 0:
-        instead = f"{text} {units.split_unit(old)[1]}"
+        instead = units.like(float(text), old)
     else:
         try:
             units.parse(text, unit)

@@ -1,7 +1,7 @@
 """A file that extends another: tables merge by key, levels by name; its hosts go with its IPUs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from podsim.model.quantity import Provenance, SourceKind
@@ -58,33 +58,61 @@ class ProportionalHosts(NamedTuple):
     provenance: Mapping[str, Provenance]
 
 
-def in_proportion(old: Mapping[str, Any], new: Mapping[str, Any]) -> ProportionalHosts | None:
-    """Servers of the tables `old`, and the most of them, for the IPUs of the tables `new`, rounded up.
+def in_proportion(
+    old: Mapping[str, Any], new: Mapping[str, Any], stated: Collection[str] = ()
+) -> ProportionalHosts | None:
+    """Servers of the tables `new` in proportion to its racks, and the most of them to its IPUs, rounded up.
 
-    None where both have as many IPUs, or where their levels or hosts hold anything but counts.
+    `old` are the tables that it was made from; `stated` are keys of `[hosts]` that it has of its own. None where both
+    have as many IPUs, where both keys are stated, or where levels or hosts hold anything but counts.
     """
     before, after, hosts = _ipus(old), _ipus(new), old.get("hosts")
     if not before or not after or before == after or not isinstance(hosts, dict):
         return None
-    counts = {key: hosts[key] for key in COUNTS if _is_count(hosts.get(key))}
-    changed = {key: -(-count * after // before) for key, count in counts.items()}
-    notes = {f"hosts.{key}": f"in proportion to IPUs: {count:,} for {before:,}" for key, count in counts.items()}
-    texts = {f"hosts.{key}": str(count) for key, count in changed.items()}
+    counts = {key: hosts[key] for key in COUNTS if key not in stated and _is_count(hosts.get(key))}
+    if not counts:
+        return None
+    racks = _racks(old), _racks(new)
+    shares = {"servers": racks, "most_servers": (before, after)}
+    changed = {key: -(-count * shares[key][1] // shares[key][0]) for key, count in counts.items()}
+    present = new.get("hosts")
+    given = present.get("most_servers") if isinstance(present, dict) and "most_servers" in stated else None
+    if _is_count(given) and "servers" in changed:
+        changed["servers"] = min(changed["servers"], given)
+    elif "most_servers" in changed:
+        changed["most_servers"] = max(changed["most_servers"], changed.get("servers", 1))
+    notes = {
+        "servers": f"in proportion to racks: {hosts.get('servers')} for {racks[0]:,}",
+        "most_servers": f"in proportion to IPUs: {hosts.get('most_servers')} for {before:,}",
+    }
     return ProportionalHosts(
-        {**hosts, **changed},
+        {**(present if isinstance(present, dict) else hosts), **changed},
         {
-            path: Provenance(path=path, text=texts[path], kind=SourceKind.DERIVED, source="", note=note)
-            for path, note in notes.items()
+            f"hosts.{key}": Provenance(
+                path=f"hosts.{key}", text=str(count), kind=SourceKind.DERIVED, source="", note=notes[key]
+            )
+            for key, count in changed.items()
         },
     )
 
 
 def _ipus(tables: Mapping[str, Any]) -> int:
     """IPUs of all levels; 0 where one does not say how many it holds."""
+    holds = _holds(tables)
+    return math.prod(holds.values()) if holds and all(map(_is_count, holds.values())) else 0
+
+
+def _racks(tables: Mapping[str, Any]) -> int:
+    """Racks of the levels, one where no level joins them."""
+    return int(_holds(tables).get("pod", 1))
+
+
+def _holds(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """How many members each level has, by its name."""
     levels: Any = tables.get("level") or ()
-    holds: list[Any] = [level.get("holds") if isinstance(level, dict) else None for level in levels]
-    return math.prod(holds) if holds and all(map(_is_count, holds)) else 0
+    named = [level if isinstance(level, dict) else {} for level in levels]
+    return {str(level.get("name", at)): level.get("holds") for at, level in enumerate(named)}
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0

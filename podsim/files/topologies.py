@@ -14,7 +14,7 @@ from podsim.files.file_rules import topology_faults
 from podsim.files.find import Kind, files, find, names, own_name, unknown_name
 from podsim.files.keys import entries
 from podsim.files.load import LoadedFile, load
-from podsim.files.merge import COUNTS, in_proportion, merge, own_index
+from podsim.files.merge import in_proportion, merge, own_index
 from podsim.files.provenance import DEFAULTS, BareTables, unwrap
 from podsim.files.read import Document, read, structure
 from podsim.model.chip import Chip
@@ -129,7 +129,7 @@ def over(base: Parts, parts: Parts) -> Parts:
     below = {key: value for key, value in base.tables.items() if key not in left}
     own = {"title": parts.own.get("name", ""), **parts.own}
     provenance = dict(base.provenance)
-    if not _states_hosts(own) and (hosts := in_proportion(base.tables, merge(below, own))):
+    if hosts := in_proportion(base.tables, merge(below, own), _own_hosts(own)):
         below["hosts"] = hosts.table
         provenance |= hosts.provenance
     return replace(
@@ -142,10 +142,10 @@ def over(base: Parts, parts: Parts) -> Parts:
     )
 
 
-def _states_hosts(own: Mapping[str, Any]) -> bool:
-    """Whether the tables of a machine file say how many hosts it has."""
+def _own_hosts(own: Mapping[str, Any]) -> Collection[str]:
+    """What the tables of a machine file say of its hosts, by key."""
     hosts = own.get("hosts")
-    return isinstance(hosts, dict) and any(key in hosts for key in COUNTS)
+    return hosts.keys() if isinstance(hosts, dict) else ()
 
 
 def _with_chip(parts: Parts, name: str) -> Parts:

@@ -129,7 +129,7 @@ class Argument(NamedTuple):
 
     def _with_unit(self, text: str) -> str:
         """A number without a unit with that of the example; "" for any other text."""
-        if decimal(text) is None or not self.example:
+        if not (decimal(text) or 0.0) > 0 or not self.example:
             return ""
         number, _, unit = self.example.strip('"').partition(" ")
         return f"{text.strip()} {unit}" if unit and decimal(number) is not None else ""

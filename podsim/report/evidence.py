@@ -26,6 +26,21 @@ OF_MAPPING: Final = ("predict", "explain", "scale", "goodput")
 OVERRIDES: Final = ("schedule", "prefetch", "framework", "overlap", "io_tiles", "hosts", "sdk", "division", "fidelity")
 """Flags that override the published configuration, and the usual machine, software, rules and fidelity."""
 
+LABELS: Final = {
+    "global_batch": ("Global batch",),
+    "samples": ("Samples to converge", "Run length"),
+    "tokens": ("Samples to converge", "Run length"),
+    "rate": ("Load",),
+    "clients": ("Load",),
+    "machines": ("Not",),
+    "deadline": ("Wall clock",),
+    "compile": ("Wall clock",),
+    **dict.fromkeys(("years", "use", "kwh_price", "pue", "money"), ("Cost per run", "Total cost")),
+}
+"""Labels of what a flag is about, which a short screen keeps where the flag is given."""
+QUANTITIES: Final = {"step": "Step time", "mean": "Mean latency", "p50": "Mean latency", "p99": "P99 latency"}
+"""The same for what a requirement is about."""
+
 METHOD: Final = (
     "podsim turns a workload and its mapping into the tasks of one training step, times them from the published "
     "figures of the machine by the equations of its documentation, checks the step by event simulation, and takes what "
@@ -80,6 +95,15 @@ def with_changes(doc: Doc) -> Doc:
     if not lines:
         return doc
     return replace(doc, groups=((title, *lines, *others), *groups))
+
+
+def labels_in_question() -> frozenset[str]:
+    """Labels of facts that the flags of the question are about."""
+    ledger = inputs.current()
+    flags = {} if ledger is None else ledger.flags
+    required = [text for text in _texts(flags.get("require", ())) for text in re.findall("[a-z_0-9]+", text)[:1]]
+    labels = [label for name in flags for label in LABELS.get(name, ())]
+    return frozenset((*labels, *(QUANTITIES[name] for name in required if name in QUANTITIES)))
 
 
 def with_record(handout: Handout) -> Handout:

@@ -1,6 +1,6 @@
 """Default screens have a limit of lines: what `--verbose` shows as well leaves first, by priority."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
 
@@ -11,13 +11,14 @@ WIDE: Final = Look(width=100)
 """The screen on which lines are counted, so that every width shows the same."""
 
 
-def shorten(doc: Doc, finish: Callable[[Doc, Look], Doc]) -> Doc:
+def shorten(doc: Doc, finish: Callable[[Doc, Look], Doc], kept: Collection[str] = ()) -> Doc:
     """The document with as many lines as it may have, as far as what may leave allows.
 
-    `finish` adds what a screen has below its document, which counts too.
+    `finish` adds what a screen has below its document, which counts too; `kept` are labels of what was asked for, which
+    never leaves.
     """
     while doc.most_lines and _lines(finish(doc, WIDE)) > doc.most_lines:
-        shorter = doc.with_fewer_rows() if doc.with_fewer_rows else _without_least(doc)
+        shorter = doc.with_fewer_rows() if doc.with_fewer_rows else _without_least(doc, kept)
         if shorter is None:
             break
         doc = shorter
@@ -28,47 +29,46 @@ def _lines(doc: Doc) -> int:
     return render(doc, WIDE).count("\n")
 
 
-def _without_least(doc: Doc) -> Doc | None:
+def _without_least(doc: Doc, kept: Collection[str]) -> Doc | None:
     """The document without the last of what has the highest priority; None where nothing may leave."""
-    most = max((each for group in doc.groups for block in group for each in _priorities(block)), default=0)
+    most = max((each for group in doc.groups for block in group for each in _priorities(block, kept)), default=0)
     if not most:
         return None
     groups = list(doc.groups)
     for at in reversed(range(len(groups))):
         for place in reversed(range(len(groups[at]))):
             block = groups[at][place]
-            if most in _priorities(block):
-                left = _shorter(block, most)
+            priorities = _priorities(block, kept)
+            if most in priorities:
+                left = _without_part(block, len(priorities) - 1 - priorities[::-1].index(most))
                 groups[at] = (*groups[at][:place], *left, *groups[at][place + 1 :])
                 return replace(doc, groups=tuple(group for group in groups if group))
     raise AssertionError("the highest priority is that of a block")
 
 
-def _priorities(block: Block) -> Iterator[int]:
+def _priorities(block: Block, kept: Collection[str]) -> list[int]:
+    """The priority of each part of a block, 0 for what stays."""
     match block:
         case Facts():
-            yield from (row.priority for row in block.rows)
+            return [0 if row.label in kept else row.priority for row in block.rows]
         case DocTable():
-            yield from block.priorities
+            cells = block.priorities
+            return [0 if row[0] in kept else each for row, each in zip(block.rows, cells, strict=bool(cells))]
         case Chart():
-            yield block.priority if block.rows > block.fewest_rows else 0
+            return [block.priority if block.rows > block.fewest_rows else 0]
         case Note():
-            yield block.priority
+            return [0 if block.label.partition(" ")[0] in kept else block.priority]
+    return []
 
 
-def _shorter(block: Block, priority: int) -> tuple[Block, ...]:
-    """The block without its last part of a priority, () where nothing is left of it."""
+def _without_part(block: Block, at: int) -> tuple[Block, ...]:
+    """The block without one of its parts, () where nothing is left of it."""
     match block:
         case Facts():
-            at = _last([row.priority for row in block.rows], priority)
             rows: tuple[Fact, ...] = (*block.rows[:at], *block.rows[at + 1 :])
             return (replace(block, rows=rows),) if rows else ()
         case DocTable():
-            return (block.without_row(_last(list(block.priorities), priority)),)
+            return (block.without_row(at),)
         case Chart():
             return (replace(block, rows=block.rows - 1),)
     return ()
-
-
-def _last(priorities: list[int], priority: int) -> int:
-    return len(priorities) - 1 - priorities[::-1].index(priority)

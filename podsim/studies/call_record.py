@@ -5,6 +5,7 @@ Both ways to ask write the same document; an error names keywords here, and flag
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from contextlib import contextmanager
@@ -28,6 +29,12 @@ COMMANDS: Final[Mapping[str, str]] = {
     "trace_collective": "trace",
     "trace_diff": "trace",
     "calibrate_own": "calibrate",
+    "show_topology": "topology show",
+    "show_chip": "chip show",
+    "show_workload": "workload show",
+    "list_topologies": "topology list",
+    "list_chips": "chip list",
+    "list_workloads": "workload list",
 }
 """Commands of another name than their verb."""
 FLAGS: Final[Mapping[str, str]] = {keyword: flag for flag, keyword in KEYWORDS.items()}
@@ -77,15 +84,10 @@ def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> 
 
 FLAG: Final = re.compile(r"--(?P<flag>[a-z][a-z-]*)(?: (?P<value>[\w.-]*\d[\w-]*|[a-z]+(?=:|\)| \[)))?")
 """A flag in a line of help, with a value that follows it: one with a digit, or the last word before a mark."""
-COMMAND_LINE: Final = re.compile(r"podsim [^;·]*?(?=;| or -| or podsim|: | \(|, and | has | have |$)")
+COMMAND_LINE: Final = re.compile(r"podsim [^;·]*?(?=;|,? or -|,? or podsim|: | \(|, and | has | have |$)")
 """A command in a hint, up to where the sentence goes on."""
 CALLS: Final[Mapping[str, str]] = {
-    "topology list": "list_topologies",
-    "topology show": "show_topology",
-    "chip list": "list_chips",
-    "chip show": "show_chip",
-    "workload list": "list_workloads",
-    "workload show": "show_workload",
+    **{command: verb for verb, command in COMMANDS.items() if " " in command and verb != "mappings"},
     "workload map": "mappings",
 }
 """Commands of two words, by the function that answers them."""
@@ -95,10 +97,10 @@ COUNT: Final = re.compile(r"\b(\d+(?:\.\d+)?)([kMBT])\b")
 """A count as flags take it, and the power of ten of its letter."""
 ADVICE: Final = re.compile(
     r"podsim [^;,]*|(?<![\w-])--(?P<flag>[a-z][a-z0-9-]*)"
-    r"(?: (?P<value>[\w.-]+=(?:'[^']*'|\"[^\"]*\")|'[^']*'|\"[^\"]*\"|(?:[^\s,;()]|,(?=\d))*[^\s,;():.]))?"
+    r"(?: (?P<value>[\w.-]+=(?:'[^']*'|\"[^\"]*\")|'[^']*'|\"[^\"]*\"|(?:[^\s,;()]|,(?=\w))*[^\s,;():.]))?"
 )
 """A command, which stays, or a flag of an error with the word behind it, which is not always its value."""
-IN_A_ROW: Final = re.compile(r"(\b[a-z_]+=(?:\"[^\"]*\"|\{[^}]*\}|\[[^\]]*\]|[^\s,;]+)) (?=[a-z_]+=)")
+IN_A_ROW: Final = re.compile(r"(\b[a-z_0-9]+=(?:\"[^\"]*\"|\{[^}]*\}|\[[^\]]*\]|[^\s,;]+)) (?=[a-z_0-9]+=)")
 """An argument before another, which Python puts a comma between."""
 MARKS: Final = re.compile(r"[\d/.:=']|^[A-Z]+$")
 """What a value has and an English word has not."""
@@ -163,7 +165,7 @@ def _as_call(match: re.Match[str]) -> str:
     if not verb:
         return match[0]
     rest = words[2 if of_two else 1 :]
-    if rest == ["--help"]:
+    if rest[-1:] == ["--help"]:
         return f"help(podsim.{verb}){end}"
     texts = _arguments(arguments(verb), rest)
     return match[0] if texts is None else f"podsim.{verb}({', '.join(texts)}){end}"
@@ -171,11 +173,11 @@ def _as_call(match: re.Match[str]) -> str:
 
 def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[str] | None:
     """The words behind a command as arguments of a call; None where one is not declared, or has no value."""
-    texts, several, waiting = list[str](), dict[str, list[str]](), iter(words)
+    places, texts, several, waiting = list[str](), list[str](), dict[str, list[str]](), iter(words)
     for word in waiting:
         flag, equals, text = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            texts.append(f'"{word}"')
+            places.append(_quoted(word))
             continue
         argument = declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
         if flag == "json":
@@ -186,14 +188,21 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
             texts.append(f"{argument.name}=True")
             continue
         value = text if equals else next(waiting, "")
-        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else f'"{value}"'
+        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else _quoted(value)
         if argument.kind in (ArgumentKind.TEXTS, ArgumentKind.CHANGES):
-            several.setdefault(argument.name, []).append(f'"{value}"')
+            several.setdefault(argument.name, []).append(_quoted(value))
         elif value:
             texts.append(f"{argument.name}={spelled}")
         else:
             return None
-    return [*texts, *(f"{name}=[{', '.join(values)}]" for name, values in several.items())]
+    if "machines" in declared and len(places) > 1:  # of a comparison, which takes them as one list
+        places = [places[0], f"[{', '.join(places[1:])}]"]
+    return [*places, *texts, *(f"{name}=[{', '.join(values)}]" for name, values in several.items())]
+
+
+def _quoted(text: str) -> str:
+    """A text as Python writes it, in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def advice(text: str, declared: Mapping[str, Argument]) -> str:

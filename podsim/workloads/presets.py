@@ -57,8 +57,11 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
     names = {item.name for item in workload.presets} | {item.name for item in workload.large_pods}
     known = ", ".join(sorted(names)) or "none"
     of_machine = sorted({item.name for item in workload.presets if item.topology == topology.name})
-    meant = nearest(name, of_machine) or nearest(name, names) or next(iter(of_machine), "")
-    hint = f"--preset {shlex.quote(meant)}" if meant else "leave out --preset"
+    meant = nearest(name, names)
+    runs = meant in of_machine or not meant
+    first = meant or next(iter(of_machine), "")
+    usable = f"--preset {shlex.quote(first)}" if first else "leave out --preset"
+    hint = usable if runs else f"podsim workload show {shlex.quote(workload.name)}"
     text = f'{workload.name} has no preset "{name}"'
     raise InputError(text, code="unknown-preset", context=[f"known: {known}"], hint=hint)
 

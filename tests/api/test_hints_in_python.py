@@ -18,6 +18,13 @@ HINTS = (
     ("predict", "bert", {"pod": 64, "preset": "mlperf-v1.1-close"}, 'preset="mlperf-v1.1-closed"'),
     ("plan", "bert", {"within": "1h30"}, 'within="1h30min"'),
     ("plan", "bert", {"within": "5 min", "max_power": "3"}, 'max_power="3 kW"'),
+    (
+        "compare",
+        "bert",
+        {"machines": ["pod64"]},
+        'podsim.compare("bert", ["pod64", "pod128"]), or podsim.compare("bert", pod=64, to=["pod128"])',
+    ),
+    ("plan", "resnet50", {"p99": "10ms"}, 'rate="20k/s", p99="10ms"'),
     ("infer", "bert", {"pod": 16, "rate": "20k"}, 'rate="20k/s"'),
 )
 

@@ -125,11 +125,37 @@ def test_comparisons_of_machines_and_of_changes_are_attributed(tmp_path):
     old = podsim.compare("bert", ["pod16", "bow-pod16"])
     new = podsim.compare("bert", pod=16, changes=["chip.clock=2x"])
     difference = diff(tmp_path, old, new)
-    assert [figure.labels for figure in difference.headline] == [("IPU-POD16",) * 2, ("Bow Pod16", "chip.clock=2x")]
+    assert [figure.name for figure in difference.headline] == ["IPU-POD16"]
+    assert [(single.name, single.new is None) for single in difference.singles] == [
+        ("Bow Pod16", True),
+        ("chip.clock=2x", False),
+    ]
     causes = by_input(difference)
     assert (causes["machine"].old, causes["machine"].new) == ("pod16 bow-pod16", "--pod 16")
-    assert causes["machine"].effects[1] == pytest.approx(1 + difference.headline[1].change)
+    assert (causes["machine"].effects, causes["machine"].why) == ((1,), "removes Bow Pod16")
     assert "only one machine is named" in causes["--set chip.clock"].why
+
+
+def test_another_value_of_one_change_is_compared_in_its_place(tmp_path):
+    old, new = (podsim.compare("bert", pod=16, changes=[f"chip.clock={factor}"]) for factor in ("2x", "3x"))
+    difference = diff(tmp_path, old, new)
+    assert [figure.labels for figure in difference.headline] == [("IPU-POD16",) * 2, ("chip.clock=2x", "chip.clock=3x")]
+    (cause,) = difference.causes
+    assert cause.effects[1] == pytest.approx(1 + difference.headline[1].change)
+    assert not difference.singles
+
+
+def test_machines_without_one_in_common_are_added_and_removed(tmp_path):
+    old, new = (podsim.scale("bert", pods=pods) for pods in ("4..8", "16..32"))
+    difference = diff(tmp_path, old, new)
+    assert not difference.headline
+    (cause,) = difference.causes
+    assert cause.why == "adds pod16, pod32; removes pod4, pod8"
+    assert report.answer(difference) == "pod16, pod32 added; pod4, pod8 removed; 1 input differs"
+    rows = [
+        row for group in report.document(difference).groups for block in group for row in getattr(block, "rows", ())
+    ]
+    assert [row[0] for row in rows] == ["pod4", "pod8", "pod16", "pod32", "--pods"]
 
 
 def test_the_screen_has_no_path_of_json_until_it_is_verbose(tmp_path, monkeypatch, capsys):

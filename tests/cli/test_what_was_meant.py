@@ -22,6 +22,8 @@ HINTS = {
     "plan bert --within 5min --max-power 3": "podsim plan bert --within 5min --max-power '3 kW'",
     "infer bert --pod 16 --rate 20k": "podsim infer bert --pod 16 --rate 20k/s",
     "scale bert --pods dgx-a100:64": "podsim predict bert --topology dgx-a100:64",
+    "predict bert --pod 64 --set chip.clock=1850": "--set 'chip.clock=1850 MHz'",
+    "predict bert --pod 64 --preset mlperf-v2.0-close": "podsim workload show bert",
 }
 
 
@@ -56,13 +58,36 @@ def test_a_value_of_a_settings_file_is_not_corrected_on_the_command_line(tmp_pat
 def test_a_rate_above_every_batch_size_says_what_each_can_do(capsys):
     assert main(shlex.split("infer resnet50 --pod 4 --batches 1,4 --rate 900k/s --json")) == 1
     error = json.loads(capsys.readouterr().err)
-    assert error["message"] == "900,000 requests/s exceed the capacity at every batch size"
+    assert error["message"] == "900,000 requests/s exceed the capacity at every batch size compared"
     first, second, needed = error["context"]
     assert (first.partition(":")[0], second.partition(":")[0]) == ("batch 1", "batch 4")
     assert needed.startswith("at batch 4 about ")
     assert error["hint"].startswith("--batch 4 --pod ")
     pod = error["hint"].split()[3]
     assert main(shlex.split(f"infer resnet50 --batches 1,4 --rate 900k/s --batch 4 --pod {pod} -q")) == 0
+
+
+def test_a_larger_batch_size_than_those_compared_is_named(capsys):
+    assert main(shlex.split("infer resnet50 --topology bow-2000 --batches 1,2 --rate 60k/s --json")) == 1
+    hint = json.loads(capsys.readouterr().err)["hint"]
+    assert hint.startswith("--batch 32 or --batch 2 --rate ")
+    assert main(shlex.split("infer resnet50 --topology bow-2000 --batches 1,2 --rate 60k/s --batch 32 -q")) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("--global-batch 9216 --require 'step<1s'", "Step time"),
+        ("--global-batch 9216", "Global batch"),
+    ],
+)
+def test_what_was_asked_for_stays_on_a_short_screen(line, label, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    more = "--rent-per-hour 60 --set chip.clock=+5% --fault ipu:9=0.8 --hosts 8 --overlap"
+    main(shlex.split(f"predict bert --pod 256 {more} {line}"))
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith(f"  {label} ") for line in lines)
+    assert not any(line.startswith("  Run overhead ") for line in lines)
 
 
 def test_flags_that_override_have_a_line_below_the_title(capsys, monkeypatch):

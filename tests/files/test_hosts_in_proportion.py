@@ -17,6 +17,9 @@ holds = {{ value = {racks}, kind = "assumed", note = "others" }}
 {more}
 """
 STATED = '[hosts]\nservers = { value = 5, kind = "assumed", note = "five" }\n'
+FEW = '[hosts]\nmost_servers = { value = 8, kind = "assumed", note = "few" }\n'
+MANY = '[hosts]\nmost_servers = { value = 99, kind = "assumed", note = "many" }\n'
+BOTH = FEW.replace("8", "9") + 'servers = { value = 7, kind = "assumed", note = "seven" }\n'
 RATE = '[hosts]\nserver_bandwidth = { value = "25 GB/s", kind = "assumed", note = "two ports" }\n'
 
 
@@ -37,12 +40,27 @@ def test_hosts_of_other_racks_are_in_proportion(own, racks, servers, most):
     machine = catalog.topology(own(racks))
     assert (machine.value.hosts.servers, machine.value.hosts.most_servers) == (servers, most)
     if racks != 4:
-        assert machine.provenance["hosts.servers"].note == "in proportion to IPUs: 4 for 256"
+        assert machine.provenance["hosts.servers"].note == "in proportion to racks: 4 for 4"
+        assert machine.provenance["hosts.most_servers"].note == "in proportion to IPUs: 16 for 256"
 
 
-@pytest.mark.parametrize(("more", "servers"), [(STATED, 5), (RATE, 16)])
-def test_hosts_that_the_file_states_are_kept(own, more, servers):
-    assert catalog.topology(own(16, more)).value.hosts.servers == servers
+@pytest.mark.parametrize(
+    ("more", "counts"), [(STATED, (5, 64)), (RATE, (16, 64)), (FEW, (8, 8)), (MANY, (16, 99)), (BOTH, (7, 9))]
+)
+def test_hosts_that_the_file_states_are_kept_and_the_others_are_in_proportion(own, more, counts):
+    hosts = catalog.topology(own(16, more)).value.hosts
+    assert (hosts.servers, hosts.most_servers) == counts
+    if more == RATE:
+        assert hosts.server_bytes_per_s == 25e9
+
+
+def test_more_of_a_rack_has_its_hosts(tmp_path):
+    levels = '[[level]]\nname = "rack"\nholds = { value = 16, kind = "assumed", note = "full" }\n'
+    path = tmp_path / "rack.toml"
+    path.write_text(f'schema = "podsim.topology/1"\nname = "rack"\nextends = "pod16"\n{levels}', encoding="utf-8")
+    hosts = catalog.topology(str(path)).value.hosts
+    pod64 = catalog.topology("pod64").value.hosts
+    assert (hosts.servers, hosts.most_servers) == (pod64.servers, pod64.most_servers)
 
 
 def test_predict_and_plan_have_the_same_hosts_and_the_price_of_a_machine_as_large(own):
@@ -59,6 +77,9 @@ def test_predict_and_plan_have_the_same_hosts_and_the_price_of_a_machine_as_larg
 def test_a_what_if_of_levels_has_hosts_in_proportion_unless_it_sets_them():
     larger = {"level.pod.holds": "16"}
     assert catalog.topology("pod256", changes=larger).value.hosts.servers == 16
+    quicker = catalog.topology("pod256", changes={**larger, "hosts.server_bandwidth": "25 GB/s"})
+    assert (quicker.value.hosts.servers, quicker.value.hosts.server_bytes_per_s) == (16, 25e9)
+    assert quicker.tables["hosts"]["server_bandwidth"] == "25 GB/s"
     assert catalog.topology("pod256", changes={**larger, "hosts.servers": "3"}).value.hosts.servers == 3
 
 
@@ -77,9 +98,9 @@ def test_levels_that_are_alike_or_no_counts_change_no_hosts(new):
     assert in_proportion({"level": [{"holds": 4}], "hosts": {"servers": 1}}, new) is None
 
 
-def test_hosts_are_rounded_up():
-    result = in_proportion(
-        {"level": [{"holds": 64}], "hosts": {"servers": 2, "most_servers": 3}}, {"level": [{"holds": 16}]}
-    )
+def test_hosts_are_rounded_up_and_the_most_are_no_fewer():
+    old = {"level": [{"name": "pod", "holds": 64}], "hosts": {"servers": 2, "most_servers": 3}}
+    result = in_proportion(old, {"level": [{"name": "pod", "holds": 16}]})
     assert result is not None
     assert result.table == {"servers": 1, "most_servers": 1}
+    assert in_proportion(old, {"level": [{"name": "pod", "holds": 16}]}, ("servers", "most_servers")) is None

@@ -72,6 +72,14 @@ def test_what_a_screen_has_below_counts():
     assert len(shorten(doc, lambda doc, _: Doc((*doc.groups, (Note("end"),)))).groups[0][0].rows) == 1
 
 
+def test_what_was_asked_for_stays():
+    doc = Doc(((FACTS, TABLE, Note("why", "Not pod4", priority=9)),), 1)
+    kept = shorten(doc, same, ("first", "Not")).groups[0]
+    assert [row.label for row in kept[0].rows] == ["kept", "first"]
+    assert [row[0] for row in kept[1].rows] == ["first", "marked", "kept"]
+    assert kept[2].label == "Not pod4"
+
+
 def test_priorities_are_one_a_row():
     with pytest.raises(ValueError, match="priorities: one a row"):
         DocTable((Column("a"),), (("1",),), priorities=(1, 2))

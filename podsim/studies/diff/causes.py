@@ -38,12 +38,13 @@ def difference(
         )
     moved = tuple(_changed_leaves(old.body, new.body, ""))
     _refuse_kinds(moved, old, new)
-    by_place = headlines.other_cases(new.what, old.body, new.body)
+    by_place = headlines.other_cases(old, new)
     before, after = (headlines.figures(item.what, item.body, by_place=by_place) for item in (old, new))
     headline = headlines.headline(before, after)
     changed, notes = list(changed_inputs(old, new)), [*_notes(old, new)]
     causes = [InputChange(what=item.what, old=item.old, new=item.new, why=item.why) for item in changed]
-    if headline and new.inputs and old.inputs and moved:
+    singles = headlines.singles(before, after)
+    if (headline or singles) and new.inputs and old.inputs and moved:
         causes = _attribute(changed, Replay(old, new, ask, headline, changed), causes, notes)
     return Difference(
         what=new.what,
@@ -55,7 +56,7 @@ def difference(
         remainder=_remainder(headline, causes),
         notes=tuple(notes),
         chosen=(headlines.recommendation(old.what, old.body), headlines.recommendation(new.what, new.body)),
-        singles=headlines.singles(before, after),
+        singles=singles,
     )
 
 
@@ -134,6 +135,7 @@ class Replay:
         if any(item.what == "mapping" and not item.why for item in changed):
             # so that a parameter's effect is not mixed with that of the mapping it leads to
             self._flags |= dict(zip(MAPPING, split(new), strict=True))
+        self._by_place = headlines.other_cases(old, new)
         self._names = {*self._figures(new.body)}
         self._now: tuple[float, ...] = ()
         self._choice = ""
@@ -172,8 +174,7 @@ class Replay:
         return tuple(now / was for now, was in zip(self._now, self._values(body), strict=True)), "; ".join(remarks)
 
     def _figures(self, body: Mapping[str, Any]) -> dict[str, headlines.SavedFigure]:
-        by_place = headlines.other_cases(self._new.what, self._old.body, self._new.body)
-        return headlines.figures(self._new.what, body, by_place=by_place)
+        return headlines.figures(self._new.what, body, by_place=self._by_place)
 
     def _removals(self, body: Mapping[str, Any]) -> set[str]:
         """Figures of an answer that the older one has too and the newer one has not."""

@@ -10,6 +10,10 @@ from podsim.studies.diff.result import Headline, SingleFigure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from podsim.files.answer_files import SavedAnswer
+
+MACHINES: Final = ("machines", "pod", "topology", "chips", "to", "fault")
+"""Flags of the cases of a comparison."""
 MOST: Final = 5
 """Machines or sides whose times are headlines."""
 
@@ -40,10 +44,19 @@ def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> di
     return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
 
 
-def other_cases(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether two comparisons have as many cases, of which some are others: those are compared by place."""
-    before, after = (figures(what, body) for body in (old, new))
-    return what == "compare" and len(before) == len(after) and before.keys() != after.keys()
+def other_cases(old: SavedAnswer, new: SavedAnswer) -> bool:
+    """Whether two comparisons are of other machines or values in the same places, so that these are compared."""
+    before, after = (figures(item.what, item.body) for item in (old, new))
+    alike = _shape(old.part("flags")) == _shape(new.part("flags"))
+    return new.what == "compare" and len(before) == len(after) and before.keys() != after.keys() and alike
+
+
+def _shape(flags: Mapping[str, Any]) -> tuple[object, ...]:
+    """How many machines each flag of a comparison names, and what it changes."""
+    counts = {name: len(flags[name]) if isinstance(flags[name], list) else 1 for name in MACHINES if name in flags}
+    changes = flags.get("set", ())
+    paths = sorted(str(text).partition("=")[0].strip() for text in changes) if isinstance(changes, list) else ()
+    return counts, tuple(paths)
 
 
 def recommendation(what: str, body: Mapping[str, Any]) -> str:

@@ -24,9 +24,9 @@ def answer(difference: Difference) -> str:
     if not difference.moved:
         return "identical" if not difference.causes else f"no figure changed; {_inputs(len(difference.causes))}"
     moves = [f"{_column(figure)} {_moved_by(figure.change)}" for figure in difference.headline]
-    text = ", ".join(moves) or f"{_count(len(difference.moved), 'value')} changed"
-    singles = [f"; {_names(names)} {word}" for word, names in _singles(difference) if names]
-    return f"{text}{''.join(singles)}; {_inputs(len(difference.causes))}"
+    singles = [f"{_names(names)} {word}" for word, names in _singles(difference) if names]
+    text = [", ".join(moves)] if moves else [] if singles else [f"{_count(len(difference.moved), 'value')} changed"]
+    return "; ".join((*text, *singles, _inputs(len(difference.causes))))
 
 
 def _singles(difference: Difference) -> tuple[tuple[str, list[str]], ...]:
@@ -51,13 +51,13 @@ def document(difference: Difference, *, verbose: bool = False, charts: bool = Fa
     `charts` adds what each input does to the first headline figure.
     """
     groups: list[tuple[Block, ...]] = [(Note(answer(difference), "", Tone.STRONG),)]
-    if difference.moved and difference.headline:
+    if difference.moved and (difference.headline or difference.singles):
         groups.append(tuple(_headline(difference)))
     if charts:
         groups.append(tuple(_effect_bars(difference)))
     if difference.causes:
         groups.append((Heading("Inputs that changed"), *_causes(difference)))
-    if difference.moved and (verbose or not difference.headline):
+    if difference.moved and (verbose or not (difference.headline or difference.singles)):
         groups.append(
             (
                 Heading(f"Every value of the {difference.what} that changed, by its key under --json"),
@@ -88,7 +88,8 @@ def _headline(difference: Difference) -> Iterator[Block]:
     if was or now:
         rows.insert(0, ("recommendation", was, now, "" if was == now else "changed"))
     heading = _NOUNS.get(difference.what, f"Main figures of the {difference.what}")
-    full = difference.what in _NOUNS and len(difference.headline) == headlines.MOST
+    most = max(len(difference.headline), len(difference.singles))
+    full = difference.what in _NOUNS and most >= headlines.MOST
     yield Heading(f"{heading}, {headlines.MOST} at most; --verbose lists all that changed" if full else heading)
     yield DocTable(columns, tuple(rows))
 

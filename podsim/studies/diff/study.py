@@ -60,7 +60,7 @@ def _with_verb(verb: str, item: SavedAnswer) -> str:
     workload = flags.get("workload")
     machine = next((f" --{name} {shlex.quote(str(flags[name]))}" for name in ("pod", "topology") if name in flags), "")
     one_machine = verb in ("predict", "infer", "goodput")
-    if not verb or verb == "compare" or not isinstance(workload, str) or (one_machine and not machine):
+    if verb in ("", "compare", "scale") or not isinstance(workload, str) or (one_machine and not machine):
         return ""
     return f"podsim {verb} {shlex.quote(workload)}{machine if one_machine else ''} --json"
 

@@ -34,7 +34,7 @@ from podsim.report.views import caveats_view, next_question_view, requirements_v
 from podsim.studies.predict.summary_report import fullest
 
 MOST_LINES = 24
-MEAN_LATENCY, PEAK_SRAM, UNLOADED_LATENCY = 3, 2, 1  # priorities: the highest leaves first of too many lines
+MEAN_LATENCY, PEAK_SRAM = 2, 1  # priorities: the highest leaves first of too many lines
 LOAD, P99 = 2, 1  # the same where the table of batch sizes has both
 APART = 0.005  # share by which figures of a token differ on the screen
 FEWEST = 2  # batches that make a curve
@@ -160,7 +160,7 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
         if report.decoding is not None and report.decoding.under_way > 1:
             every += f", {report.decoding.under_way:,} in flight"
         unloaded = numbers.split_unit(numbers.time(service.latency_s))
-        yield Fact("Unloaded latency", *unloaded, every, priority=UNLOADED_LATENCY)
+        yield Fact("Unloaded latency", *unloaded, every)
     yield replace(_load(report), priority=LOAD if in_table else 0)
     if not in_table:
         queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"

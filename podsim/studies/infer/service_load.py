@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -97,28 +97,36 @@ def _choose_size(
             if offered_load.takes(constraints.load, other.service):
                 return other, offered_load.check_load(constraints.load, other.service, ipus)
         if batches:
-            raise _none_of_sizes(constraints, tried, ipus, context) from None
+            larger = [*_larger_size(case, replace(constraints, batch=max(batches)))]
+            raise _none_of_sizes(constraints, tried, ipus, context, larger) from None
         flags = [*_larger_pod(choice, constraints, ipus, context), *_larger_size(case, constraints), no.hint]
         raise Infeasible(no.message, code=no.code, context=no.context, hint=" or ".join(flags)) from None
 
 
 def _none_of_sizes(
-    constraints: ServingConstraints, tried: Mapping[int, ServingChoice | Infeasible], ipus: int, context: AnswerContext
+    constraints: ServingConstraints,
+    tried: Mapping[int, ServingChoice | Infeasible],
+    ipus: int,
+    context: AnswerContext,
+    larger: Sequence[str],
 ) -> Infeasible:
-    """The refusal of a rate above what every batch size can do, with the most of each and what the best one needs."""
+    """The refusal of a rate above what every batch size can do, with the most of each and what the best one needs.
+
+    `larger` is the flag of a larger batch size that would do.
+    """
     able = {size: each for size, each in tried.items() if not isinstance(each, Infeasible)}
     best = max(able, key=lambda size: able[size].service.capacity_per_s)
     try:
         offered_load.check_load(constraints.load, able[best].service, ipus)
     except Infeasible as no:
         flags = [*_larger_pod(able[best], constraints, ipus, context), no.hint]
-        flags = [f"--batch {best} {flag}" for flag in flags] if best != constraints.batch else flags
+        flags = [*larger, *([f"--batch {best} {flag}" for flag in flags] if best != constraints.batch else flags)]
         lines = [
             f"batch {size:,}: {each.message if isinstance(each, Infeasible) else offered_load.most_text(each.service)}"
             for size, each in sorted(tried.items())
         ]
         needed = no.context[-1].replace("at this batch size", f"at batch {best:,}")
-        message = f"{no.message} at every batch size"
+        message = f"{no.message} at every batch size compared"
         return Infeasible(message, code=no.code, context=(*lines, needed), hint=" or ".join(flags))
     raise AssertionError("no batch size takes the rate")
 

@@ -105,7 +105,8 @@ def verdict(plan: Plan) -> Iterator[Note]:
         return
     name = machine_text(candidate)
     if plan.chosen is None:
-        nearest = f"the nearest candidate is {name}, {misses_text(candidate.misses, plan.demand)}"
+        measure = " by its largest miss" if question_text(plan.demand).count("≤") > 1 else ""
+        nearest = f"the nearest candidate{measure} is {name}, {misses_text(candidate.misses, plan.demand)}"
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
         better = f"{len(plan.frontier):,} of {len(plan.candidates):,} candidates are Pareto-optimal"
@@ -206,7 +207,8 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     yield replace(drawn, remark=f"{drawn.remark}{per_run}")
     if candidate.cost_usd is not None:
         cost, terms = numbers.money(candidate.cost_usd, currency), _per_run(plan, candidate)
-        yield Fact("Cost per run", cost, "", terms, priority=0 if plan.chosen else COST)
+        stays = plan.chosen is not None or "(given)" in terms
+        yield Fact("Cost per run", cost, "", terms, priority=0 if stays else COST)
     if plan.chosen is not None:
         yield from run_cost_view.total_fact(candidate.total, plan.terms, currency)
     if candidate.rent is not None:

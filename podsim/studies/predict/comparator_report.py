@@ -38,6 +38,7 @@ from podsim.report.views import run_cost_view
 from podsim.report.views.grades_view import grade
 from podsim.report.views.validation_view import three
 from podsim.studies.predict.economics import price
+from podsim.studies.predict.summary_report import of_runs
 
 PARTS = {
     "work": "work per sample",
@@ -118,7 +119,11 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 1 if coarse else 3)
     outside_s = p.run.startup_s + p.run.evaluation_s
     share = numbers.percent(outside_s / p.run.total_s)
-    needed = "given" if p.samples_to_converge.low == p.samples_to_converge.high else f"90 %: {samples.interval}"
+    needed = (
+        "given"
+        if p.samples_to_converge.low == p.samples_to_converge.high
+        else f"90 %{of_runs(p.samples_to_converge)}: {samples.interval}"
+    )
     also = f"; 90 %: {rate.interval}" if verbose else ""
     evaluations = f"{p.run.evaluations:,} evaluation{'' if p.run.evaluations == 1 else 's'}"
     yield Fact("Time to train", time.number, time.unit, f"90 %: {time.interval}", strong=True)

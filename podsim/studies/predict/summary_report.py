@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podsim.model.mapping import Mapping
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit, Prediction
-from podsim.model.quantity import Grade
+from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import Fact, Facts, label
@@ -185,13 +185,13 @@ def fullest(fit: MemoryFit) -> str:
 def _length(p: Prediction) -> Fact:
     estimate = p.samples_to_converge
     samples = numbers.format_estimate(estimate, numbers.COUNT)
-    interval = f"{numbers.level(p.interval)}: {samples.interval}"
+    interval = f"{numbers.level(p.interval)}{of_runs(estimate)}: {samples.interval}"
     if estimate.low == estimate.high:
         origin = "default of the workload" if p.length_default else "given"
         interval = origin if p.global_batch_tokens is None else f"{_tokens(p)} tokens, {origin}"
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
-        interval += f"; one run: {stop}, the nearest evaluation"
+        interval += f"; one run: {stop} at evaluation {p.run.evaluations:,}"
     elif p.run.evaluations:
         stop = numbers.count(p.run.steps * p.step_s.value * p.throughput_samples_per_s.value)
         interval += f"; one run: {stop} samples"
@@ -200,6 +200,11 @@ def _length(p: Prediction) -> Fact:
     title = "Run length" if lengths_view.is_length(p) else "Samples to converge"
     priority = 0 if any(skew_notes(p)) else LENGTH  # which are about the samples
     return Fact(title, samples.number, f"{samples.unit} samples".strip(), interval, priority=priority)
+
+
+def of_runs(samples: Estimate) -> str:
+    """What the interval of samples to converge has a share of: " of runs" where these differ from seed to seed."""
+    return " of runs" if samples.causes.get(Cause.SEEDS, 0.0) > 0 else ""
 
 
 def _tokens(p: Prediction) -> str:

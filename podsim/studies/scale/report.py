@@ -249,8 +249,10 @@ def _refusals(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     names: dict[str, list[str]] = {}
     for row in refused:
         names.setdefault(row.refused.partition(": ")[0], []).append(row.topology)
+    longer = {row.refused.partition(": ")[0] for row in refused if ": " in row.refused}
     for reason, machines in names.items():
-        yield Note(f"{', '.join(machines)}: {reason}", "·", Tone.WARNING, hint="-v says what is too large")
+        hint = "-v says what is too large" if reason in longer else ""
+        yield Note(f"{', '.join(machines)}: {reason}", "·", Tone.WARNING, hint=hint)
 
 
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
