@@ -93,8 +93,9 @@ def _with_value(error: "CycloptsError") -> str:
     if not instead or token is None:
         return ""
     for written, new in ((token.value, instead), (f"{token.keyword}={token.value}", f"{token.keyword}={instead}")):
-        if words.count(written) == 1:
-            words[words.index(written)] = new
+        at = words.index(written) if words.count(written) == 1 else None
+        if at is not None and (written is not token.value or words[at + 1 : at + 2] == [] or words[at + 1][:1] == "-"):
+            words[at] = new  # unless a word follows that may be its unit
             return shlex.join(["podsim", *words])
     return ""
 

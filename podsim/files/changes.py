@@ -126,7 +126,9 @@ def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
         rows = [(change.path, f"unknown path{_near(_now(change.path), known)}") for change in strangers]
         near, parent = _around(strangers[0].path, known)
         meant = nearest(_now(strangers[0].path), known)
-        hint = f"--set {shlex.quote(f'{meant}={strangers[0].text}')}" if meant and len(strangers) == 1 else ""
+        text = strangers[0].text
+        certain = len(strangers) == 1 and units.decimal(text) is None  # a bare number may lack the unit of another path
+        hint = f"--set {shlex.quote(f'{meant}={text}')}" if meant and certain else ""
         raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}: {'  '.join(near)}"], hint=hint)
 
 

@@ -113,7 +113,7 @@ def _scan(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int
 
 
 def _queue(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
-    """`_scanned` for many links: shares only grow, so one of an earlier round is looked up again when it comes up."""
+    """`_scan` for many links: shares only grow, so one of an earlier round is looked up again when it comes up."""
     queue = [(left[link] / growing, link) for link, growing in load.items()]
     heapify(queue)
 

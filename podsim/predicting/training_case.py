@@ -134,7 +134,8 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
 
     Result: its length [s] and that of each part. `lower` says what is computed and sent (micro-batches in
     `lowering.pipeline`, collectives in `lowering.weight_update`). `question.engine`, which `resolve.engine_of` names
-    (`engines.analytic.run`, `engines.des.pod.run`), times each cycle as the longest path through its tasks (Eq. 15).
+    (`engines.analytic.run`, `engines.des.step_simulation.run`), times each cycle as the longest path through its tasks
+    (Eq. 15), and `engines.base.timeline` adds the cycles up.
     Where nothing separates micro-batches, as many of them are timed as it takes to see a period.
     """
     known = question.steps.get(question, mapping)

@@ -177,7 +177,7 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
     for word in waiting:
         flag, equals, text = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            places.append(_quoted(word))
+            places.append(_literal(word))
             continue
         argument = declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
         if flag == "json":
@@ -188,9 +188,9 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
             texts.append(f"{argument.name}=True")
             continue
         value = text if equals else next(waiting, "")
-        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else _quoted(value)
+        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else _literal(value)
         if argument.kind in (ArgumentKind.TEXTS, ArgumentKind.CHANGES):
-            several.setdefault(argument.name, []).append(_quoted(value))
+            several.setdefault(argument.name, []).append(_literal(value))
         elif value:
             texts.append(f"{argument.name}={spelled}")
         else:
@@ -200,7 +200,7 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
     return [*places, *texts, *(f"{name}=[{', '.join(values)}]" for name, values in several.items())]
 
 
-def _quoted(text: str) -> str:
+def _literal(text: str) -> str:
     """A text as Python writes it, in double quotes."""
     return json.dumps(text, ensure_ascii=False)
 

@@ -38,12 +38,26 @@ def test_the_hint_is_what_was_meant(line, capsys):
     [
         "predict bert --pod 64 --set chip.clock=-1",  # below zero with a unit is no clock either
         "predict bert --pod 64 --set chip.tiles=abc",
+        "predict bert --pod 64 --set chip.clok=1",  # without the unit that the clock needs
         "predict bert --pod 64 --fault rack:1=lost",  # nothing is left without the one rack
     ],
 )
 def test_what_cannot_be_guessed_has_no_hint(line, capsys):
     assert main([*line.split(), "--json"]) == 2
     assert json.loads(capsys.readouterr().err)["hint"] == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("plan bert --within 3 parsec", "podsim plan --help"),  # the unit is a word of its own
+        ("compare bert --pod 64 --to-preset mlperf-v1.1-close", "--to-preset mlperf-v1.1-closed"),
+        ("compare bert --pod 64 --preset nope --to pod128", "--preset mlperf-v1.0-closed"),
+    ],
+)
+def test_a_hint_is_of_the_flag_at_fault(line, hint, capsys):
+    assert main([*line.split(), "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["hint"] == hint
 
 
 def test_a_value_of_a_settings_file_is_not_corrected_on_the_command_line(tmp_path, monkeypatch, capsys):

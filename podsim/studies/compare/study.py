@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from podsim.errors import Infeasible
+from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.model.prediction import Prediction
 from podsim.planning import answering, comparator_runs, workload_sequence
@@ -60,6 +60,10 @@ def compare(
             )
         except Infeasible as error:
             infeasibles.append(error)
+        except InputError as error:
+            if to_preset is not None and done > 1 and error.code == "unknown-preset":  # of the side that it makes
+                error.hint = error.hint.replace("--preset", "--to-preset")
+            raise
         if on_progress:
             on_progress(done, len(variants))
     sizes = [_chips(answer[0]) for answer in infeasibles if not isinstance(answer, Infeasible)]

@@ -53,7 +53,7 @@ MECHANISMS: Final = {
     Mechanism.EVALUATION: ("evaluations", ""),
     Mechanism.STARTUP: ("start-up", ""),
     Mechanism.CHECKPOINTS: ("checkpoints", ""),
-    Mechanism.SEEDS: (OF_SCORE, "trimmed mean; run ends at evaluation"),
+    Mechanism.SEEDS: (OF_SCORE, "runs end at evaluations"),
 }
 COMPUTE: Final = (
     Mechanism.IDEAL,

@@ -1,7 +1,8 @@
 """The verb that answers about one machine: wiring only.
 
 `resolve` makes the case of a scenario, `answering.answer` chooses its mapping and asks `predicting.assemble`, whose
-`step` has the step lowered (`lowering.lower`: pipeline, then weight update with its collectives) and timed.
+`step` (of `predicting.training_case`) has the step lowered (`lowering.lower`: pipeline, then weight update with its
+collectives) and timed.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def _length(p: Prediction) -> Fact:
         interval = origin if p.global_batch_tokens is None else f"{_tokens(p)} tokens, {origin}"
     elif p.run.evaluations and p.run.interval_samples:
         stop = numbers.count(p.run.evaluations * p.run.interval_samples)
-        interval += f"; one run: {stop} at evaluation {p.run.evaluations:,}"
+        interval += f"; one run: {stop}, evaluation {p.run.evaluations:,}"
     elif p.run.evaluations:
         stop = numbers.count(p.run.steps * p.step_s.value * p.throughput_samples_per_s.value)
         interval += f"; one run: {stop} samples"
