@@ -93,7 +93,9 @@ def given(words, replaced):
 
 def nearest(text):
     """The machine that a refusal names as the nearest."""
-    return re.search(r"the nearest (?:candidate )?(?:by its largest miss )?is (?:\d+ × )?([A-Z][A-Za-z0-9]*(?:[- ][A-Z]\w+)?)", text)[1]
+    return re.search(
+        r"the nearest (?:candidate )?(?:by [a-z ]+ )?is (?:\d+ × )?([A-Z][A-Za-z0-9]*(?:[- ][A-Z]\w+)?)", text
+    )[1]
 
 
 def enough(words, capsys):
