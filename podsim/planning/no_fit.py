@@ -12,7 +12,7 @@ from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
 from podsim.model.chip import Chip
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import MemoryFit
+from podsim.model.prediction import MemoryFit, StageMemory
 from podsim.model.training import Schedule
 from podsim.model.workload import Gather
 from podsim.planning.available_memory import refusal_note
@@ -86,17 +86,24 @@ def _count_text(count: int, why: str) -> str:
     return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
+def _stages_text(full: StageMemory, mapping: Mapping) -> str:
+    """Which stages an IPU holds: "pipeline stages 0 and 8"; under the phased schedule one that all IPUs run."""
+    several = "s" if len(full.stages) > 1 else ""
+    stages = f"stage{several} {' and '.join(map(str, full.stages))}"
+    return f"in {stages}, which all its IPUs run" if mapping.schedule is Schedule.PHASED else f"pipeline {stages}"
+
+
 def does_not_fit(
     planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, *, message: str = "the mapping does not fit in memory"
 ) -> Infeasible:
     """The answer no, as `message` has it, for a mapping that does not fit, with the nearest that would."""
     full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
-    stages = ", ".join(str(stage) for stage in full.stages)
+    needs = f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB"
     where = f"IPU {full.ipu} of a replica of {mapping.ipus_per_replica} at micro-batch {mapping.micro_batch}"
     room = available(planner.topology.chip, mapping, capacity)
     context = [
-        f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB on {where} (stage {stages}); {room}",
+        f"{needs} on {where} ({_stages_text(full, mapping)}); {room}",
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     lowered = refusal_note(mapping, memory)

@@ -133,7 +133,7 @@ def test_the_fullest_ipu_and_the_three_largest_parts_of_it_are_named(alone):
     no, memory = alone
     full = memory.fullest
     first, second, *_ = no.context
-    where = f"IPU {full.ipu} of a replica of 1 at micro-batch 1 (stage 0)"
+    where = f"IPU {full.ipu} of a replica of 1 at micro-batch 1 (pipeline stage 0)"
     assert first.startswith(f"BERT-Large, MLPerf needs {full.used_bytes / 1e9:.2f} GB on {where}")
     assert first.endswith(f"a gc200 has {memory.capacity_bytes / 1e9:.2f} GB")
     sizes = sorted(full.by_category.values(), reverse=True)[:3]

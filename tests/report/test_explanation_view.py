@@ -129,7 +129,7 @@ def test_what_would_help_stands_apart_from_what_would_not():
         ("fewer", "1.65", "−1.0 %", "hardly", "--hosts 8"),
         ("none", "–", "", "does not fit", "--hosts 8"),
     )
-    assert "What would help (≥ 1 %, the rest of the mapping kept)" in headings(view.document(TOLD))
+    assert "What would help (≥ 1 %, configuration and rest of the mapping kept)" in headings(view.document(TOLD))
     only = view.document(replace(TOLD, alternatives=(HELPFUL,)))
     assert "What would not help" not in headings(only)
 

@@ -318,7 +318,7 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
     kept = tuple(_mapping_note(e)) if verbose else ()
     if helpful:
         shown = helpful if verbose else helpful[:MOST_HELPFUL]
-        heading = Heading(f"What would help (≥ {least}, the rest of the mapping kept)")
+        heading = Heading(f"What would help (≥ {least}, configuration and rest of the mapping kept)")
         yield heading, _choices(e, shown, verbose=verbose), *(() if others else kept)
     if others and verbose:
         yield Heading("What would not help"), _choices(e, others, verbose=verbose), *kept
