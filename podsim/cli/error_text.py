@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from podsim.cli.exit import ExitCode
 from podsim.errors import Infeasible, InputError, PodsimError, did_you_mean
+from podsim.model.keywords import FLAGS as KEYWORDS
 from podsim.report.terminal import Look
 from podsim.report.version import version
 from podsim.studies import arguments, commands, verbs
@@ -135,6 +136,7 @@ def _elsewhere(message: str, command: str) -> str:
     if match is None:
         return ""
     name = match["word"].removeprefix("--").replace("-", "_")
+    name = KEYWORDS.get(name, name)
     folders = [module.split(".")[2] for verb, (module, _) in verbs().items() if name in arguments(verb)]
     having = [
         folder for folder in dict.fromkeys(folders) if folder in commands() and folder != command.partition(" ")[0]

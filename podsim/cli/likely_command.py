@@ -42,6 +42,8 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "inventory": ("--own",),
 }
 """Flags as other tools name them, without dashes, and what podsim calls them; the first that a command has is meant."""
+WITHOUT_IPUS: Final = ("predict", "plan", "compare", "scale")
+"""Commands that take machines without IPUs."""
 PLACES: Final = ("--topology", "--machines", "--topologies")
 """Flags that take the name of a machine; the first that a command has is meant by a name without a flag."""
 COUNTS: Final = ("--pod", "--pods")
@@ -69,6 +71,8 @@ def likely_command(words: Sequence[str]) -> str:
     likely = _without_ipus(_several([*path, *_corrections(words[start:], known, limit - start)]))
     path, entry = candidates.command_entry(likely)
     known = entry["flags"]
+    if path[0] not in WITHOUT_IPUS and any(map(_has_count, likely)):
+        return ""
     return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
 
 

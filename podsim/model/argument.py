@@ -256,7 +256,8 @@ def _number_of(argument: Argument, text: str) -> float:
         if argument.kind is ArgumentKind.SHARE:
             return number
         raise ValueError(f'"{short(text)}" is not a number: write {number:g}')
-    if argument.multiples and (number := _count(argument, text)) is not None:
+    counted = text.strip().removesuffix(argument.name)  # "300B tokens" of --tokens
+    if argument.multiples and (number := _count(argument, counted)) is not None:
         return number
     raise ValueError(f'"{short(text)}" is not a number{"" if not argument.multiples else ", nor a count such as 3M"}')
 

@@ -43,7 +43,7 @@ class TileShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChipTimeline:
-    """One operator on all tiles of a chip; `sram_bytes_per_tile` is by category, on the fullest tile."""
+    """One operator on all tiles of a chip; `sram_bytes_per_tile` is by category, on the tile of peak SRAM."""
 
     total_cycles: float
     spans: tuple[TileSpan, ...]

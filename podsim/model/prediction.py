@@ -29,7 +29,7 @@ AGREE = 1e-9  # share of a step below which formula and events differ by roundin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageMemory:
-    """What one IPU of a replica holds, by category [B], were all its tiles as full as the fullest.
+    """What one IPU of a replica holds, by category [B], were all its tiles as full as that of peak SRAM.
 
     Those are the `tiles` that run `largest`, the operator and pass that needs most exchange buffers; others have none.
     """

@@ -98,7 +98,7 @@ def edges(text: str, stencil: Stencil) -> tuple[int, ...]:
 
 
 def slab(grid: tuple[int, ...], ipus: int) -> tuple[int, ...]:
-    """The part of the grid that the fullest IPU holds: the first dimension is cut."""
+    """The part of the grid that the IPU with most of it holds: the first dimension is cut."""
     return (math.ceil(grid[0] / ipus), *grid[1:])
 
 

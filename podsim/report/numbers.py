@@ -10,7 +10,7 @@ from podsim.model.quantity import Estimate
 from podsim.units import COUNT_SIZES
 
 NO_VALUE = "–"
-COARSE_BEYOND = 8.0  # farther out, a time shows as few digits as tell its ends from it
+COARSE_BEYOND = 8.0  # farther out, a time shows two digits, or as many as tell its ends from it
 WHOLE_MULTIPLE = 1e-9  # relative distance from a whole number below which a multiple counts as one
 EXACT = 1e-9  # relative distance from the digits shown below which a number is as shown
 MOST_PLACES = 4  # more than the usual ones, to tell the ends of a narrow interval from its value
@@ -212,7 +212,7 @@ def is_coarse(estimate: Estimate) -> bool:
 
 
 def format_estimate(estimate: Estimate, ladder: Ladder, *, coarse: bool = False) -> FormattedEstimate:
-    """Print an estimate: two or three significant digits, more where its ends need them; as few as can be if coarse."""
+    """Print an estimate: two or three significant digits, more where its ends need them; two if coarse."""
     return spread(
         estimate.value, estimate.low, estimate.high, scale(estimate.value, ladder), coarse or is_coarse(estimate)
     )
@@ -223,13 +223,12 @@ def spread(value: float, low: float, high: float, unit: Scale, coarse: bool = Fa
     value, low, high = (x / unit.factor for x in (value, low, high))
     if not math.isfinite(value):
         return FormattedEstimate(NO_VALUE, NO_VALUE, NO_VALUE, unit.unit)
-    places = _places(value, 1 if coarse else 3)
+    places = _places(value, 2 if coarse else 3)
     most = places + MOST_PLACES
     while low < value < high and places < most and not _distinct(value, low, high, places):
         places += 1
-    return FormattedEstimate(
-        with_decimals(value, places), with_decimals(low, places), with_decimals(high, places), unit.unit
-    )
+    least, most_text = (with_decimals(end, max(places, _places(end, 2)) if coarse else places) for end in (low, high))
+    return FormattedEstimate(with_decimals(value, places), least, most_text, unit.unit)
 
 
 def _distinct(value: float, low: float, high: float, places: int) -> bool:

@@ -49,6 +49,7 @@ LIMITS = {
     "infer resnet50 --pod 4 --rate 10k/s": 24,
     "infer resnet50 --topology bow-2000 --batch 8 --rate 20k/s": 24,
     "infer bert --pod 4": 24,
+    "infer resnet50 --pod 4 --batches 1..64 --rate 10k/s": 24,
     "infer bert --pod 16 --batches 1..64": 24,
     "infer bert --topology bow-pod16 --batch 8 --rate 100/s --set chip.clock=2x": 24,
     "infer gpt2-medium --pod 16 --generate 100": 24,

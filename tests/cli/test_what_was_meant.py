@@ -104,6 +104,23 @@ def test_what_was_asked_for_stays_on_a_short_screen(line, label, capsys, monkeyp
     assert not any(line.startswith("  Run overhead ") for line in lines)
 
 
+@pytest.mark.parametrize(
+    "line", ["predict bert --pod 64 --micro-batch 1000", "predict bert --pod 64 --micro-batch 300"]
+)
+def test_a_mapping_that_is_said_to_fit_does(line, capsys):
+    assert main([*line.split(), "--json"]) == 1
+    flags = json.loads(capsys.readouterr().err)["hint"].partition(": fits with")[0]
+    assert main(shlex.split(f"predict bert --pod 64 {flags} -q")) == 0
+
+
+@pytest.mark.parametrize(
+    "line", ["trace bert --pod dgx-a100:64", "collective all-reduce --bytes 1MB --pod dgx-a100:64"]
+)
+def test_commands_for_ipus_alone_do_not_propose_other_machines(line, capsys):
+    assert main([*line.split(), "--json"]) == 2
+    assert "--topology" not in json.loads(capsys.readouterr().err)["hint"]
+
+
 def test_flags_that_override_have_a_line_below_the_title(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     assert main(shlex.split("predict bert --pod 64 --hosts 2 --sdk 3.0 --micro-batch 2 --fidelity full")) == 0

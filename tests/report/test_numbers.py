@@ -147,13 +147,13 @@ def test_a_narrow_interval_gets_another_digit() -> None:
     assert (shown.text, shown.interval) == ("2.47 min", "2.45 – 2.48")
 
 
-def test_far_out_as_few_digits_are_left_as_show_the_interval() -> None:
+def test_far_out_two_digits_are_left_or_as_many_as_show_the_interval() -> None:
     inside = numbers.format_estimate(estimate(148.0, 126.0, 186.0, beyond=8.0), numbers.TIME)
     outside = numbers.format_estimate(estimate(148.0, 126.0, 186.0, beyond=8.01), numbers.TIME)
     assert inside.text == "2.47 min"
     assert (outside.text, outside.interval) == ("2.5 min", "2.1 – 3.1")
     wide = numbers.format_estimate(estimate(148.0, 60.0, 250.0, beyond=9.0), numbers.TIME)
-    assert (wide.text, wide.interval) == ("2 min", "1 – 4")
+    assert (wide.text, wide.interval) == ("2.5 min", "1.0 – 4.2")
 
 
 def test_no_interval_shows_zero_width() -> None:
@@ -243,3 +243,10 @@ def test_a_limit_rounded_to_the_safe_side_shows_in_full(value: float, ladder: nu
         unit = numbers.scale(number, ladder)
         shown = float(unit.number(number).replace(",", "")) * unit.factor
         assert shown == pytest.approx(number, rel=1e-8)
+
+
+def test_ends_far_beyond_calibration_have_two_digits_of_their_own():
+    shown = numbers.spread(39_515, 6_694, 107_828, numbers.Scale(3600.0, "h"), coarse=True)
+    assert (shown.number, shown.interval) == ("11", "1.9 – 30")
+    shown = numbers.spread(118.9, 95.9, 143.3, numbers.Scale(60.0, "min"), coarse=True)
+    assert (shown.number, shown.interval) == ("2.0", "1.6 – 2.4")

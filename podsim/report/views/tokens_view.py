@@ -19,7 +19,7 @@ def rate(p: Prediction) -> Iterator[Fact]:
     if (estimate := p.tokens_per_s) is None:
         return
     text = numbers.format_estimate(estimate, numbers.COUNT)
-    each = numbers.short(estimate.value / p.mapping.ipus, 1 if numbers.is_coarse(estimate) else 3)
+    each = numbers.short(estimate.value / p.mapping.ipus, 2 if numbers.is_coarse(estimate) else 3)
     yield Fact("Token rate", text.number, f"{text.unit} tokens/s".strip(), f"{each} per IPU")
 
 

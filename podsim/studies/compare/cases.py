@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -69,7 +70,9 @@ def variants(
         damage = ", ".join(fault.in_words for fault in parse(scenario.faults))
         sides.append(Variant(replace(first, faults=scenario.faults), f"with {damage}"))
     if len(sides) < 2:
-        raise InputError("only one machine is named: nothing to compare it with", code="missing-argument", hint=HINT)
+        alone = has_law(sides[0].scenario.machine)
+        versus = f"podsim compare {shlex.quote(scenario.workload)} pod64 {sides[0].name}" if alone else HINT
+        raise InputError("only one machine is named: nothing to compare it with", code="missing-argument", hint=versus)
     return tuple(sides)
 
 

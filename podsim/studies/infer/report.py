@@ -35,7 +35,7 @@ from podsim.studies.predict.summary_report import fullest
 
 MOST_LINES = 24
 MEAN_LATENCY, PEAK_SRAM = 2, 1  # priorities: the highest leaves first of too many lines
-LOAD, P99 = 2, 1  # the same where the table of batch sizes has both
+LOAD, P99, SERVED = 3, 2, 1  # the same where the table of batch sizes has both
 APART = 0.005  # share by which figures of a token differ on the screen
 FEWEST = 2  # batches that make a curve
 P99_WITHOUT_BAND = (
@@ -137,7 +137,8 @@ def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterato
     yield Fact("Bottleneck", "", remark=parts)
     served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
     place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"
-    yield Fact("Served on", "", remark=f"{served}, weights {place}, {arithmetic(report.precision)}")
+    text = f"{served}, weights {place}, {arithmetic(report.precision)}"
+    yield Fact("Served on", "", remark=text, priority=SERVED if in_table else 0)
     if not in_table:
         full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
         percent = numbers.with_decimals(report.memory.fraction * 100, 0)

@@ -104,7 +104,7 @@ def _bars(p: ComparatorPrediction) -> Bars:
     shares = numbers.shares([size / p.step_s.value for _, size in longest], 0 if coarse else 1)
     return Bars(
         tuple(
-            Bar(label(PARTS[part]), size / p.step_s.value, share, step.text(size, 1 if coarse else 3), REMARKS[part])
+            Bar(label(PARTS[part]), size / p.step_s.value, share, step.text(size, 2 if coarse else 3), REMARKS[part])
             for (part, size), share in zip(longest, shares, strict=True)
         )
     )
@@ -116,7 +116,7 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
     samples = numbers.format_estimate(p.samples_to_converge, numbers.COUNT)
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse)
-    each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 1 if coarse else 3)
+    each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 2 if coarse else 3)
     outside_s = p.run.startup_s + p.run.evaluation_s
     share = numbers.percent(outside_s / p.run.total_s)
     needed = (
@@ -134,7 +134,7 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     )
     yield Fact("Samples to converge", samples.number, f"{samples.unit} samples".strip(), needed)
     yield Fact("Step time", step.number, step.unit, f"90 %: {step.interval}; {p.run.steps:,} steps")
-    yield Fact("Run overhead", *_split(outside_s, 1 if coarse else 2), f"{share} of the run: start-up, {evaluations}")
+    yield Fact("Run overhead", *_split(outside_s, 2), f"{share} of the run: start-up, {evaluations}")
 
 
 def _split(seconds: float, figures: int) -> tuple[str, str]:

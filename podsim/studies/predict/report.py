@@ -191,7 +191,7 @@ def step_waterfall(breakdown_s: Times[Part, float], *, coarse: bool = False) -> 
         rows.append(replace(row, start=until))
         until += row.share
     step = numbers.scale(sum_in_order(breakdown_s.values()), numbers.STEP_TIME)
-    whole = step.text(sum_in_order(breakdown_s.values()), 1 if coarse else 3)
+    whole = step.text(sum_in_order(breakdown_s.values()), 2 if coarse else 3)
     return Bars((*rows, Bar("Step", 1.0, numbers.percent(1.0, 0 if coarse else 1), whole)))
 
 
@@ -235,7 +235,7 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
     if not p.has_length:
         yield unknown_length_view.candidate_table(p, rows, chosen)
         return
-    figures = 1 if coarse(p) else 3
+    figures = 2 if coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
     samples = numbers.scale([row.samples for row in rows], numbers.COUNT)
@@ -292,7 +292,7 @@ def _considered_columns(step: str, time: str, samples: str, *, coarse: bool) -> 
         Column(step, number=True, priority=2),
         Column(samples, number=True, priority=3),
         Column("Bubble", number=True, priority=4),
-        # with one digit a time may not tell two mappings apart; their ratio is known far better
+        # with two digits a time may not tell two mappings apart; their ratio is known far better
         Column("Slower by" if coarse else time, number=True),
     )
 

@@ -97,7 +97,7 @@ def evidence(p: Prediction) -> Fact:
 
 
 def _per_ipu(p: Prediction) -> str:
-    return numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 1 if coarse(p) else 3)
+    return numbers.significant(p.throughput_samples_per_s.value / p.mapping.ipus, 2 if coarse(p) else 3)
 
 
 def coarse(p: Prediction) -> bool:
@@ -225,7 +225,7 @@ def _steps(p: Prediction) -> Fact:
 
 def overhead(p: Prediction) -> Fact:
     """Start-up, evaluation and checkpoints of a run."""
-    run, figures = p.run, 1 if coarse(p) else 2
+    run, figures = p.run, 2
     outside_s = run.startup_s + run.evaluation_s + run.checkpoint_s
     if not outside_s:
         text = "start-up, evaluation, checkpoints: not included"

@@ -32,7 +32,7 @@ def cell(p: Prediction) -> str:
     cost = p.money.run_usd if p.money else None
     if cost is None or p.money is None:
         return numbers.NO_VALUE
-    return numbers.money(cost.value, p.money.currency, 1 if numbers.is_coarse(cost) else 3)
+    return numbers.money(cost.value, p.money.currency, 2 if numbers.is_coarse(cost) else 3)
 
 
 def terms(report: ScaleReport) -> Iterator[Note]:

@@ -48,7 +48,7 @@ def _cells(row: ScaleRow, step: numbers.Scale) -> tuple[str, ...]:
     if p is None:
         return row.topology, f"{row.ipus:,}", "no", *([""] * 10)
     rate = p.throughput_samples_per_s
-    figures = 1 if numbers.is_coarse(rate) else 3
+    figures = 2 if numbers.is_coarse(rate) else 3
     return (
         row.topology,
         f"{row.ipus:,}",
