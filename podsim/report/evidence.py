@@ -30,8 +30,6 @@ LABELS: Final = {
     "global_batch": ("Global batch",),
     "samples": ("Samples to converge", "Run length"),
     "tokens": ("Samples to converge", "Run length"),
-    "rate": ("Load",),
-    "clients": ("Load",),
     "machines": ("Not",),
     "deadline": ("Wall clock",),
     "compile": ("Wall clock",),

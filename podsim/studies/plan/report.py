@@ -25,6 +25,7 @@ from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
 
 MOST_LINES = 30
+NEXT_TEXT = 92  # characters behind the label "Next" on a line of 100
 FEWEST_ROWS = 3  # machines of a short screen, the recommended one among them
 EXCLUSIONS, GLOBAL_BATCH, COST = 4, 2, 1  # priorities: the highest leaves first of too many lines
 NO_RACKS = "Rack space is not modelled: no source states it."
@@ -294,11 +295,10 @@ def _next(plan: Plan, *, verbose: bool) -> Iterator[Block]:
         unusual = any(note.code is NoteCode.HOSTS_OTHER for note in plan.assumptions)
         hosts = candidate.hosts if unusual else 0
         question = next_question_view.of_machine(verb, plan.workload, candidate.topology, hosts)
-        yield Note(
-            f"{question}{' (where time goes)' if candidate.mapping else ''}; -v: {_every(plan)}sources",
-            "Next",
-            Tone.QUIET,
-        )
+        where = f"{question}{' (where time goes)' if candidate.mapping else ''}"
+        every = f"{where}; -v: {_every(plan)}sources"
+        long = plan.chosen is None and len(every) > NEXT_TEXT  # a refusal has no line to spare
+        yield Note(f"{where}; -v: details" if long else every, "Next", Tone.QUIET)
 
 
 def _every(plan: Plan) -> str:
