@@ -23,7 +23,7 @@ from podsim.tiles.amp import OUTPUT_BYTES
 if TYPE_CHECKING:
     from podsim.planning.mapping_search import Search
 
-FILLED = 4  # micro-batches for each IPU of a replica that fill any pipeline
+PER_IPU = 4  # micro-batches for each IPU of a replica that fill any pipeline
 MOST_LARGER = 16  # times the IPUs that a larger machine is looked for
 LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a replica needs more IPUs than there are
 
@@ -181,7 +181,7 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
     narrower = [(size, 1) for size in reversed(powers(MOST_IPUS)) if size < mapping.ipus_per_replica]
     for ipus, micro_batch in (*smaller, *wider, *narrower):
         replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
-        filled = max(mapping.accumulation, FILLED * ipus)  # as many micro-batches as are in flight when none is given
+        filled = max(mapping.accumulation, PER_IPU * ipus)  # as many micro-batches as are in flight when none is given
         try:
             _, memory = planner.first_that_fits(
                 replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=filled

@@ -122,10 +122,10 @@ def test_numbers_of_the_run_and_of_a_chip():
     assert facts(view.document(ANSWER, verbose=True))["Throughput"].remark == "512 per chip; 90 %: 4,000 – 4,200"
 
 
-def test_far_from_what_is_published_one_digit_counts():
+def test_far_from_what_is_published_two_digits_count():
     far = replace(ANSWER, time_to_train_s=estimate(600.0, 540.0, 660.0, 16.0))
     assert any("16× beyond published results" in text for text in notes(view.document(far)))
-    assert facts(view.document(far))["Throughput"].remark == "500 per chip"
+    assert facts(view.document(far))["Throughput"].remark == "510 per chip"
     assert not any("beyond published results" in text for text in notes(view.document(ANSWER)))
 
 

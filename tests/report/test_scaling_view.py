@@ -95,11 +95,11 @@ def test_a_saving_of_less_than_a_digit_of_a_coarse_time_is_not_nothing():
     rows = (replace(REPORT.rows[1], prediction=near), replace(REPORT.rows[2], prediction=coarse))
     table = tables(view.document(replace(REPORT, rows=rows)))[0]
     place = titles(table).index("Saved, min")
-    assert (table.rows[1][2], table.rows[1][place]) == ("2", "0.3")
+    assert (table.rows[1][2], table.rows[1][place]) == ("2.2", "0.3")
     same = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(152.0, 68.0, 230.0, 16.0)))
-    assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0"
+    assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0.0"
     hardly = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(151.6, 68.0, 230.0, 16.0)))
-    assert tables(view.document(replace(REPORT, rows=(rows[0], hardly))))[0].rows[1][place] == "0"
+    assert tables(view.document(replace(REPORT, rows=(rows[0], hardly))))[0].rows[1][place] == "0.0"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

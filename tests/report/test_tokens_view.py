@@ -24,7 +24,7 @@ def test_tokens_a_second_of_all_ipus_and_of_each():
     assert (fact.number, fact.unit) == ("7.22", "M tokens/s")
     assert fact.remark == "14,100 per IPU"
     (far,) = tokens_view.rate(replace(prediction(beyond=256.0), row_tokens=512))
-    assert far.remark == "10,000 per IPU"
+    assert far.remark == "14,000 per IPU"
 
 
 def test_tokens_of_a_weight_update_are_rows_times_tokens():
