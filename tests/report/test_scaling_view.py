@@ -97,7 +97,7 @@ def test_a_saving_of_less_than_a_digit_of_a_coarse_time_is_not_nothing():
     place = titles(table).index("Saved, min")
     assert (table.rows[1][2], table.rows[1][place]) == ("2.2", "0.3")
     same = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(152.0, 68.0, 230.0, 16.0)))
-    assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0.0"
+    assert tables(view.document(replace(REPORT, rows=(rows[0], same))))[0].rows[1][place] == "0"
     hardly = replace(rows[1], prediction=replace(coarse, time_to_train_s=estimate(151.6, 68.0, 230.0, 16.0)))
     assert tables(view.document(replace(REPORT, rows=(rows[0], hardly))))[0].rows[1][place] == "0.0"
 
