@@ -1,4 +1,4 @@
-"""A file that extends another: tables merge by key, levels by name; its hosts go with its IPUs."""
+"""A file that extends another: tables merge by key, levels by name; its hosts go with its racks."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from podsim.model.quantity import Provenance, SourceKind
 
 COUNTS: Final = ("servers", "most_servers")
-"""Keys of `[hosts]` that go with the IPUs of a machine, unless one of them is given."""
+"""Keys of `[hosts]` that go with the size of a machine, each unless it is given."""
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

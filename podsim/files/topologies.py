@@ -124,7 +124,7 @@ def _at(loaded: LoadedFile, key: str, kind: Kind, name: str) -> InputError:
 
 
 def over(base: Parts, parts: Parts) -> Parts:
-    """What a machine changes, put over the machine it extends; hosts it does not state are in proportion to IPUs."""
+    """What a machine changes, put over the machine it extends; hosts it does not state are in proportion."""
     left = NOT_INHERITED if "level" not in parts.own else (*NOT_INHERITED, "notes")  # notes tell of the levels
     below = {key: value for key, value in base.tables.items() if key not in left}
     own = {"title": parts.own.get("name", ""), **parts.own}

@@ -106,7 +106,8 @@ def verdict(plan: Plan) -> Iterator[Note]:
         return
     name = machine_text(candidate)
     if plan.chosen is None:
-        measure = " by its largest miss" if question_text(plan.demand).count("≤") > 1 else ""
+        limits = (plan.demand.within_s, plan.demand.budget_usd, plan.demand.most_power_w)
+        measure = " by its largest miss" if sum(limit is not None for limit in limits) > 1 else ""
         nearest = f"the nearest candidate{measure} is {name}, {misses_text(candidate.misses, plan.demand)}"
         yield Note(f"No candidate meets every demand: {demands}; {nearest}.", "", Tone.STRONG)
     elif is_open(plan):
