@@ -193,9 +193,18 @@
     start();
   }
 
+  // The current view is in sight on narrow screens. Not scrollIntoView: Chromium then starts the Tab key from there.
+  function current() {
+    const link = document.querySelector("nav [aria-current]");
+    if (!link) return;
+    const nav = document.querySelector("nav");
+    const [box, frame] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
+    nav.scrollLeft += box.left + box.width / 2 - (frame.left + frame.width / 2);
+  }
+
   function start() {
     prepare();
-    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    current();
     ask();
   }
 
