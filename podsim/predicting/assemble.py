@@ -18,6 +18,7 @@ from podsim.predicting.training_case import (
     TrainingCase,
     formula_time_s,
     mean_run,
+    moved_parts,
     question_pace,
     samples,
     step,
@@ -41,6 +42,7 @@ def predict(
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
     doubt, spent = step_doubt(question, mapping, timeline), mean_run(question, beat, need)
     step_s, time_s, others = time_estimates(question, mapping, timeline.step_s, beat, need, doubt)
+    racks = between_racks(question, mapping, timeline)
     content, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
     return Prediction(
         workload=workload.name,
@@ -71,7 +73,7 @@ def predict(
         calibration=intervals.held_out_note(
             machine.parameters, machine.parameters_file, machine.own(workload.name, mapping), workload.name
         ),
-        grades=grades(question, timeline, spent, between_racks(question, mapping, timeline), doubt, need),
+        grades=grades(question, timeline, spent, racks, doubt, need, moved=moved_parts(question, mapping, timeline)),
         interval=question.interval,
         row_tokens=tokens,
         activity=step_activity.of_step(workload, mapping, machine, timeline),

@@ -1,11 +1,11 @@
-"""Which parts of a step changed inputs carry: `--set` puts a number that was never measured in place of another."""
+"""Which parts of a step changed inputs and faults carry: what `--set` or `--fault` states was never measured."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from podsim.model.parameters import BY_NAME, PROGRAM, RELEASE, STRETCH
 from podsim.model.program import Part, StepTimeline
-from podsim.model.sums import sum_in_order
+from podsim.model.sums import clean_residue, sum_in_order
 
 GW_LINK: Final = "gw-link."
 OF_POWER: Final = ("chip.power", "chip.activity_power.")
@@ -22,8 +22,10 @@ AFFECTED_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
 }
 """Parts of a step that inputs of a path decide, by how the path begins; a path that is not here sizes the machine."""
 LEAST: Final = 0.05
-"""Share of a step from which changed inputs make the grade of an answer *assumed*. It is itself an assumption: 90 %
-intervals of a step are about 5 % to each side, so a smaller part stays within them unless it grows manyfold."""
+"""Share of a step from which changed inputs and faults make the grade of an answer *assumed*.
+
+It is itself an assumption: 90 % intervals of a step are about 5 % to each side, so a smaller part stays within them
+unless it grows manyfold."""
 
 
 def parts(paths: Iterable[str]) -> frozenset[Part]:
@@ -49,9 +51,15 @@ def weights(paths: Iterable[str], racks: float) -> dict[Part, float]:
     return moved
 
 
-def share(paths: Iterable[str], timeline: StepTimeline, racks: float) -> float:
-    """Share of a step that changed inputs carry."""
-    moved = weights(paths, racks)
+def parts_that_differ(timeline: StepTimeline, healthy: StepTimeline) -> dict[Part, float]:
+    """The parts of a step with faults that take another time than on the healthy machine, each as a whole."""
+    parts = {**healthy.breakdown_s, **timeline.breakdown_s}
+    differences = {part: timeline.breakdown_s.get(part, 0.0) - healthy.breakdown_s.get(part, 0.0) for part in parts}
+    return {part: 1.0 for part, seconds in clean_residue(differences, healthy.step_s).items() if seconds}
+
+
+def share(moved: Mapping[Part, float], timeline: StepTimeline) -> float:
+    """Share of a step that changed inputs and faults carry, of shares of its parts."""
     return (
         sum_in_order(seconds * moved.get(part, 0.0) for part, seconds in timeline.breakdown_s.items()) / timeline.step_s
     )

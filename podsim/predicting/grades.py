@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from podsim.model.prediction import Figure, Grades
 from podsim.model.program import Part
 from podsim.model.quantity import Grade
-from podsim.predicting import changed_inputs
 from podsim.predicting.intervals import worst
 from podsim.predicting.uncertainty import OF_FRAMEWORK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from podsim.convergence.samples import Samples
     from podsim.model.prediction import Run
     from podsim.model.program import StepTimeline
@@ -23,9 +24,19 @@ OF_SIZE = (Part.ALL_REDUCE, Part.TENSOR_PARALLEL, Part.COLLECTIVE_STEPS, Part.RA
 
 
 def grades(
-    question: TrainingCase, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, need: Samples
+    question: TrainingCase,
+    timeline: StepTimeline,
+    run: Run,
+    racks: float,
+    doubt: StepDoubt,
+    need: Samples,
+    *,
+    moved: Mapping[Part, float],
 ) -> Grades:
-    """The grade of every figure, and shares of the time to train by the grade of their evidence."""
+    """The grade of every figure, and shares of the time to train by the grade of their evidence.
+
+    `racks` is the share of all-reduce between racks, `moved` that of each part which changed inputs and faults carry.
+    """
     outside = _outside(question, doubt)
     time = worst(doubt.grade, need.grade)
     beyond = max(doubt.beyond, need.beyond)
@@ -37,7 +48,7 @@ def grades(
         "outside_steps": Figure(grade=outside, beyond=doubt.beyond if outside is Grade.EXTRAPOLATED else 1.0),
         "memory": Figure(grade=Grade.ASSUMED, beyond=1.0),  # nobody has published what a mapping takes
     }
-    return Grades(figures=figures, shares=_shares(question, timeline, run, racks, doubt, outside))
+    return Grades(figures=figures, shares=_shares(question, timeline, run, racks, doubt, outside, moved=moved))
 
 
 def _outside(question: TrainingCase, doubt: StepDoubt) -> Grade:
@@ -48,17 +59,26 @@ def _outside(question: TrainingCase, doubt: StepDoubt) -> Grade:
 
 
 def _shares(
-    question: TrainingCase, timeline: StepTimeline, run: Run, racks: float, doubt: StepDoubt, outside: Grade
+    question: TrainingCase,
+    timeline: StepTimeline,
+    run: Run,
+    racks: float,
+    doubt: StepDoubt,
+    outside: Grade,
+    *,
+    moved: Mapping[Part, float],
 ) -> dict[Grade, float]:
     fromkeys = dict.fromkeys(Grade, 0.0)
     at_pace_s = run.training_s + (run.evaluation_s if run.interval_samples is not None else 0.0)
     fromkeys[outside] += run.total_s - at_pace_s
-    for grade, share in _of_step(question, timeline, racks, doubt).items():
+    for grade, share in _of_step(question, timeline, racks, doubt, moved).items():
         fromkeys[grade] += share * at_pace_s
     return {grade: seconds / run.total_s for grade, seconds in fromkeys.items() if seconds > 0}
 
 
-def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt) -> dict[Grade, float]:
+def _of_step(
+    question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt, moved: Mapping[Part, float]
+) -> dict[Grade, float]:
     """Shares of a step: one replica as its chip is known, parts that grow with the machine as its size is.
 
     `racks` is the share of all-reduce between racks, which depends on the GW-Links; host input depends on the servers,
@@ -70,15 +90,13 @@ def _of_step(question: TrainingCase, timeline: StepTimeline, racks: float, doubt
         chip = Grade.ASSUMED
     stated = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
     size = worst(stated, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
-    changed = changed_inputs.weights(machine.changed, racks)
     for part, seconds in timeline.breakdown_s.items():
         share = seconds / timeline.step_s
-        moved = 1.0 if question.faults else changed.get(part, 0.0)
-        if moved:  # what a change or a fault does was never measured
-            table[Grade.ASSUMED] += share * moved
-            share *= 1 - moved
+        if unmeasured := moved.get(part, 0.0):  # what a change or a fault does
+            table[Grade.ASSUMED] += share * unmeasured
+            share *= 1 - unmeasured
         grade = size if part in OF_SIZE else chip
-        if part is Part.ALL_REDUCE and not moved and machine.is_guessed("gw-link."):
+        if part is Part.ALL_REDUCE and not unmeasured and machine.is_guessed("gw-link."):
             table[Grade.ASSUMED] += share * racks
             share *= 1 - racks
         if part is Part.HOST and machine.is_guessed("hosts."):

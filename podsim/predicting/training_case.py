@@ -17,14 +17,15 @@ from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Run
-from podsim.model.program import StepProgram, StepTimeline
+from podsim.model.program import Part, StepProgram, StepTimeline
 from podsim.model.quantity import NINETY_PERCENT, Grade
 from podsim.model.training import Division, EvaluationStyle
 from podsim.model.workload import Workload
-from podsim.predicting import steady_state
+from podsim.predicting import changed_inputs, steady_state
 from podsim.predicting.run import NO_OVERHEAD, RunPace, expected_s, pace, run, stop_samples
-from podsim.predicting.uncertainty import StepDoubt, of_step
+from podsim.predicting.uncertainty import StepDoubt, between_racks, of_step
 from podsim.tiles.supersteps import TileEngine
+from podsim.topology.build import shared_fabric
 from podsim.topology.machine_network import Fabric
 
 MOST_STEPS: Final = 128
@@ -91,6 +92,11 @@ class TrainingCase:
     def by_formula(self) -> "TrainingCase":
         """The same, answered by formula: the longest path of what is folded, with closed forms of supersteps."""
         return replace(self, engine=analytic.run, tiles=None, folded=True)
+
+    @property
+    def without_faults(self) -> "TrainingCase":
+        """The same of a healthy machine."""
+        return replace(self, fabric=shared_fabric(self.machine.topology), faults=()) if self.faults else self
 
     @cached_property
     def overhead(self) -> Overhead:
@@ -162,7 +168,19 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
 
 def step_doubt(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
     """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
-    return of_step(question, mapping, timeline, _in_other_forms(question, mapping, timeline))
+    forms = _in_other_forms(question, mapping, timeline)
+    return of_step(question, mapping, timeline, forms, moved_parts(question, mapping, timeline))
+
+
+def moved_parts(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> dict[Part, float]:
+    """The share of each part of a step that changed inputs and faults carry: no published run has either."""
+    changed = question.machine.changed
+    over_gw_links = any(path.startswith(changed_inputs.GW_LINK) for path in changed)
+    racks = between_racks(question, mapping, timeline) if over_gw_links else 0.0
+    moved = changed_inputs.weights(changed, racks)
+    if question.faults:
+        moved |= changed_inputs.parts_that_differ(timeline, step(question.without_faults, mapping))
+    return moved
 
 
 def _in_other_forms(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:

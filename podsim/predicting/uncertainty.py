@@ -119,10 +119,19 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
 
 
 def of_step(
-    question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]
+    question: TrainingCase,
+    mapping: WorkMapping,
+    timeline: StepTimeline,
+    forms: Mapping[str, float],
+    moved: Mapping[Part, float],
 ) -> StepDoubt:
-    """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none."""
+    """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none.
+
+    `moved` are the shares of its parts that changed inputs and faults carry.
+    """
     doubt = _of_model(question, mapping, timeline, forms)
+    if changed_inputs.share(moved, timeline) >= changed_inputs.LEAST:
+        doubt = replace(doubt, grade=Grade.ASSUMED)
     own = question.machine.own(question.workload.name, mapping)
     return narrow(doubt, own) if own and not question.faults and not question.machine.changed else doubt
 
@@ -145,11 +154,6 @@ def _of_model(
         parameters = known.variances[Cause.PARAMETERS] + added
         grade = max(known.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
         known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
-    changed = question.machine.changed
-    over_gw_links = any(path.startswith(changed_inputs.GW_LINK) for path in changed)
-    racks = between_racks(question, mapping, timeline) if over_gw_links else 0.0
-    if question.faults or changed_inputs.share(changed, timeline, racks) >= changed_inputs.LEAST:
-        known = replace(known, grade=Grade.ASSUMED)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
         return known
     unmeasured = (share * tensor_parallel.time_error()) ** 2

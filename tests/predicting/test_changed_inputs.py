@@ -72,8 +72,31 @@ def test_a_small_share_leaves_the_grade_and_a_large_one_does_not():
     assert much.time_to_train_s.grade is Grade.ASSUMED
 
 
-def test_faults_are_assumed():
-    assert podsim.predict("bert", pod=64, faults=["ipu:17=0.5"]).step_s.grade is Grade.ASSUMED
+def test_parts_that_a_fault_moves_are_assumed_and_no_others():
+    """99 % of the time were called assumed beside a link that costs half a percent."""
+    healthy, little, much = (
+        podsim.predict(**QUESTION, faults=faults)
+        for faults in ((), ["link:gateway3-gateway19=1/2"], ["link:ipu4-ipu6=0.01"])
+    )
+    assert little.faults.slowdown < 0.01
+    assert much.faults.slowdown > 0.5
+    parts = {part for part, seconds in little.faults.parts.items() if seconds}
+    moved_s = sum(little.breakdown_s[part] for part in parts)
+    assert Part.COMPUTE not in parts
+    assert Part.ALL_REDUCE in parts
+    assumed = little.grades.shares[Grade.ASSUMED] - healthy.grades.shares.get(Grade.ASSUMED, 0.0)
+    assert 0 < assumed <= moved_s / little.step_s.value
+    assert much.grades.shares[Grade.ASSUMED] > 0.5
+    assert much.step_s.grade is Grade.ASSUMED
+
+
+def test_a_fault_that_moves_nothing_leaves_the_grade():
+    """The IPUs of POD16 leave the second rail of a POD64 alone."""
+    dead = podsim.predict("bert", pod=64, replicas=1, faults=["link:ipu60-ipu62=down"], engine="analytic")
+    healthy = podsim.predict("bert", pod=64, replicas=1, engine="analytic")
+    assert dead.faults.slowdown == 0
+    assert dead.grades.shares == healthy.grades.shares
+    assert dead.step_s.grade is healthy.step_s.grade
 
 
 def test_the_screen_names_changes_with_their_values_before(capsys):

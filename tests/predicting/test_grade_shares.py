@@ -32,12 +32,12 @@ def question(largest=None, **changes):
     return replace(case, **changes)
 
 
-def shares(case, run=RUN, racks=0.0, doubt=KNOWN):
-    return grades(case, TIMELINE, run, racks, doubt, NEED).shares
+def shares(case, run=RUN, racks=0.0, doubt=KNOWN, moved=None):
+    return grades(case, TIMELINE, run, racks, doubt, NEED, moved=moved or {}).shares
 
 
 def test_a_run_is_as_sure_as_the_least_of_its_step_and_its_samples():
-    figures = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED).figures
+    figures = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures
     assert (figures["step"].grade, figures["step"].beyond) == (Grade.EXTRAPOLATED, 4.0)
     assert (figures["samples_to_converge"].grade, figures["samples_to_converge"].beyond) == (Grade.ASSUMED, 2.0)
     assert (figures["time_to_train"].grade, figures["time_to_train"].beyond) == (Grade.ASSUMED, 4.0)
@@ -45,10 +45,13 @@ def test_a_run_is_as_sure_as_the_least_of_its_step_and_its_samples():
 
 
 def test_seconds_outside_steps_are_those_of_the_workload_at_a_calibrated_size():
-    assert grades(question(), TIMELINE, RUN, 0.0, KNOWN, NEED).figures["outside_steps"].grade is Grade.INTERPOLATED
-    far = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED).figures["outside_steps"]
+    assert (
+        grades(question(), TIMELINE, RUN, 0.0, KNOWN, NEED, moved={}).figures["outside_steps"].grade
+        is Grade.INTERPOLATED
+    )
+    far = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures["outside_steps"]
     assert (far.grade, far.beyond) == (Grade.EXTRAPOLATED, 4.0)
-    stranger = grades(question({}), TIMELINE, RUN, 0.0, FAR, NEED).figures["outside_steps"]
+    stranger = grades(question({}), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures["outside_steps"]
     assert (stranger.grade, stranger.beyond) == (Grade.ASSUMED, 1.0)
 
 
@@ -90,5 +93,14 @@ def test_links_between_racks_and_servers_that_nobody_measured():
     assert shares(replace(case, machine=machine), racks=0.25) == {
         Grade.INTERPOLATED: pytest.approx(0.2 + 0.8 * (4 + 1.5) / 8),
         Grade.ASSUMED: pytest.approx(0.8 * (0.5 + 1) / 8),
+        Grade.EXTRAPOLATED: pytest.approx(0.1),
+    }
+
+
+def test_what_changed_inputs_and_faults_carry_is_assumed():
+    """Half of the compute and all of the all-reduce: 4 of 8 s a step, and of 80 of 100 s."""
+    assert shares(question(), moved={Part.COMPUTE: 0.5, Part.ALL_REDUCE: 1.0}) == {
+        Grade.INTERPOLATED: pytest.approx(0.2 + 0.8 * 3 / 8),
+        Grade.ASSUMED: pytest.approx(0.8 * 4 / 8),
         Grade.EXTRAPOLATED: pytest.approx(0.1),
     }

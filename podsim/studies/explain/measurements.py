@@ -144,7 +144,8 @@ def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> E
     mapping, step_s = prediction.mapping, prediction.step_s.value
     forms = training_case.step_doubt(case.question, mapping, prediction.timeline).forms
     question = replace(case.question, machine=replace(case.question.machine, parameters=parameters))
-    doubt = of_step(question, mapping, prediction.timeline, forms)
+    moved = training_case.moved_parts(case.question, mapping, prediction.timeline)
+    doubt = of_step(question, mapping, prediction.timeline, forms, moved)
     pace = training_case.question_pace(question, mapping, step_s)
     need = training_case.samples(question, mapping.global_batch)
     step, time, _ = assemble.time_estimates(question, mapping, step_s, pace, need, doubt)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podsim.model.mapping import Mapping
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import MemoryFit, Prediction
-from podsim.model.quantity import Cause, Estimate, Grade
+from podsim.model.quantity import Cause, Estimate
 from podsim.model.training import Schedule
 from podsim.report import numbers
 from podsim.report.doc import Fact, Facts, label
@@ -20,6 +20,7 @@ from podsim.report.views import (
     wall_clock_view,
 )
 from podsim.report.views.lengths_view import skew_notes
+from podsim.topology.fault_text import parse
 
 RUN_OVERHEAD, STEP_TIME, PEAK_SRAM, LENGTH, GLOBAL_BATCH = 5, 4, 3, 2, 1
 """Priorities of facts that `--verbose` tells more of: the highest leaves first where a screen has too many lines."""
@@ -88,7 +89,7 @@ def evidence(p: Prediction) -> Fact:
         return Fact("Evidence", "", remark=text)
     parts = [grades_view.evidence(p) or grades_view.grade(estimate)]
     if p.faults:
-        if p.faults.left and estimate.grade is not Grade.ASSUMED:
+        if p.faults.left and all(fault.is_lost for fault in parse(p.faults.texts)):
             parts[0] = f"as for a healthy machine of {numbers.count_of(p.ipus, 'IPU')}: {parts[0]}"
         parts.append(faults_view.EVIDENCE)
     elif grades_view.is_calibrated(p) and not coarse(p):
