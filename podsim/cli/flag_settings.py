@@ -76,6 +76,7 @@ class Settings:
             except CycloptsError as error:
                 if error.argument is None:
                     error.argument = argument
+                error.command_chain = error.command_chain or command
                 raise usage(error) from None
             used.append(setting)
             if setting.flag == "json":

@@ -84,7 +84,8 @@ class ReportFlags(CoverFlags):
         path = Path(self.out)
         if is_folder(path) or not is_folder(path.parent):
             why = "it is a folder" if is_folder(path) else f"there is no folder {path.parent}"
-            raise InputError(f"cannot write {self.out}: {why}", code="cannot-write")
+            name = f"{path / 'answer.html'}" if is_folder(path) else path.name
+            raise InputError(f"cannot write {self.out}: {why}", code="cannot-write", hint=f"--out {shlex.quote(name)}")
         write.check_writable(path)
 
 

@@ -36,14 +36,21 @@ def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
         return does_not_fit(search.nearest_by or search.planner, *search.nearest, message=message)
     if search.indivisible is not None:  # another batch would not help
         return _too_few_ipus(search, search.indivisible)
-    number = search.constraints.global_batch or 0
+    number = search.constraints.global_batch or next(iter(search.recipes), 0)
     near = [
         max((b for b in search.global_batches if b <= number), default=0),
         min((b for b in search.global_batches if b > number), default=0),
     ]
+    if not on_parts:
+        at_batch = {batch: search.at_batch(batch) for batch in near if batch}
+        fitting = [batch for batch, there in at_batch.items() if there.lines()]
+        if at_batch and not fitting and all(there.nearest for there in at_batch.values()):
+            return refusal(next(iter(at_batch.values())))  # at those next to it none fits
+        near = [batch if batch in fitting else 0 for batch in near] if fitting else near
     causes = "; ".join(_count_text(count, why) for why, count in search.rejected.most_common())
+    batch = "a" if search.constraints.global_batch else "the published"
     return InputError(
-        f"no mapping searched gives a global batch of {number:,.0f}"
+        f"no mapping searched gives {batch} global batch of {number:,.0f}"
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",

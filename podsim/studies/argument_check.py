@@ -176,6 +176,12 @@ def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
     ]
 
 
+def _one_list(positional: tuple[str, ...]) -> str:
+    """The advice for a call with several values of the last argument, where it takes a list; "" where it does not."""
+    last = positional[-1] if positional else ""
+    return f"write several {last} as one list; " if last.endswith("s") else ""
+
+
 def _by_name(
     verb: str, positional: tuple[str, ...], args: tuple[object, ...], keywords: Mapping[str, object]
 ) -> Mapping[str, object]:
@@ -185,7 +191,7 @@ def _by_name(
         raise InputError(
             f"podsim.{verb}() takes {takes} by position, and was called with {len(args)}",
             code="too-many-arguments",
-            hint=f"write several machines as one list, and other arguments by name: help(podsim.{verb})",
+            hint=f"{_one_list(positional)}write other arguments by name: help(podsim.{verb})",
         )
     given = dict(zip(positional, args, strict=False))
     if twice := [name for name in given if name in keywords]:

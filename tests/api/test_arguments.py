@@ -212,6 +212,10 @@ def test_arguments_by_place() -> None:
     with pytest.raises(InputError, match="takes workload by position, and was called with 2") as caught:
         podsim.predict("bert", 16)  # type: ignore[misc]
     assert caught.value.code == "too-many-arguments"
+    assert caught.value.hint == "write other arguments by name: help(podsim.predict)"
+    with pytest.raises(InputError, match="takes workload and machines by position") as caught:
+        podsim.compare("bert", "pod64", "pod16")  # type: ignore[misc]
+    assert caught.value.hint.startswith("write several machines as one list; ")
     with pytest.raises(InputError, match=r"predict\(\) needs workload") as caught:
         podsim.predict()  # type: ignore[call-arg]
     assert caught.value.code == "missing-argument"
