@@ -46,7 +46,6 @@ from podsim.workloads import families as builders
 
 if TYPE_CHECKING:
     from podsim.files.comparator_machines import MachineWithChip
-    from podsim.model.comparator import Laws
     from podsim.model.fabric import GenericFabric
 
 _WORKLOADS: Final = TABLES.add("workloads", Table[str, Workload](32))
@@ -180,13 +179,12 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
         return at_ranks
     others = without_ipus()
     if (placed := others.get(name.partition(":")[0])) is not None:
-        chip = placed.chip.value.name
-        trained = [workload for workload, table in _laws().workload.items() if chip in table.chip]
+        workloads = placed.workloads_with_law
         raise InputError(
             f"{placed.machine.title} has no IPUs: scaling laws give its time to train only, "
-            f"of {', '.join(trained) or 'no workload yet'}",
+            f"of {', '.join(workloads) or 'no workload yet'}",
             code="no-ipus",
-            hint=f"podsim predict {trained[0]} --topology {shlex.quote(name)}" if trained else "",
+            hint=f"podsim predict {workloads[0]} --topology {shlex.quote(name)}" if workloads else "",
         )
     known = (*names("topologies"), *names("fabrics"), *others)
     raise find.unknown_name("topologies", name, known, also=member_names())
@@ -197,12 +195,6 @@ def without_ipus() -> "dict[str, MachineWithChip]":
     from podsim.files import comparator_machines
 
     return comparator_machines.machines()
-
-
-def _laws() -> "Laws":
-    from podsim.files import comparator_machines
-
-    return comparator_machines.laws()
 
 
 def fabric(name: str, changes: Changes = ()) -> "Document[GenericFabric]":

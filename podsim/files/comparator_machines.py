@@ -31,6 +31,11 @@ class MachineWithChip(Displayable):
         """Its name and its chips: of machine and chip each number would be listed."""
         return f"MachineWithChip({self.machine.name}: {self.machine.chips} × {self.chip.value.name})"
 
+    @property
+    def workloads_with_law(self) -> tuple[str, ...]:
+        """Workloads whose training time on this chip a fitted law gives; MissingParameter where none was fitted."""
+        return tuple(name for name, table in laws().workload.items() if self.chip.value.name in table.chip)
+
 
 def chips() -> tuple[Document[ComparatorChip], ...]:
     """Every chip that is no IPU, by the order of its name; InputError where a file has faults."""

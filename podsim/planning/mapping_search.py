@@ -86,9 +86,9 @@ class Search:
         self.recipes = self.recipes or batches.recipes(workload, topology, own_length=own_length)
         self.recipe = next(iter(self.recipes), None)
 
-    def at_batch(self, batch: float) -> "Search":
+    def with_global_batch(self, global_batch: float) -> "Search":
         """The same search at a global batch [samples]; nothing weighed yet."""
-        constraints = replace(self.constraints, global_batch=round(batch))
+        constraints = replace(self.constraints, global_batch=round(global_batch))
         return Search(self.question, self.planner, constraints, ipus=self.ipus)
 
     def run(self) -> Best:

@@ -42,15 +42,15 @@ def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
         min((b for b in search.global_batches if b > number), default=0),
     ]
     if not on_parts:
-        at_batch = {batch: search.at_batch(batch) for batch in near if batch}
-        fitting = [batch for batch, there in at_batch.items() if there.lines()]
-        if at_batch and not fitting and all(there.nearest for there in at_batch.values()):
-            return refusal(next(iter(at_batch.values())))  # at those next to it none fits
+        searches = {batch: search.with_global_batch(batch) for batch in near if batch}
+        fitting = [batch for batch, there in searches.items() if there.lines()]
+        if searches and not fitting and all(there.nearest for there in searches.values()):
+            return refusal(next(iter(searches.values())))  # at those next to it none fits
         near = [batch if batch in fitting else 0 for batch in near] if fitting else near
     causes = "; ".join(_count_text(count, why) for why, count in search.rejected.most_common())
-    batch = "a" if search.constraints.global_batch else "the published"
+    which = "a" if search.constraints.global_batch else "the published"
     return InputError(
-        f"no mapping searched gives {batch} global batch of {number:,.0f}"
+        f"no mapping searched gives {which} global batch of {number:,.0f}"
         if any(near)
         else "no mapping divides the IPUs of the machine",
         code="mapping-does-not-divide",

@@ -66,7 +66,31 @@ def test_a_value_of_a_settings_file_is_not_corrected_on_the_command_line(tmp_pat
     assert main(["plan", "bert", "--json"]) == 2
     error = json.loads(capsys.readouterr().err)
     assert "1h30min" in error["message"]
-    assert error["hint"] == "podsim --help"
+    assert error["hint"] == "podsim plan --help"
+
+
+def test_a_batch_is_proposed_only_where_it_fits(capsys):
+    """100 rows at once fit at no batch: a hint of 6,400 led to another refusal."""
+    line = ["predict", "gpt2-xl", "--pod", "64", "--tokens", "1B"]
+    assert main([*line, "--micro-batch", "100", "--json"]) == 1
+    error = json.loads(capsys.readouterr().err)
+    assert error["code"] == "does-not-fit"
+    flags = error["hint"].removesuffix(" fits").split()
+    assert flags[0].startswith("--")
+    assert main([*line, *flags]) == 0
+
+
+@pytest.mark.parametrize(("out", "name"), [("{}/nowhere/x.html", "x.html"), ("{}/d.html", "{}/d.html/answer.html")])
+def test_a_place_that_cannot_be_written_comes_with_one_that_can(out, name, tmp_path, capsys):
+    (tmp_path / "d.html").mkdir()
+    assert main(["predict", "bert", "--pod", "64", "--out", out.format(tmp_path), "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["hint"] == f"--out {name.format(tmp_path)}"
+
+
+def test_a_machine_without_ipus_names_what_it_is_known_to_train(capsys):
+    assert main(["infer", "gpt2-xl", "--topology", "tpu-v4"]) == 2
+    assert "of bert, resnet50\n" in (message := capsys.readouterr().err)
+    assert "hint: podsim predict bert --topology tpu-v4" in message
 
 
 def test_a_rate_above_every_batch_size_says_what_each_can_do(capsys):

@@ -198,6 +198,7 @@ def test_an_unpublished_competitor_is_a_note_of_the_report(scaled: ScaleReport) 
     assert str(note).startswith("dgx-a100:7: dgx-a100 comes in portions")
 
 
+@pytest.mark.slow
 def test_a_competitor_of_which_nothing_is_published_is_told() -> None:
     plan = podsim.plan("gpt2-xl", samples=1e6, machines="bow-pod64", against="dgx-a100")
     assert plan.against == ()

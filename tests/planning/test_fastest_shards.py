@@ -6,7 +6,7 @@ import podsim
 from podsim.errors import PodsimError
 
 
-@pytest.mark.parametrize("pod", [4, 16])
+@pytest.mark.parametrize("pod", [4, pytest.param(16, marks=pytest.mark.slow)])
 def test_no_size_of_a_replica_is_faster_than_what_the_search_takes(pod: int) -> None:
     best = podsim.predict("gpt2-large", pod=pod, engine="analytic")
     rates = []

@@ -59,7 +59,8 @@ def test_scale_reads_the_same_mapping():
     assert report.rows[-1].efficiency == pytest.approx(small.ipus / large.ipus)
 
 
-@pytest.mark.parametrize("workload", ["bert", pytest.param("resnet50", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workload", ["bert", "resnet50"])
 def test_the_answer_says_how_many_ipus_are_idle_and_why(workload):
     result = answer(workload, 65536)
     used, reason = result.mapping.ipus, str(result.choice.reason)
@@ -159,6 +160,7 @@ def test_a_batch_for_parts_of_a_machine_alone_has_their_mappings_ranked(capsys):
     assert no.value.hint == "global_batch=6 or global_batch=8"
 
 
+@pytest.mark.slow
 def test_a_batch_that_no_part_divides_is_refused_by_the_map_as_by_predict():
     """On a small part nothing fits in memory, which is no reason for a smaller machine."""
     texts = []

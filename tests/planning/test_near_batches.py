@@ -22,6 +22,7 @@ def test_a_near_batch_that_is_quicker_is_named_with_what_it_saves():
     assert not near(other)
 
 
+@pytest.mark.slow
 def test_of_near_batches_one_that_another_betters_by_far_is_not_named():
     """4,998 divides over two replicas of the 64 that 4,992 divides over."""
     (note,) = near(podsim.predict("resnet50", pod=64, global_batch=4999))

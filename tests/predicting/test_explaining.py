@@ -135,6 +135,7 @@ def test_causes_of_an_alternative_are_the_differences_of_both_waterfalls():
         assert causes[name] == pytest.approx(share, abs=0.06), name
 
 
+@pytest.mark.slow
 def test_another_schedule_keeps_the_split_of_the_mapping():
     """gpt2-large on POD64 as 1F1B: 13.5 s a step with 16 IPUs per replica, 11.0 s with 8, which a search takes."""
     explanation = podsim.explain("gpt2-large", pod=64, engine="analytic")

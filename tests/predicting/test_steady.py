@@ -104,7 +104,7 @@ def test_where_nothing_repeats_everything_runs():
     assert timeline.step_s == 399 * (1 + 399e-6) + 0.5
 
 
-@pytest.mark.parametrize("accumulation", [100, 2048])
+@pytest.mark.parametrize("accumulation", [100, pytest.param(2048, marks=pytest.mark.slow)])
 def test_waits_behind_a_stage_with_inputs_in_line_are_overhead_of_the_framework(accumulation):
     """Under 1F1B stages behind the first wait for it, not for inputs: what PopTorch costs was shown as bubble.
 
