@@ -94,11 +94,16 @@ def _count_text(count: int, why: str) -> str:
     return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
-def _stages_text(full: StageMemory, mapping: Mapping) -> str:
-    """Which stages an IPU holds: "pipeline stages 0 and 8"; under the phased schedule one that all IPUs run."""
-    several = "s" if len(full.stages) > 1 else ""
-    stages = f"stage{several} {' and '.join(map(str, full.stages))}"
-    return f"in {stages}, which all its IPUs run" if mapping.schedule is Schedule.PHASED else f"pipeline {stages}"
+def _where_text(full: StageMemory, mapping: Mapping) -> str:
+    """The IPU that is fullest and its stages; under the phased schedule all IPUs of a replica, which run each stage."""
+    size, micro_batch = mapping.ipus_per_replica, f"at micro-batch {mapping.micro_batch}"
+    stages = f"stage{'s' if len(full.stages) > 1 else ''} {' and '.join(map(str, full.stages))}"
+    if mapping.schedule is not Schedule.PHASED:
+        return f"IPU {full.ipu} of a replica of {size} {micro_batch} (pipeline {stages})"
+    if size == 1:
+        return f"the IPU of a replica {micro_batch} (it runs one stage at a time, and {stages} needs the most)"
+    each = f"each of the {size} IPUs of a replica"
+    return f"{each} {micro_batch} (all run one stage at a time, and {stages} needs the most)"
 
 
 def does_not_fit(
@@ -108,10 +113,9 @@ def does_not_fit(
     full, capacity = memory.fullest, memory.capacity_bytes
     parts = sorted(full.by_category.items(), key=lambda item: -item[1])
     needs = f"{planner.workload.title} needs {full.used_bytes / 1e9:.2f} GB"
-    where = f"IPU {full.ipu} of a replica of {mapping.ipus_per_replica} at micro-batch {mapping.micro_batch}"
     room = available(planner.topology.chip, mapping, capacity)
     context = [
-        f"{needs} on {where} ({_stages_text(full, mapping)}); {room}",
+        f"{needs} on {_where_text(full, mapping)}; {room}",
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
     lowered = refusal_note(mapping, memory)

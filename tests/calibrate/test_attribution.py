@@ -92,6 +92,15 @@ def test_a_scaling_has_a_time_for_each_machine(tmp_path):
     assert cause.effects == pytest.approx([1 + figure.change for figure in difference.headline])
 
 
+def test_a_scaling_has_a_time_for_each_competitor(tmp_path):
+    old, new = (podsim.scale("bert", pods="16..32", **flags) for flags in ({"against": "dgx-a100:64"}, {}))
+    difference = diff(tmp_path, old, new)
+    assert [figure.name for figure in difference.headline] == ["pod16", "pod32"]
+    assert [(single.name, single.new) for single in difference.singles] == [("dgx-a100:64", None)]
+    (cause,) = difference.causes
+    assert cause.what == "--against"
+
+
 def test_a_comparison_has_a_time_for_each_side(tmp_path):
     old, new = (
         podsim.compare("bert", ["pod16", "pod64"], **flags) for flags in ({}, {"overlap": True, "global_batch": 4608})

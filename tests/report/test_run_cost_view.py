@@ -43,7 +43,7 @@ def test_a_price_and_a_run_with_their_ends():
     assert (rows["Machine price"].number, rows["Machine price"].remark) == ("$150k", "$100k – $200k; as quoted")
     assert (rows["Cost per run"].number, rows["Cost per run"].remark) == (
         "$42.0",
-        "90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only",
+        "≥ 90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only",
     )
     assert (rows["Energy cost"].number, rows["Energy cost"].remark) == ("$2.00", "")
     assert (rows["Energy per run"].number, rows["Energy per run"].unit) == ("2", "kWh")
@@ -53,7 +53,7 @@ def test_a_price_and_a_run_with_their_ends():
 
 def test_the_summary_has_a_line_a_figure():
     rows = {fact.label: fact for fact in view.summary(MONEY)}
-    assert rows["Cost per run"].remark == "90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only"
+    assert rows["Cost per run"].remark == "≥ 90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only"
     assert list(rows) == ["Cost per run", "Energy per run", "Machine price", "Power", "Terms"]
 
 

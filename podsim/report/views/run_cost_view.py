@@ -146,7 +146,7 @@ def _in_short(money: Money, level: float) -> Iterator[Fact]:
         cost = money.run_usd
         remark = _join(
             _at_level(cost, currency, level),
-            f"{numbers.percent(terms.use)} use for {_years(terms)}",
+            f"{numbers.percent(terms.use)} use, {_years(terms)}",
             _priced_in(ownership.capital),
         )
         yield Fact("Cost per run", numbers.money(cost.value, currency), "", remark)
@@ -373,9 +373,12 @@ def _break_even(rent: Rent, terms: Terms) -> Fact:
 
 
 def _at_level(estimate: Estimate, currency: Currency, level: float) -> str:
-    """The interval with its confidence level: "90 %: $17.1 – $26.8"."""
+    """The range with the confidence that it has at least, whose ends add up low and high ends: "≥ 90 %: $17.1 – $26.8".
+
+    Time, price and power are at their low ends together, and at their high ends (Eq. 61).
+    """
     ends = interval(estimate, currency)
-    return f"{numbers.level(level)}: {ends}" if ends else ""
+    return f"≥ {numbers.level(level)}: {ends}" if ends else ""
 
 
 def interval(estimate: Estimate | Range, currency: Currency = DOLLARS) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from podsim.studies.diff.result import Headline, SingleFigure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from podsim.files.answer_files import SavedAnswer
 
@@ -37,8 +38,9 @@ def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> di
         "inference": _inference,
         "goodput": _goodput,
     }
-    rows = {"scale": ("machines", "topology"), "compare": ("sides", "label")}
-    listed = _rows(body, *rows[what]) if what in rows else read[what](body) if what in read else iter(())
+    rows = {"scale": (("machines", "topology"), ("against", "name")), "compare": (("sides", "label"),)}
+    each = (_rows(body, key, name) for key, name in rows.get(what, ()))
+    listed: Iterable[SavedFigure] = read[what](body) if what in read else chain.from_iterable(each)
     if by_place:
         listed = (figure._replace(name=f"case {place}", label=figure.name) for place, figure in enumerate(listed, 1))
     return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
