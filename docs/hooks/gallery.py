@@ -34,7 +34,7 @@ PICTURES: Final = (
         "plan",
         "Machines that could meet a time limit",
         "plan bert --within 5min --against dgx-a100",
-        "Time against purchase price: those that no other machine betters, the one recommended, and a competitor.",
+        "Time against purchase price: the Pareto-optimal machines, the one recommended, and a competitor.",
     ),
     Picture(
         "predict",

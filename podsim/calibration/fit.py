@@ -136,7 +136,7 @@ def _mappings(cases: Sequence[OtherCase], free: FreeParameters) -> int:
     count = len({case.shape for case in cases})
     if count < LEAST_MAPPINGS:
         raise MissingParameter(
-            f"{count} different mappings are too few to fit {len(free.names)} parameters",
+            f"{count} mapping{' is' if count == 1 else 's are'} too few to fit {len(free.names)} parameters",
             code="too-few-points",
             hint="add points on other machines or with other mappings: calibration/README.md",
         )

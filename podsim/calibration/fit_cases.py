@@ -21,6 +21,12 @@ from podsim.topology.machine_network import Fabric
 from podsim.workloads import presets
 
 
+def shape(point: CalibrationPoint, at: Preset) -> tuple[str | int, ...]:
+    """What the step time of a point in its mapping depends on: results of two divisions often share one mapping."""
+    split = at.replicas, at.ipus_per_replica, at.micro_batch, at.accumulation, at.hosts
+    return point.workload, point.topology, point.sdk, at.configuration, at.optimizer, *split
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherCase:
     """One published result with everything a prediction of it needs but the parameters."""
@@ -34,10 +40,8 @@ class OtherCase:
 
     @property
     def shape(self) -> tuple[str | int, ...]:
-        """What its step time depends on: results of two divisions often share one mapping."""
-        at = self.preset
-        split = at.replicas, at.ipus_per_replica, at.micro_batch, at.accumulation, at.hosts
-        return self.point.workload, self.point.topology, self.point.sdk, at.configuration, at.optimizer, *split
+        """What its step time depends on."""
+        return shape(self.point, self.preset)
 
     def question(self, parameters: ParameterSet, engine: Engine = analytic.run, *, seed: int = 0) -> TrainingCase:
         """The question that asks for this result."""

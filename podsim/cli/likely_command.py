@@ -111,6 +111,9 @@ def _without_ipus(words: Sequence[str]) -> Sequence[str]:
         case ["scale" | "explain" | "goodput" | "infer", workload, "--topology" | "--topologies", machine, *rest]:
             if _has_count(machine):
                 return ["predict", workload, "--topology", machine, *rest]
+        case ["trace", workload, "--topology", machine, *_] | ["workload", "map", workload, "--topology", machine, *_]:
+            if _has_count(machine):
+                return ["predict", workload, "--topology", machine]
     return words
 
 

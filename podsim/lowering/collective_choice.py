@@ -107,7 +107,7 @@ def soonest(
     Parameters: where the collective runs, its groups, what it does and the algorithms to weigh. Result: the plan of the
     soonest, whose `leg_s(0)` is its time [s].
 
-    Equation: each is weighed by `CollectivePlan.least_s` [s], every step at its most loaded link, which on symmetric
+    Equation: each is evaluated by `CollectivePlan.least_s` [s], every step at its most loaded link, which on symmetric
     groups is never idle; folded whatever is to be run, so that the choice is the same. Validity: static routes, no
     other traffic meanwhile. Source: patarasuk-2009, thakur-2005 for the steps (`physics.collectives`).
     """

@@ -101,7 +101,7 @@ class Pipeline:
     def inputs(self) -> tuple[Flow, ...]:
         """Flows that bring one micro-batch to the first stage of every replica (Eq. 13).
 
-        Folded, one of them crosses each link as often as all together cross the fullest of its kind.
+        Folded, one of them crosses each link as often as all together cross the most loaded of its kind.
         """
         volume = self.workload.row_bytes * self.mapping.micro_batch
         alike = self.folded and same_inputs(self.fabric)

@@ -54,6 +54,11 @@ class Machine:
                 return item
         return None
 
+    def own_elsewise(self, workload: str) -> OwnConfiguration | None:
+        """What own runs of a workload on this machine have told, of any mapping and release; None where none is."""
+        every = (self.parameters.own or {}).values()
+        return next((item for item in every if (item.topology, item.workload) == (self.topology.name, workload)), None)
+
     def in_form(self, name: str) -> "Machine":
         """The machine with its parameters as another form of the model has them."""
         return replace(self, parameters=self.parameters.in_form(name))

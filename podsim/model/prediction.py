@@ -107,7 +107,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsideredMapping:
-    """One mapping that was weighed against the chosen one.
+    """One mapping that was evaluated against the chosen one.
 
     `estimate` is its time to train as `predict` answers it, where it differs from the chosen one in its batch alone.
     `larger_than_searched` says that its replicas have more IPUs than those from which the search chooses.
@@ -125,7 +125,7 @@ class ConsideredMapping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Why this mapping: how many were weighed, what was rejected, what came close."""
+    """Why this mapping: how many were evaluated, what was rejected, what came close."""
 
     given: str  # "flags", "preset NAME" or "search"
     legal: int

@@ -15,7 +15,7 @@ class Mode(StrEnum):
 
     TRAIN = "train"  # samples per second, or the time of a run
     INFER = "infer"
-    LATENCY = "latency"  # of one batch, where so many clients ask again at once
+    LATENCY = "latency"  # of one batch, where so many clients each send the next request at once
     TILES = "tiles"  # a program without a network, which the tile model predicts by itself
     KERNEL = "kernel"  # calls a second of one operator
     RATIO = "ratio"  # training, over published results of one chip of another kind

@@ -105,7 +105,7 @@ class SamplerReport(Displayable):
     chip: str
     ipus: int
     tiles: int  # of an IPU that hold samples
-    on_a_tile: int  # samples of the fullest
+    on_a_tile: int  # samples of the most loaded
     most_samples: int
     sram_bytes_per_tile: float
     works: tuple[WorkCost, ...]

@@ -63,7 +63,7 @@ class TilePlan:
     splits: Mapping[str, int]  # parallel and serial splits by name
     supersteps: tuple[Superstep, ...]
     flop: float  # arithmetic asked for, padding not counted
-    sram_bytes_per_tile: Mapping[str, float]  # by category, on the fullest tile
+    sram_bytes_per_tile: Mapping[str, float]  # by category, on the most loaded tile
     tiles_used: int
     layout_in: str = ""  # layout in which the first operand is expected
     layout_out: str = ""  # layout in which the result is left

@@ -27,7 +27,7 @@ ROOM = 8  # times the least batch should fit below the last reference point for 
 UNPROVEN = 0.05  # share by which a replica size that no submission used has to be quicker to be chosen
 FAR_QUICKER = 0.5  # share of the time that a mapping far from published ones takes at most to be chosen; assumed (007)
 WORTH_LEAVING = 0.01  # share by which a batch between those of reference points has to be quicker to be chosen
-NEAR_BEST = 0.1  # share above the best time within which accumulations between those weighed may be the best
+NEAR_BEST = 0.1  # share above the best time within which accumulations between those evaluated may be the best
 Range = tuple[list[int], tuple[int, ...]]  # IPUs of a replica, and micro-batches
 Candidates = list[tuple[float, Mapping, MemoryFit]]  # mappings that fit with their times [s]
 
@@ -53,7 +53,7 @@ class SearchLine:
 
 @dataclass
 class Search:
-    """One search: what was weighed, and why the rest was not."""
+    """One search: what was evaluated, and why the rest was not."""
 
     question: training_case.TrainingCase
     planner: MappingBuilder
@@ -87,7 +87,7 @@ class Search:
         self.recipe = next(iter(self.recipes), None)
 
     def with_global_batch(self, global_batch: float) -> "Search":
-        """The same search at a global batch [samples]; nothing weighed yet."""
+        """The same search at a global batch [samples]; nothing evaluated yet."""
         constraints = replace(self.constraints, global_batch=round(global_batch))
         return Search(self.question, self.planner, constraints, ipus=self.ipus)
 
@@ -113,7 +113,7 @@ class Search:
         return Best(self, shown[0].mapping, choice, assemble.answer_s(self.quick, shown[0].mapping))
 
     def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
-        """The quickest accumulation between those weighed, around the best of each line that comes near the best.
+        """The quickest accumulation between those evaluated, around the best of each line that comes near the best.
 
         None of a line where it is not quicker by what makes it worth to leave the batches of reference points.
         """

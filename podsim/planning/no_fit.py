@@ -95,15 +95,15 @@ def _count_text(count: int, why: str) -> str:
 
 
 def _where_text(full: StageMemory, mapping: Mapping) -> str:
-    """The IPU that is fullest and its stages; under the phased schedule all IPUs of a replica, which run each stage."""
+    """The IPU with the highest use of SRAM and its stages; under the phased schedule all IPUs of a replica."""
     size, micro_batch = mapping.ipus_per_replica, f"at micro-batch {mapping.micro_batch}"
     stages = f"stage{'s' if len(full.stages) > 1 else ''} {' and '.join(map(str, full.stages))}"
     if mapping.schedule is not Schedule.PHASED:
         return f"IPU {full.ipu} of a replica of {size} {micro_batch} (pipeline {stages})"
     if size == 1:
-        return f"the IPU of a replica {micro_batch} (it runs one stage at a time, and {stages} needs the most)"
-    each = f"each of the {size} IPUs of a replica"
-    return f"{each} {micro_batch} (all run one stage at a time, and {stages} needs the most)"
+        return f"the IPU of a replica {micro_batch} (phased schedule: one stage after another; {stages} needs the most)"
+    each = f"each of the {size} IPUs of a replica {micro_batch}"
+    return f"{each} (phased schedule: all {size} share the work of one stage after another; {stages} needs the most)"
 
 
 def does_not_fit(

@@ -1,4 +1,4 @@
-"""What a search says of its choice: what else it weighed, and why the mapping was taken."""
+"""What a search says of its choice: what else it evaluated, and why the mapping was taken."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ LEAST_NAMED = 0.005  # share by which a mapping that was not chosen has to be qu
 
 
 def of_candidates(search: "Search", shown: tuple[ConsideredMapping, ...], result: "Candidates") -> Choice:
-    """The choice of the first of `shown`, which are timed exactly and best first; `result` is all that was weighed."""
+    """The choice of the first of `shown`, which are timed exactly and best first; `result` is all that was tried."""
     return Choice(
         given="search",
         legal=search.legal,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from podsim.errors import Infeasible, InputError, MissingParameter
+from podsim.errors import Infeasible, InputError, MissingParameter, PodsimError
+from podsim.files import catalog
 from podsim.lowering import layout
+from podsim.model.chip import Precision
 from podsim.model.framework import INTERFACES, Framework
 from podsim.model.inference import QUANTILE_OF_MEDIAN, Decoding, Load, Place, ServedState, SweptSize
 from podsim.model.mapping import Mapping
@@ -393,19 +396,35 @@ def _remedy(case: ServingCase, constraints: ServingConstraints, mapping: Mapping
     shorter = _shorter(case, constraints, batch)
     if shorter:
         return f"{shorter} fits"
-    return _last_resort(case)
+    for flag, there in _elsewhere(case):
+        for more, other in (("", constraints), *_otherwise(case, constraints)):
+            if _fits(there, other, 1):
+                return f"{' '.join(filter(None, (flag, more)))} --batch 1 fits"
+    return _why_not(case)
 
 
-def _last_resort(case: ServingCase) -> str:
-    """What is left to try where no flag helps: a unit is not split over IPUs, so one too large fits no machine."""
+def _elsewhere(case: ServingCase) -> Iterator[tuple[str, ServingCase]]:
+    """Precisions of fewer bytes that the chip has a rate for, and larger pods of it, by the flag that asks for them."""
+    workload, machine = case.workload, case.machine
+    for name in machine.chip.amp.flop_per_cycle:
+        if ELEMENT_BYTES[precision := Precision(name)] < ELEMENT_BYTES[workload.precision]:
+            yield f"--precision {name}", replace(case, workload=replace(workload, precision=precision))
+    for ipus in powers(MOST_IPUS):
+        if ipus > machine.topology.ipus:
+            with suppress(PodsimError):  # a chip of which there are no pods
+                topology = catalog.pod(ipus, machine.chip.name).value
+                yield f"--pod {ipus}", replace(case, machine=replace(machine, topology=topology))
+
+
+def _why_not(case: ServingCase) -> str:
+    """Why no machine of this chip serves a workload: units are not split over IPUs, nor replicas without end."""
     largest = max(case.workload.units, key=lambda unit: unit.parameters)
     size = largest.parameters * ELEMENT_BYTES[case.workload.precision]
+    split = "podsim splits no embedding, half layer or head over IPUs when it serves"
     if size > case.machine.chip.sram_bytes:
-        return (
-            f"no machine of this chip holds it: {largest.name} alone has {size / 1e9:.2f} GB of weights, and "
-            "podsim splits no embedding, half layer or head over IPUs when it serves; try a --precision of fewer bytes"
-        )
-    return "a larger machine, or a --precision of fewer bytes; no embedding, half layer or head is split over IPUs"
+        weights = f"weights of {largest.name} alone take {size / 1e9:.2f} GB"
+        return f"no machine of this chip holds it: {weights}, and {split}"
+    return f"no replica of up to {MOST_IPUS} IPUs of this chip holds it, and {split}; a smaller model may fit"
 
 
 def _otherwise(case: ServingCase, constraints: ServingConstraints) -> Iterator[tuple[str, ServingConstraints]]:

@@ -71,7 +71,11 @@ def predict(
         limited_by=bottleneck.of_run(question, mapping, timeline, choice),
         assumptions=_notes(question, mapping, timeline.step_s, assumptions, need) if weighs else assumptions,
         calibration=intervals.held_out_note(
-            machine.parameters, machine.parameters_file, machine.own(workload.name, mapping), workload.name
+            machine.parameters,
+            machine.parameters_file,
+            machine.own(workload.name, mapping),
+            workload.name,
+            machine.own_elsewise(workload.name),
         ),
         grades=grades(question, timeline, spent, racks, doubt, need, moved=moved_parts(question, mapping, timeline)),
         interval=question.interval,

@@ -20,7 +20,7 @@ from podsim.predicting.run import evaluation_interval
 
 COSTS = {"fixed": "fixed", "network": "network", "doubling": "growing"}
 """Parts of a step by the parameter that they are proportional to."""
-BATCHES_A_DOUBLING = 4  # global batches weighed for each doubling of the chips
+BATCHES_A_DOUBLING = 4  # global batches evaluated for each doubling of the chips
 MOST_BEYOND = 16.0  # so many times the largest or smallest published size is no extrapolation but a guess
 
 

@@ -65,7 +65,7 @@ def state_bytes(workload: Workload, moment_bytes: Sequence[int]) -> float:
 
 
 def quantiles(estimate: Estimate, unit: UnitTime, shares: Sequence[float]) -> list[float]:
-    """The times below which those shares of the truths lie, of an estimate by that unit [s] (Eq. 101)."""
+    """The quantiles at those probabilities, of an estimate by that unit [s] (Eq. 101)."""
     return [
         estimate.value * math.pow(factor(unit, abs(2 * share - 1), estimate.beyond), math.copysign(1.0, share - 0.5))
         for share in shares

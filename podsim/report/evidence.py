@@ -33,7 +33,7 @@ LABELS: Final = {
     "machines": ("Not",),
     "deadline": ("Wall clock",),
     "compile": ("Wall clock",),
-    **dict.fromkeys(("years", "use", "kwh_price", "pue", "money"), ("Cost per run", "Total cost")),
+    **dict.fromkeys(("years", "use", "kwh_price", "pue", "money"), ("Training cost", "Total cost")),
 }
 """Labels of what a flag is about, which a short screen keeps where the flag is given."""
 QUANTITIES: Final = {"step": "Step time", "mean": "Mean latency", "p50": "Mean latency", "p99": "P99 latency"}

@@ -129,7 +129,7 @@ def percent(fraction: float | None, decimals: int = 0) -> str:
 
 
 def level(interval: float) -> str:
-    """The share of truths that intervals hold, as percent: "90 %", "99.5 %"."""
+    """The confidence level of intervals, as percent: "90 %", "99.5 %"."""
     return percent(interval, 0 if round(interval * 1000) % 10 == 0 else 1)
 
 

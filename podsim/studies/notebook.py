@@ -11,6 +11,7 @@ from podsim.errors import InputError
 from podsim.files import inputs
 from podsim.files.write import check_writable, write_atomic
 from podsim.model.displayable import Forms, Writable, forms, ledger
+from podsim.model.fault import FaultReport
 from podsim.report.doc import Note
 from podsim.report.handout import Cover, Handout, arrange, sentence, with_title
 
@@ -112,7 +113,7 @@ class AnswerForms:
     """The forms of answers that have a view."""
 
     def line(self, answer: object) -> str:
-        """The line of `--quiet`, with its grade where it is a time; the fault of one that was made by hand."""
+        """The line of `--quiet` with its grade and faults; why not, of an answer that was made by hand."""
         view = _view_of(answer)
         module = "predict.report" if view is _IN_PHASES else view.module
         try:
@@ -121,7 +122,7 @@ class AnswerForms:
             return f"not shown, {type(error).__name__}"
         grade = getattr(getattr(answer, "time_to_train_s", None), "grade", None)
         grade = f", {_part('podsim.report.views.grades_view').in_words(grade)}" if grade else ""
-        return (text if isinstance(text, str) else "; ".join(text)) + grade
+        return (text if isinstance(text, str) else "; ".join(text)) + grade + _with_faults(answer)
 
     def page(self, answer: object) -> str:
         """The screen as HTML, of long tables the first rows."""
@@ -179,6 +180,14 @@ def screen(answer: object, *, verbose: bool) -> Doc:
     view = _view_of(answer)
     document: Doc = getattr(_part(view.module), view.function)(answer, **({"verbose": verbose} if view.verbose else {}))
     return document
+
+
+def _with_faults(answer: object) -> str:
+    """That an answer is of a machine with faults: ", with faults: on the 32 IPUs left"; "" where it is not."""
+    faults = getattr(answer, "faults", None)
+    if not isinstance(faults, FaultReport):
+        return ""
+    return f", with faults: on the {getattr(answer, 'ipus', 0):,} IPUs left" if faults.left else ", with faults"
 
 
 def line(answer: object) -> str | tuple[str, ...]:

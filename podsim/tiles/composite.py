@@ -49,7 +49,7 @@ class _Rows:
 
     @property
     def rows_on_a_tile(self) -> int:
-        """Rows, or parts of rows, on the fullest tile."""
+        """Rows, or parts of rows, on the most loaded tile."""
         return max(1, self.shares[0][1] * self.parts // self.columns)
 
     @property
@@ -265,7 +265,7 @@ def _plan(
     share_bytes: int,
     chip: Chip,
 ) -> TilePlan:
-    """Two operands and a result of `share_bytes` on the fullest tile."""
+    """Two operands and a result of `share_bytes` on the most loaded tile."""
     return TilePlan(
         operator=name,
         method="vector",

@@ -42,7 +42,7 @@ class Ask:
     limit_bytes: float
 
     def even_bytes(self, elements: int) -> int:
-        """Bytes of the fullest tile where elements lie evenly on all."""
+        """Bytes of the most loaded tile where elements lie evenly on all."""
         return spread(elements, self.chip.tiles, VECTOR_BYTES // self.size)[0][1] * self.size
 
 

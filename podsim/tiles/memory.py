@@ -114,7 +114,7 @@ RELIEF = {
 
 
 def relief(memory: MemoryFit, chip: Chip) -> str:
-    """Which tiles are fullest, what takes most of them, and what would relieve them."""
+    """Which tiles are most loaded, what takes most of them, and what would relieve them."""
     full = memory.fullest
     name, most = max(((key, size) for key, size in full.by_category.items() if key in RELIEF), key=lambda pair: pair[1])
     stages = " and ".join(str(stage) for stage in full.stages)

@@ -27,7 +27,7 @@ BLOCK_CYCLES = 5 / 4  # a tile, an element transposed in such blocks (poplibs li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How matrices lie on tiles: the blocks of the fullest tile and what is next to each other in its memory.
+    """How matrices lie on tiles: the blocks of the most loaded tile and what is next to each other in its memory.
 
     `run` elements along a dimension follow each other; the next run starts `pitch` elements after the last.
     """
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def elements(self) -> int:
-        """Of the fullest tile."""
+        """Of the most loaded tile."""
         return self.rows * self.columns * self.matrices
 
     def __str__(self) -> str:

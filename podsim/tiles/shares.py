@@ -66,7 +66,7 @@ USUAL_HINT = "split the operator, or spread it over more IPUs"
 
 
 def check_fit(operator: str, footprint: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
-    """The bytes of the fullest tile; Infeasible where a tile has less SRAM than that."""
+    """The bytes of the most loaded tile; Infeasible where a tile has less SRAM than that."""
     needed = sum_in_order(footprint.values())
     if needed > chip.sram.bytes_per_tile:
         raise Infeasible(

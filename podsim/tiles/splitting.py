@@ -106,7 +106,7 @@ def _over_tiles(problem: Problem, vertex: Vertex, tiles: int, columns: list[Arra
 
 
 def _largest(problem: Problem, vertex: Vertex, splits: Splits, field: Field, over: str) -> Tile:
-    """The part of the fullest tile."""
+    """The part of the most loaded tile."""
     batch, height, width = field
     by_outputs, by_inputs = (splits.serial, 1.0) if over == "outputs" else (1.0, splits.serial)
     grain, in_grain, out_grain = vertex.group_grain, vertex.in_grain, vertex.out_grain

@@ -20,14 +20,14 @@ SWEEP_OVERHEAD = 20  # of a thread, as a vertex with a scalar operand (poplibs)
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Boxes along each dimension of the grid, and the points of the fullest."""
+    """Boxes along each dimension of the grid, and the points of the largest."""
 
     counts: tuple[int, ...]
     edges: tuple[int, ...]
 
     @property
     def points(self) -> int:
-        """Points of the fullest box."""
+        """Points of the largest box."""
         return math.prod(self.edges)
 
     def faces(self, reach: int) -> tuple[int, ...]:

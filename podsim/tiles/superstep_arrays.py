@@ -259,7 +259,7 @@ def total_cycles(arrays: tuple[SuperstepArray, ...], chip: Chip) -> Array:
 def memory_bytes(
     problem: Problem, vertex: Vertex, hold: TileElements, splits: Splits, serial: Serial | None
 ) -> dict[str, Array]:
-    """Temporary bytes of the fullest tile by category; rearranging and multiplying do not overlap."""
+    """Temporary bytes of the most loaded tile by category; rearranging and multiplying do not overlap."""
     size, partial = ELEMENT_BYTES[vertex.precision], PARTIAL_BYTES[vertex.precision]
     memory_bytes = {"inputs": hold.inputs * size, "weights": hold.weights * size, "partials": hold.partials * partial}
     if serial and serial.over == "inputs":

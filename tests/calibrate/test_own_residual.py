@@ -15,6 +15,7 @@ from podsim.files import catalog
 from podsim.files.write import parameters_text
 from podsim.model.parameters import FREE
 from podsim.model.quantity import NINETY_PERCENT, Cause
+from podsim.predicting.intervals import held_out_note
 from podsim.predicting.training_case import step, step_doubt
 from podsim.predicting.uncertainty import step_doubt as doubt_of
 
@@ -103,6 +104,18 @@ def test_another_mapping_of_the_same_work_is_as_before():
     mapping = replace(CASE.mapping, accumulation=2 * CASE.mapping.accumulation)
     after, before = (step(CASE.question(each), mapping).step_s for each in (with_runs(own()), SHIPPED))
     assert after == before
+
+
+def test_an_answer_of_another_mapping_says_which_one_was_measured():
+    """A machine that ran 30 % slower was predicted as before, with no word of its runs of another mapping."""
+    machine = replace(CASE.question(SHIPPED).machine, parameters=with_runs(own()))
+    other = machine.own_elsewise(CASE.workload.name)
+    assert other is machine.own(CASE.workload.name, CASE.mapping)
+    assert machine.own_elsewise("resnet50" if CASE.workload.name == "bert" else "bert") is None
+    note = held_out_note(machine.parameters, "mine.toml", workload="bert", other=other)
+    split = f"{CASE.mapping.replicas} × {CASE.mapping.ipus_per_replica} IPUs at batch {CASE.point.global_batch:,}"
+    assert f"{RUNS} own runs of another mapping, {split}, which this one may not follow" in note
+    assert "another mapping" not in held_out_note(machine.parameters, "mine.toml", other, "bert", other)
 
 
 def test_a_what_if_keeps_the_time_of_the_program_and_not_the_narrow_interval():

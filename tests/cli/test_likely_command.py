@@ -42,6 +42,8 @@ FLAGS = {flag for entry in WORDS.values() for flag in entry["flags"]}
         ("predict bert --pod dgx-a100:64", "predict bert --topology dgx-a100:64"),
         ("predict bert --pod bow-pod64", "predict bert --topology bow-pod64"),
         ("explain bert dgx-a100:64", "predict bert --topology dgx-a100:64"),
+        ("trace bert dgx-a100:64 -o t.json", "predict bert --topology dgx-a100:64"),
+        ("workload map bert dgx-a100:64", "predict bert --topology dgx-a100:64"),
         ("infer bert --pod dgx-h100:8", "predict bert --topology dgx-h100:8"),
         ("plan bert dgx-a100:64", "plan bert --machines dgx-a100:64"),
         ("scale bert --pods dgx-a100:64", "predict bert --topology dgx-a100:64"),

@@ -54,7 +54,7 @@ def test_a_typical_draw_is_not_called_a_peak(machine: str, warned: bool, capsys:
     shown = " ".join(capsys.readouterr().out.split())
     assert ("Peak power not published" in shown) is warned
     assert ("peak power not published" in shown) is warned
-    assert ("in use" in shown.partition("Power")[2].partition("Cost per run")[0]) is not warned
+    assert ("in use" in shown.partition("Power")[2].partition("Training cost")[0]) is not warned
     assert ("3 years at 80 % use, $0.12/kWh" in shown) is not warned  # the price of a card is not known
 
 

@@ -80,6 +80,15 @@ def test_a_batch_is_proposed_only_where_it_fits(capsys):
     assert main([*line, *flags]) == 0
 
 
+def test_a_network_that_cannot_be_served_comes_with_what_can(capsys):
+    """A precision of fewer bytes was proposed on a chip that has none, and larger machines that hold it no better."""
+    assert main(["infer", "llama31-8b", "--pod", "16", "--json"]) == 1
+    assert "--" not in json.loads(capsys.readouterr().err)["hint"]
+    assert main(["infer", "gpt2-xl", "--pod", "4", "--precision", "32", "--json"]) == 1
+    flags = json.loads(capsys.readouterr().err)["hint"].removesuffix(" fits").split()
+    assert main(["infer", "gpt2-xl", "--pod", "4", *flags]) == 0
+
+
 @pytest.mark.parametrize(("out", "name"), [("{}/nowhere/x.html", "x.html"), ("{}/d.html", "{}/d.html/answer.html")])
 def test_a_place_that_cannot_be_written_comes_with_one_that_can(out, name, tmp_path, capsys):
     (tmp_path / "d.html").mkdir()
@@ -137,11 +146,8 @@ def test_a_mapping_that_is_said_to_fit_does(line, capsys):
     assert main(shlex.split(f"predict bert --pod 64 {flags} -q")) == 0
 
 
-@pytest.mark.parametrize(
-    "line", ["trace bert --pod dgx-a100:64", "collective all-reduce --bytes 1MB --pod dgx-a100:64"]
-)
-def test_commands_for_ipus_alone_do_not_propose_other_machines(line, capsys):
-    assert main([*line.split(), "--json"]) == 2
+def test_a_command_for_ipus_alone_does_not_propose_another_machine(capsys):
+    assert main([*["collective", "all-reduce", "--bytes", "1MB", "--pod", "dgx-a100:64", "--json"]]) == 2
     assert "--topology" not in json.loads(capsys.readouterr().err)["hint"]
 
 

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podsim.studies.plan.pareto import betters, front
+from podsim.studies.plan.pareto import dominates, front
 
 known = st.lists(st.tuples(*[st.integers(0, 3).map(float)] * 4), min_size=1, max_size=12)
 unknown = st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 2).map(float))] * 3), min_size=1, max_size=10)
@@ -29,15 +29,15 @@ def test_the_front_is_what_brute_force_finds(rows: list[tuple[float, ...]]) -> N
 def test_whatever_is_left_out_is_beaten_by_the_front(rows: list[tuple[float, ...]]) -> None:
     kept = front(rows)
     assert kept
-    assert all(any(betters(rows[at], row) for at in kept) for row in (r for i, r in enumerate(rows) if i not in kept))
+    assert all(any(dominates(rows[at], row) for at in kept) for row in (r for i, r in enumerate(rows) if i not in kept))
 
 
 @given(unknown)
 def test_what_nobody_knows_neither_beats_nor_is_beaten(rows: list[tuple[float | None, ...]]) -> None:
     for values, other in product(rows, rows):
         if [value is None for value in values] != [value is None for value in other]:
-            assert not betters(values, other)
-        assert not (betters(values, other) and betters(other, values))
+            assert not dominates(values, other)
+        assert not (dominates(values, other) and dominates(other, values))
 
 
 def test_equals_stay_side_by_side() -> None:

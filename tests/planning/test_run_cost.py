@@ -192,13 +192,13 @@ def test_an_answer_says_what_it_costs_on_the_screen_in_json_and_on_its_page(
         result["capital_usd"]["value"] + result["energy_usd"]["value"], KNOWN_DIGITS - 1
     )
     assert result["rent"]["break_even_hours"] > 0
-    assert "Cost per run" in page.read_text(encoding="utf-8")
+    assert "Training cost" in page.read_text(encoding="utf-8")
     assert main([*question, "-o", str(page)]) == 0
     screen = capsys.readouterr().out
-    assert "Cost per run" in screen
-    assert "Energy per run" in screen
+    assert "Training cost" in screen
+    assert "Training energy" in screen
     assert "Machine price" not in screen
-    assert "Cost per run" in page.read_text(encoding="utf-8")
+    assert "Training cost" in page.read_text(encoding="utf-8")
     assert main([*question, "--json"]) == 0
     assert "money" not in json.loads(capsys.readouterr().out)
 

@@ -102,6 +102,12 @@ def test_parts_that_a_fault_beside_a_lost_machine_moves_are_assumed():
     assert 0 < slower.grades.shares[Grade.ASSUMED] < 0.2
 
 
+def test_python_shows_the_faults_in_its_line():
+    left, slower = (podsim.predict("bert", faults=faults, **SCENARIO) for faults in (LOST, SLOW))
+    assert repr(left).endswith(f", with faults: on the {left.ipus} IPUs left)")
+    assert repr(slower).endswith(", with faults)")
+
+
 def test_the_screen_and_json_have_the_cost_of_the_faults():
     explanation = podsim.explain("bert", faults=LINK, **SCENARIO)
     blocks = tuple(fault_view.blocks(explanation.prediction.faults))

@@ -63,16 +63,14 @@ def test_a_batch_that_cannot_keep_up_is_a_row_with_its_reason(swept):
     assert set(tables(doc)[0].rows[0][3:-1]) == {"–"}
 
 
-def test_batches_that_fail_for_one_reason_share_a_line(swept):
+def test_batches_that_fail_for_one_reason_are_named_together(swept):
     reason = "20,000 requests/s exceed the capacity"
     first, second, third, *others = swept.swept
     refused = [replace(row, delays=None, load_per_s=None, refused=reason) for row in (first, second)]
     other = replace(third, delays=None, load_per_s=None, refused="the weights do not fit")
     doc = view.document(replace(swept, swept=(*refused, other, *others)))
-    assert notes(doc, "·")[:2] == [
-        f"no answer for batch {first.batch}, {second.batch}: {reason}",
-        f"no answer for batch {third.batch}: the weights do not fit",
-    ]
+    texts = f"batch {first.batch}, {second.batch}: {reason}", f"batch {third.batch}: the weights do not fit"
+    assert notes(doc, "·")[0] == f"no answer for {'; '.join(texts)}"
 
 
 def test_clients_stand_in_the_heading_and_their_load_in_a_column(swept):

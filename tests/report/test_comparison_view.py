@@ -82,7 +82,7 @@ def test_many_cases_have_a_row_each_in_a_table_of_speed_and_one_of_costs(count):
     cases = tuple(ComparisonCase(label=f"a machine of name {at}", answer=BASE) for at in range(count))
     speed, costs = tables(view.document(replace(COMPARISON, sides=cases)))[-2:]
     assert titles(speed) == ["", "Time to train", "Samples/s", "Global batch", "Chips", "Replicas × IPUs"]
-    assert titles(costs) == ["", "Machine price (hosts)", "Cost per run", "Total cost", "Power", "Peak power"]
+    assert titles(costs) == ["", "Machine price (hosts)", "Training cost", "Total cost", "Power", "Peak power"]
     assert all([row[0] for row in table.rows] == [case.label for case in cases] for table in (speed, costs))
 
 

@@ -130,7 +130,7 @@ def test_a_dearer_machine_is_dearer_by_so_much():
     ("objective", "more", "text"),
     [
         (Objective.TIME, 30.0, "time 30.0 s higher (+10 %)"),
-        (Objective.ENERGY, 36e6, "energy per run 10.0 kWh higher (+3 %)"),
+        (Objective.ENERGY, 36e6, "training energy 10.0 kWh higher (+3 %)"),
         (Objective.PRICE_PERFORMANCE, 1.5e8, "price × time higher (+50 %)"),
         (Objective.CAPITAL, None, "price not known"),
     ],
@@ -147,7 +147,7 @@ def test_of_two_with_one_price_the_slower_and_the_one_to_be_joined_say_so():
     assert reason(candidate("bow-pod128", 330.0, 1e6), 0.0) == "same price, 30.0 s slower"
     assert reason(candidate("bow-pod128", 300.0, 1e6), 0.0) == "same price"
     free, dear = candidate("own", 300.0, 0.0, cost_usd=0.25), candidate("pod64", 200.0, 0.0, cost_usd=0.75)
-    assert reason(dear, 0.0, best=free) == "same price, cost per run $0.500 higher"
+    assert reason(dear, 0.0, best=free) == "same price, training cost $0.500 higher"
     joined = candidate("pod256", 200.0, 1e6, reuse=EXTENDED)
     assert reason(joined, 0.0) == "same price, but racks have to be joined; extends pod128, pod64"
     assert reason(replace(LATE, capital_usd=1e6, reuse=None), 0.0) == "P90 1.47× the time limit"

@@ -141,8 +141,11 @@ def test_a_fit_that_misses_its_own_runs_says_so_and_what_to_measure(report):
     assert notes(view.document(missed), "Measure next") == [
         "the same workload on another number of IPUs: it tells program overhead from collectives"
     ]
+    assert any("--alone needs runs of a second one" in text for text in texts)
     elsewhere = replace(report.points[0], point=replace(report.points[0].point, topology="pod256"))
-    (advice,) = notes(view.document(replace(missed, points=(*report.points, elsewhere))), "Measure next")
+    several = view.document(replace(missed, points=(*report.points, elsewhere)))
+    assert any("Use --alone for predictions of this machine only" in text for text in notes(several))
+    (advice,) = notes(several, "Measure next")
     assert advice.startswith("another workload")
 
 

@@ -41,20 +41,20 @@ def document(money):
 def test_a_price_and_a_run_with_their_ends():
     rows = facts(document(MONEY))
     assert (rows["Machine price"].number, rows["Machine price"].remark) == ("$150k", "$100k – $200k; as quoted")
-    assert (rows["Cost per run"].number, rows["Cost per run"].remark) == (
+    assert (rows["Training cost"].number, rows["Training cost"].remark) == (
         "$42.0",
         "≥ 90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only",
     )
     assert (rows["Energy cost"].number, rows["Energy cost"].remark) == ("$2.00", "")
-    assert (rows["Energy per run"].number, rows["Energy per run"].unit) == ("2", "kWh")
+    assert (rows["Training energy"].number, rows["Training energy"].unit) == ("2", "kWh")
     derived = replace(MONEY, owned=replace(MONEY.owned, capital=replace(CAPITAL, derived=True)))
     assert facts(document(derived))["Machine price"].remark.endswith("sum of its parts")
 
 
 def test_the_summary_has_a_line_a_figure():
     rows = {fact.label: fact for fact in view.summary(MONEY)}
-    assert rows["Cost per run"].remark == "≥ 90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only"
-    assert list(rows) == ["Cost per run", "Energy per run", "Machine price", "Power", "Terms"]
+    assert rows["Training cost"].remark == "≥ 90 %: $32.0 – $52.0; machine $40.0, energy $2.00; training only"
+    assert list(rows) == ["Training cost", "Training energy", "Machine price", "Power", "Terms"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_nobody_knows_has_no_line_but_a_warning():
         energy_usd=None,
         run_usd=None,
     )
-    assert [*facts(document(none))] == ["Cost per run", "Terms"]
+    assert [*facts(document(none))] == ["Training cost", "Terms"]
     assert f"Price and power of this machine not known; {view.GIVE_PRICES}" in notes(document(none))
     without_power = replace(MONEY, owned=MachineOwnership(capital=CAPITAL, draw=None))
     assert f"Power of this machine not known; {view.GIVE_PRICES}" in notes(document(without_power))
@@ -93,9 +93,9 @@ def test_documents_behind_a_price_stand_once():
 
 
 def test_rent_and_from_when_owning_is_cheaper():
-    assert "Rent per run" not in facts(document(MONEY))
+    assert "Rent for training" not in facts(document(MONEY))
     rows = facts(document(replace(MONEY, rent=RENT)))
-    assert rows["Rent per run"].number == "$90.0"
+    assert rows["Rent for training"].number == "$90.0"
     assert (rows["Break-even"].number, rows["Break-even"].unit) == ("5,000", "h")
     assert rows["Break-even"].remark == "of use, 14 months at 50 % use: owning is cheaper beyond"
     never = facts(document(replace(MONEY, rent=replace(RENT, break_even_months=36.5))))
@@ -128,7 +128,7 @@ def test_a_power_in_training_has_its_interval_and_what_it_is_for():
     assert view.loads(draw) == "vector code 80 %, idle draw of all IPUs 20 %"
     assert (draw.low_w, draw.least_w, draw.most_w) == (4_500.0, 5_000.0, 5_600.0)
     rows = {fact.label: fact for fact in view.summary(replace(MONEY, sample_j=estimate(4.34, 4.0, 5.0)))}
-    assert rows["Energy per run"].remark == "4.34 J per sample in steps, with cooling"
+    assert rows["Training energy"].remark == "4.34 J per sample in steps, with cooling"
 
 
 def test_terms_that_flags_gave_are_marked():
@@ -148,7 +148,7 @@ def test_every_amount_is_in_the_currency_of_the_answer():
     words = str(doc)
     assert "$" not in words
     assert facts(doc)["Machine price"].number == "EUR 75.0k"
-    assert facts(doc)["Rent per run"].remark == "EUR 40.0 – EUR 49.5; at EUR 5.00 per hour; training only"
+    assert facts(doc)["Rent for training"].remark == "EUR 40.0 – EUR 49.5; at EUR 5.00 per hour; training only"
     assert facts(doc)["Terms"].remark.endswith(
         "EUR 0.06/kWh, PUE 1.2; assumed where not given; EUR 0.5 per US dollar (given)"
     )
@@ -194,9 +194,9 @@ def test_costs_on_one_screen_drop_no_figure():
     total = total_cost.of(MONEY.owned, MONEY.terms)
     money = replace(MONEY, sample_j=estimate(4.34, 4.0, 5.0), total=total, rent=RENT)
     rows = {fact.label: fact for fact in view.on_one_screen(money)}
-    assert list(rows) == ["Cost per run", "Energy per run", "Total cost", "Rent per run", "Terms"]
-    assert (rows["Energy per run"].number, rows["Energy per run"].unit) == ("2", "kWh")
-    assert rows["Energy per run"].remark == "4.00 kW + cooling"
+    assert list(rows) == ["Training cost", "Training energy", "Total cost", "Rent for training", "Terms"]
+    assert (rows["Training energy"].number, rows["Training energy"].unit) == ("2", "kWh")
+    assert rows["Training energy"].remark == "4.00 kW + cooling"
     assert (rows["Total cost"].number, rows["Total cost"].remark) == ("$158k", "machine $150k, electricity $7.57k")
     assert rows["Terms"] == next(fact for fact in view.summary(money) if fact.label == "Terms")
     dated = replace(CAPITAL, dates=("2020-07", "2021-07-01"))
@@ -206,7 +206,7 @@ def test_costs_on_one_screen_drop_no_figure():
 
 def test_costs_on_one_screen_without_a_total_have_price_and_power():
     labels = [fact.label for fact in view.on_one_screen(MONEY)]
-    assert labels == ["Cost per run", "Energy per run", "Machine price", "Power", "Terms"]
+    assert labels == ["Training cost", "Training energy", "Machine price", "Power", "Terms"]
 
 
 @pytest.mark.parametrize(
@@ -222,14 +222,14 @@ def test_costs_on_one_screen_without_a_total_have_price_and_power():
 )
 def test_energy_on_one_screen_has_its_power(draw, text):
     money = replace(MONEY, owned=replace(MONEY.owned, draw=draw))
-    assert next(fact for fact in view.on_one_screen(money) if fact.label == "Energy per run").remark == text
+    assert next(fact for fact in view.on_one_screen(money) if fact.label == "Training energy").remark == text
 
 
 def test_rent_in_a_line_has_rate_interval_and_break_even():
-    rent = next(fact for fact in view.on_one_screen(replace(MONEY, rent=RENT)) if fact.label == "Rent per run")
+    rent = next(fact for fact in view.on_one_screen(replace(MONEY, rent=RENT)) if fact.label == "Rent for training")
     assert (rent.number, rent.remark) == ("$90.0", "$80.0 – $99.0, $10.0/h, training only; break-even 5,000 h")
     never = replace(MONEY, rent=replace(RENT, break_even_hours=None, break_even_months=None))
-    remark = next(fact for fact in view.on_one_screen(never) if fact.label == "Rent per run").remark
+    remark = next(fact for fact in view.on_one_screen(never) if fact.label == "Rent for training").remark
     assert remark.endswith("no break-even, or the price is not known")
 
 
@@ -237,4 +237,5 @@ def test_costs_are_short_on_a_screen_and_a_line_each_when_verbose():
     money = replace(MONEY, total=total_cost.of(MONEY.owned, MONEY.terms))
     assert list(view.facts(money, in_short=False, verbose=True)) == list(view.summary(money))
     assert list(view.facts(money, in_short=False, verbose=False)) == list(view.on_one_screen(money))
-    assert [fact.label for fact in view.facts(money, in_short=True, verbose=True)] == ["Cost per run", "Energy per run"]
+    labels = [fact.label for fact in view.facts(money, in_short=True, verbose=True)]
+    assert labels == ["Training cost", "Training energy"]

@@ -377,8 +377,8 @@ def test_what_a_run_costs_where_somebody_says_it():
     rows = tables(view.document(priced))[0].rows
     at = titles(tables(view.document(priced))[0]).index("Cost/run")
     assert [cells[at] for cells in rows] == ["$1.23k", "–"]
-    assert any(text.startswith("Cost per run: ") for text in notes(view.document(priced, verbose=True)))
-    assert not any(text.startswith("Cost per run: ") for text in notes(view.document(priced)))
+    assert any(text.startswith("Training cost: ") for text in notes(view.document(priced, verbose=True)))
+    assert not any(text.startswith("Training cost: ") for text in notes(view.document(priced)))
 
 
 def test_growth_that_idle_ipus_make_is_no_part_of_a_step():

@@ -119,7 +119,7 @@ def _infer(row: Microbenchmark, reading: RowReading, context: EvaluationContext)
 
 
 def _latency(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:
-    """Time of a batch where clients ask again at once: what waits or is served, over the rate (Little's law)."""
+    """Time of a batch in a closed loop of clients: what waits or is served, over the rate (Little's law)."""
     assert reading.clients is not None, "a latency has them"
     assert reading.batch is not None, "and a batch"
     rate = context.verb("infer")(reading.workload, batch=reading.batch, **_serving_flags(reading)).capacity_per_s

@@ -75,7 +75,7 @@ def on_one_screen(money: Money) -> Iterator[Fact]:
     currency, draw = money.currency, money.owned.draw
     yield _cost_per_run(money)
     if money.energy_j is not None and draw is not None:
-        yield Fact("Energy per run", *energy(money.energy_j.value), _power_text(draw))
+        yield Fact("Training energy", *energy(money.energy_j.value), _power_text(draw))
     if money.total is None:
         yield from ownership_facts(money.owned, currency)
     else:
@@ -89,7 +89,7 @@ def _cost_per_run(money: Money, level: float | None = None) -> Fact:
     """The cost of a run with its interval and parts, then the cost of tokens or what of the wall clock is paid."""
     currency, cost = money.currency, money.run_usd
     if cost is None:
-        return Fact("Cost per run", "", remark=_gap(money.owned), hint=_remedy(money.owned))
+        return Fact("Training cost", "", remark=_gap(money.owned), hint=_remedy(money.owned))
     parts = ", ".join(
         f"{name} {numbers.money(estimate.value, currency)}"
         for name, estimate in (
@@ -102,7 +102,7 @@ def _cost_per_run(money: Money, level: float | None = None) -> Fact:
     last = OF_TRAINING if tokens is None else f"{numbers.money(tokens.value, currency)}/M tokens"
     ends = interval(cost, currency) if level is None else _at_level(cost, currency, level)
     remark = _join(ends, parts, last)
-    return Fact("Cost per run", numbers.money(cost.value, currency), "", remark, strong=True)
+    return Fact("Training cost", numbers.money(cost.value, currency), "", remark, strong=True)
 
 
 def _power_text(draw: Draw) -> str:
@@ -134,14 +134,14 @@ def _rent_in_a_line(rent: Rent, currency: Currency) -> Fact:
     if hours is not None:
         owning = f"break-even {numbers.count(hours)} h"
     remark = _join(", ".join(filter(None, (interval(cost, currency), rate, OF_TRAINING))), owning)
-    return Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
+    return Fact("Rent for training", numbers.money(cost.value, currency), "", remark)
 
 
 def _in_short(money: Money, level: float) -> Iterator[Fact]:
     """Cost of a run with its interval, terms and the years of its prices, and its energy, a line each."""
     currency, terms, ownership = money.currency, money.terms, money.owned
     if money.run_usd is None:
-        yield Fact("Cost per run", numbers.NO_VALUE, "", _gap(money.owned), hint=_remedy(money.owned))
+        yield Fact("Training cost", numbers.NO_VALUE, "", _gap(money.owned), hint=_remedy(money.owned))
     else:
         cost = money.run_usd
         remark = _join(
@@ -149,12 +149,12 @@ def _in_short(money: Money, level: float) -> Iterator[Fact]:
             f"{numbers.percent(terms.use)} use, {_years(terms)}",
             _priced_in(ownership.capital),
         )
-        yield Fact("Cost per run", numbers.money(cost.value, currency), "", remark)
+        yield Fact("Training cost", numbers.money(cost.value, currency), "", remark)
     if money.energy_j is not None and ownership.draw is not None:
         draw = ownership.draw
         peak = " peak" if draw.predicted is None and draw.typical_w is None else ""
         power = f"with cooling (PUE {numbers.short(terms.pue)}); {numbers.rate(draw.least_w, 'W')}{peak or ' in use'}"
-        yield Fact("Energy per run", *energy(money.energy_j.value), power)
+        yield Fact("Training energy", *energy(money.energy_j.value), power)
 
 
 def _priced_in(capital: Capital | None) -> str:
@@ -274,7 +274,7 @@ def service_facts(cost: ServiceCost | None) -> Iterator[Fact]:
         return
     currency = cost.currency
     use = f"{numbers.percent(cost.terms.use)} use"
-    each = f"per million requests at this load and {use}"
+    each = f"per M requests at this load, {use}"
     if cost.token is not None:
         each = f"per M requests, {numbers.money(cost.token.value, currency)}/M tokens at {use}"
     parts = _join(each, _priced_in(cost.owned.capital))
@@ -337,7 +337,7 @@ def loads(draw: Draw) -> str:
 def _energy(joules: Estimate, money: Money) -> Fact:
     """Energy of a run, and of a sample."""
     remark = ", ".join(filter(None, (_per_sample(money), "with cooling")))
-    return Fact("Energy per run", *energy(joules.value), remark)
+    return Fact("Training energy", *energy(joules.value), remark)
 
 
 def _facts(money: Money) -> Iterator[Fact]:
@@ -357,7 +357,7 @@ def rents(rent: Rent, terms: Terms, currency: Currency) -> Iterator[Fact]:
     cost = rent.run_usd
     rate = f"{numbers.money(rent.usd_per_hour, currency)} per hour"
     remark = _join(interval(cost, currency), f"at {rate}", OF_TRAINING)
-    yield Fact("Rent per run", numbers.money(cost.value, currency), "", remark)
+    yield Fact("Rent for training", numbers.money(cost.value, currency), "", remark)
     yield _break_even(rent, terms)
 
 

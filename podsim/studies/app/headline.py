@@ -99,7 +99,7 @@ def _costs(answer: Prediction | ComparatorPrediction) -> list[KeyFigure]:
     price = numbers.money(capital.usd.value if capital else None, money.currency)
     return [
         KeyFigure("Machine price", price, "", f"with {numbers.count_of(money.owned.hosts, 'host')}"),
-        KeyFigure("Cost per run", numbers.money(run.value if run else None, money.currency), "", "at usual prices"),
+        KeyFigure("Training cost", numbers.money(run.value if run else None, money.currency), "", "at usual prices"),
     ]
 
 
@@ -148,7 +148,7 @@ def _of_plan(plan: Plan) -> AnswerFigures:
         KeyFigure(
             "Purchase price", numbers.money(candidate.capital_usd, plan.currency), "", f"{candidate.hosts:,} hosts"
         ),
-        KeyFigure("Cost per run", numbers.money(candidate.cost_usd, plan.currency)),
+        KeyFigure("Training cost", numbers.money(candidate.cost_usd, plan.currency)),
     )
     others = _near(plan.candidates, candidate)
     rows = _rows([(each.title, each.time_to_train_s) for each in others], numbers.TIME, others.index(candidate))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from podsim.calibration.fit import LEAST_MAPPINGS
+from podsim.calibration.fit_cases import shape
 from podsim.model.validation import LEAST_COVERAGE, STEP
 from podsim.report import numbers
 
@@ -50,9 +52,15 @@ def _at_bounds(report: OwnLogsReport) -> Iterator[str]:
 def _held_out(report: OwnLogsReport) -> Iterator[str]:
     if report.held_out_after > WORSE * report.held_out_before > 0:
         before, after = (numbers.percent(error, 1) for error in (report.held_out_before, report.held_out_after))
+        several = len({shape(item.point, item.mapping) for item in report.points}) >= LEAST_MAPPINGS
+        advice = (
+            "Use --alone for predictions of this machine only."
+            if several
+            else "Predict the mapping measured, with its --preset or flags; --alone needs runs of a second one."
+        )
         yield (
             f"The held-out error of step times rises from {before} to {after}: these runs and the published ones do "
-            "not agree. Use --alone for predictions of this machine only."
+            f"not agree. {advice}"
         )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from podsim.studies.collective.simulation import CollectiveCase
 
 FEW: Final = 256
-"""Members up to which every algorithm is weighed, however late what its busiest member sends would be out."""
+"""Members up to which every algorithm is evaluated, however late what its busiest member sends would be out."""
 MESSAGES_OF_FEW: Final = 70_000
 """Messages above which an algorithm of few members is not tried: all to all of 256 is less."""
 MESSAGES_OF_MANY: Final = 5_000
@@ -34,7 +34,7 @@ CROSSINGS: Final = 100_000
 """Links that they may cross."""
 BY_STEP: Final = "--pace lockstep takes step by step what messages would take one by one"
 MOST_UNWEIGHED: Final = 300_000
-"""Messages of an algorithm that is run without having been weighed, and of the one that is soonest without faults."""
+"""Messages of an algorithm that is run without having been evaluated, and of the one that is soonest without faults."""
 
 
 def alternatives(
@@ -121,7 +121,7 @@ def choose(
 def _in_order(
     case: CollectiveCase, context: CollectiveContext, group: Group, rivals: dict[Algorithm, Rival]
 ) -> Iterator[Algorithm]:
-    """The algorithm asked for; else those that were weighed, the soonest first, or if none was, by the closed form."""
+    """The algorithm asked for; else those that were tried, the soonest first, or if none was, by the closed form."""
     if case.algorithm is not None:
         yield case.algorithm
         return
@@ -137,7 +137,7 @@ def _in_order(
 def _closed_s(case: CollectiveCase, context: CollectiveContext, group: Group, algorithm: Algorithm) -> float:
     """Steps times the latency, and bytes times the links that they cross, as the first member sees them [s].
 
-    Infinite where it cannot serve, or has too many messages to be run unweighed.
+    Infinite where it cannot serve, or has too many messages to be run without an estimate.
     """
     try:
         steps = schedule(case.collective, algorithm, group.size)

@@ -60,7 +60,7 @@ class CollectiveArguments(NamedTuple):
 class CollectiveCase:
     """A collective to be answered; `parameters` where there are fitted software costs, `pace` where one was named.
 
-    `usual` is what would be soonest without faults: it is weighed, however many messages it has.
+    `usual` is what would be soonest without faults: it is evaluated, however many messages it has.
     """
 
     collective: Collective
@@ -128,7 +128,7 @@ class _Ran(NamedTuple):
 
 
 def _run(case: CollectiveCase, engine: Engine, engine_name: str, *, weighs: bool) -> _Ran:
-    """Run the algorithm asked for, or the soonest; others are weighed where `weighs` or where none is asked for."""
+    """Run the algorithm asked for, or the soonest; others are evaluated where `weighs` or where none is asked for."""
     pace = _pace(case, engine_name)
     group = parse(case.group, case.network, case.ipus_per_replica)
     volumes = (case.volume_bytes,) * case.ipus_per_replica

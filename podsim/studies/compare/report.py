@@ -40,11 +40,11 @@ from podsim.studies.predict.sequence_report import batches, splits
 
 Answer = Prediction | ComparatorPrediction
 Quantity = tuple[str, Callable[[Answer], str]]
-OF_RENT = ("Rent per run", "Break-even")
+OF_RENT = ("Rent for training", "Break-even")
 BASES = {PowerBasis.TRAINING: "power in use", PowerBasis.PEAK: "peak power", PowerBasis.TYPICAL: "typical power"}
 PRICE_OF_HOSTS = "Machine price (hosts)"
 NOT_PUBLISHED = "not published"
-OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Cost per run", "Total cost", *OF_RENT)
+OF_MONEY = ("Machine price", PRICE_OF_HOSTS, "Training cost", "Total cost", *OF_RENT)
 OF_COST = (*OF_MONEY, "Power", "Peak power")
 OF_A_RUN = ("Time to train", "Samples to converge", *OF_COST)
 IN_FULL = ("Samples to converge", "Step time")  # rows of the verbose screen
@@ -214,9 +214,9 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
         (PRICE_OF_HOSTS, _price_with_hosts) if with_hosts else ("Machine price", _price),
-        ("Cost per run", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
+        ("Training cost", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
         ("Total cost", lambda p: _amount(p, lambda paid: paid.total and paid.total.usd.value)),
-        ("Rent per run", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
+        ("Rent for training", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
         ("Break-even", _break_even),
         ("Power", lambda p: _power(p, lambda draw: draw.typical_w)),
         ("Peak power", lambda p: _power(p, lambda draw: draw.peak_w)),

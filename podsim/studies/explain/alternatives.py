@@ -75,7 +75,7 @@ def around(
     changes: Sequence[str] = (),
     faults: FaultReport | None = None,
 ) -> Around:
-    """What alternatives are weighed against.
+    """What alternatives are evaluated against.
 
     There is no larger machine where `changes` are of levels of this one, or where parts of it are lost.
     """

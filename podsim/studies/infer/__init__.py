@@ -53,9 +53,7 @@ VERBS: Final = {
                 group=SERVING,
             ),
             a.RATE._replace(group=LOAD),
-            a.count(
-                "clients", "Clients that each ask again as soon as they are answered, instead of --rate.", group=LOAD
-            ),
+            a.count("clients", "Clients that each send the next request when answered, instead of --rate.", group=LOAD),
             a.WAIT._replace(group=LOAD),
             a.VARIATION._replace(group=LOAD),
             a.SERVICE_CONFIDENCE._replace(group=LOAD),

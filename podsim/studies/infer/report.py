@@ -36,6 +36,7 @@ from podsim.studies.predict.summary_report import fullest
 MOST_LINES = 24
 MEAN_LATENCY, PEAK_SRAM = 2, 1  # priorities: the highest leaves first of too many lines
 LOAD, P99, SERVED = 3, 2, 1  # the same where the table of batch sizes has both
+MEMORY_NOTE = 3  # of a lowered available memory
 APART = 0.005  # share by which figures of a token differ on the screen
 FEWEST = 2  # batches that make a curve
 P99_WITHOUT_BAND = (
@@ -116,7 +117,7 @@ def _confidence(report: InferenceReport) -> Iterator[Note]:
 def _lowering(report: InferenceReport) -> Iterator[Note]:
     """The lowered available-memory proportion, where the batch fits only so."""
     lowered = (note for note in report.assumptions if note.code is NoteCode.MEMORY_LOWERED)
-    yield from (Note(str(note), "Memory") for note in lowered)
+    yield from (Note(str(note), "Memory", priority=MEMORY_NOTE) for note in lowered)
 
 
 def _is_swept(report: InferenceReport) -> bool:
@@ -272,11 +273,11 @@ def _failure_notes(swept: Sequence[SweptSize]) -> Iterator[Note]:
     reasons: dict[str, list[SweptSize]] = {}
     for row in swept:
         if row.refused:
-            reason = row.refused.replace(f"a batch of {row.batch:,} ", "a batch of that size ")
+            reason = row.refused.replace(f"a batch of {row.batch:,} ", "")
             reasons.setdefault(reason, []).append(row)
-    for reason, rows in reasons.items():
-        batches = ", ".join(f"{row.batch:,}" for row in rows)
-        yield Note(f"no answer for batch {batches}: {reason}", "·", Tone.WARNING)
+    texts = [f"batch {', '.join(f'{row.batch:,}' for row in rows)}: {reason}" for reason, rows in reasons.items()]
+    if texts:
+        yield Note(f"no answer for {'; '.join(texts)}", "·", Tone.WARNING)
 
 
 def _times(row: SweptSize) -> tuple[float, ...]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best batch of one split and storage, with the search that weighed it."""
+    """The best batch of one split and storage, with the search that evaluated it."""
 
     search: Search
     time_s: float
@@ -224,7 +224,7 @@ def _preset(question: TrainingCase, mapping: Mapping) -> str:
 
 
 def _storage(configuration: SoftwareConfiguration) -> tuple[object, ...]:
-    """What is kept where; whether state is shared is weighed in phases alone."""
+    """What is kept where; whether state is shared is evaluated in phases alone."""
     in_phases = configuration.schedule is Schedule.PHASED
     shared = (configuration.tensor_shards, configuration.state_sharded) if in_phases else ()
     return configuration.name, configuration.recompute, configuration.state, *shared

@@ -117,5 +117,5 @@ class OperatorReport(Displayable):
 
     @property
     def sram_bytes(self) -> float:
-        """SRAM of the fullest tile, all categories [B]."""
+        """SRAM of the most loaded tile, all categories [B]."""
         return sum_in_order(self.plan.sram_bytes_per_tile.values())

@@ -1,4 +1,4 @@
-"""Machines weighed for a workload: the quickest mapping of each, what it costs and draws, which demands it misses."""
+"""Machines evaluated for a workload: the quickest mapping of each, what it costs and draws, which demands it misses."""
 
 from __future__ import annotations
 

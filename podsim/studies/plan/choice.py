@@ -65,7 +65,7 @@ def machine_names(machines: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def of_models(changes: Changes) -> Changes:
-    """The changes, all of them of workloads; InputError where one is of a machine: each is weighed as it is."""
+    """The changes, all of them of workloads; InputError where one is of a machine: each is evaluated as it is."""
     for change in parse(changes):
         if not change.path.startswith(("workload.", "import.")):
             raise InputError(
@@ -243,11 +243,11 @@ def _misses(candidate: Candidate, demand: str) -> bool:
 def _near(candidates: Sequence[Candidate], chosen: Candidate | None) -> tuple[Candidate, ...]:
     """The machines that miss a demand by little, nearest first; one number of hosts of each.
 
-    One that the chosen machine betters in everything is none, such as a larger machine with too few hosts.
+    One that the chosen machine dominates in everything is none, such as a larger machine with too few hosts.
     """
     result: dict[str, Candidate] = {}
     for candidate in sorted(candidates, key=shortfall):
-        if chosen is not None and pareto.betters(chosen.merits, candidate.merits):
+        if chosen is not None and pareto.dominates(chosen.merits, candidate.merits):
             continue
         if candidate.misses and farthest(candidate) <= NEAR:
             result.setdefault(candidate.topology, candidate)
@@ -257,7 +257,7 @@ def _near(candidates: Sequence[Candidate], chosen: Candidate | None) -> tuple[Ca
 def _contradiction(
     candidates: Sequence[Candidate], demand: Demand, currency: Currency, beyond: Candidate | None = None
 ) -> str:
-    """Which demands cannot be met together: what each takes that meets one, by the machines weighed.
+    """Which demands cannot be met together: what each takes that meets one, by the machines evaluated.
 
     `beyond` is the fastest of larger machines that no source names, where it misses the time too.
     """

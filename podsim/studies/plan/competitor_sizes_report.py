@@ -16,8 +16,8 @@ from podsim.studies.plan.result import Candidate, Deadline, Objective, Plan
 BETTER = {
     Objective.CAPITAL: "a lower purchase price",
     Objective.TIME: "a shorter time to train",
-    Objective.COST: "a lower cost per run",
-    Objective.ENERGY: "less energy per run",
+    Objective.COST: "a lower training cost",
+    Objective.ENERGY: "less training energy",
     Objective.PRICE_PERFORMANCE: "a better price-performance",
 }
 

@@ -1,4 +1,4 @@
-"""The keys of `podsim plan --json`: the question, the machine to take, and every machine weighed."""
+"""The keys of `podsim plan --json`: the question, the machine to take, and every machine evaluated."""
 
 from typing import Final
 

@@ -46,7 +46,7 @@ class SizedMachine:
 
 @dataclass
 class Sizing:
-    """Machines weighed for one mix; runs are predicted once for each size of partition."""
+    """Machines evaluated for one mix; runs are predicted once for each size of partition."""
 
     mix: Mix
     request: PlanRequest  # its scenario is of no job

@@ -141,7 +141,7 @@ class MixSplit:
 class MixPlan(Displayable):
     """Which machine holds a month's jobs; `chosen` is None where none does, and `closest` then what comes nearest.
 
-    `named` are the machines weighed, as the question has them. `inventory` are machines that are owned already, `kept`
+    `named` are the machines tried, as the question has them. `inventory` are machines that are owned already, `kept`
     what each of them holds as it stands. `split` is there where keeping these and buying one for the rest meets every
     demand and is cheaper than one machine for all jobs, or no one machine does. `cheaper` is there where jobs have
     priorities: of the machines that cost less than the chosen one and do not hold all jobs, the one that holds most.

@@ -86,4 +86,4 @@ def _more(candidate: Candidate, centre: Candidate, objective: Objective) -> floa
 
 def _better(candidate: Candidate, others: Sequence[Candidate]) -> str:
     """The first candidate that is nowhere worse and somewhere better (Eq. 64); "" where there is none."""
-    return next((item.topology for item in others if pareto.betters(item.merits, candidate.merits)), "")
+    return next((item.topology for item in others if pareto.dominates(item.merits, candidate.merits)), "")

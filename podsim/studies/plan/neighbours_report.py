@@ -16,8 +16,8 @@ SAME: Final = 5e-4  # share of an objective below which two machines are shown a
 OF: Final = {
     Objective.CAPITAL: "price",
     Objective.TIME: "time",
-    Objective.COST: "cost per run",
-    Objective.ENERGY: "energy per run",
+    Objective.COST: "training cost",
+    Objective.ENERGY: "training energy",
     Objective.PRICE_PERFORMANCE: "price × time",
 }
 
@@ -91,7 +91,7 @@ def _alike(plan: Plan, candidate: Candidate, best: Candidate) -> str:
     if candidate.reuse and candidate.reuse.extended and not (best.reuse and best.reuse.extended):
         return f"same {name}, but racks have to be joined"
     if dearer > 0:
-        return f"same {name}, cost per run {numbers.money(dearer, plan.currency)} higher"
+        return f"same {name}, training cost {numbers.money(dearer, plan.currency)} higher"
     slower = candidate.time_to_train_s.value - best.time_to_train_s.value
     return f"same {name}, {numbers.time(slower)} slower" if slower > 0 else f"same {name}"
 

@@ -6,10 +6,10 @@ Merits = tuple[float | None, ...]
 """What is to be small, in one order; None where it is not known."""
 
 
-def betters(values: Merits, other: Merits) -> bool:
+def dominates(values: Merits, other: Merits) -> bool:
     """Whether `one` is nowhere worse than `other` and somewhere better (Eq. 64).
 
-    What is known of one alone cannot be compared: then neither betters the other.
+    What is known of one alone cannot be compared: then neither dominates the other.
     """
     if any((a is None) != (b is None) for a, b in zip(values, other, strict=True)):
         return False
@@ -19,4 +19,4 @@ def betters(values: Merits, other: Merits) -> bool:
 
 def front(merits: Sequence[Merits]) -> list[int]:
     """The Pareto-optimal ones, in their order; equals stay side by side."""
-    return [at for at, merit in enumerate(merits) if not any(betters(other, merit) for other in merits)]
+    return [at for at, merit in enumerate(merits) if not any(dominates(other, merit) for other in merits)]

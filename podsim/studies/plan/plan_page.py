@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from podsim.studies.plan.result import Candidate, Plan
 
-LARGE: Final = ("Time to train", "Purchase price", "Cost per run", "Power")
+LARGE: Final = ("Time to train", "Purchase price", "Training cost", "Power")
 """Facts in large type; where a time is demanded, the chance of keeping it takes the place of the cost of a run."""
 FEWEST: Final = 2  # machines that make a chart
 
@@ -102,7 +102,7 @@ def _figures(plan: Plan, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     limit = f"of training within {numbers.time(plan.demand.within_s)}"
     quantile = f"{plan.demand.quantile}: {numbers.time(best.sure_s)}"
     sure = Fact("Chance", time_report.chance(best.chance), "", limit, quantile)
-    return tuple(sure if row.label == "Cost per run" else row for row in rows)
+    return tuple(sure if row.label == "Training cost" else row for row in rows)
 
 
 def _table(plan: Plan, best: Candidate | None) -> Section:

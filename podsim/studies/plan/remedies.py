@@ -144,13 +144,13 @@ def _present(machine: Machine, path: str) -> tuple[float, str]:
 
 
 def _time_s(evaluation: CandidateEvaluation, request: PlanRequest, path: str, value: float, unit: str) -> float:
-    """The time that a run stays below, as sure as asked, with a number changed as `--set` would [s]."""
+    """The quantile of the time to train that is asked for, with a number changed as `--set` would [s]."""
     text = f"{value!r} {unit}"
     return _sure_s(evaluation, request, [_change(part.question, request, path, text) for part in evaluation.parts])
 
 
 def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Sequence[Machine]) -> float:
-    """The time that a run of the same mappings stays below on changed machines, as sure as asked [s]."""
+    """The quantile of the time to train that is asked for, of the same mappings on changed machines [s]."""
     fabric, engine = build(machines[0].topology), engine_of("analytic")
     each = []
     for part, machine in zip(evaluation.parts, machines, strict=True):

@@ -32,8 +32,8 @@ NO_RACKS = "Rack space is not modelled: no source states it."
 LEAST = {
     Objective.CAPITAL: "cheapest to buy",
     Objective.TIME: "fastest",
-    Objective.COST: "lowest cost per run",
-    Objective.ENERGY: "lowest energy per run",
+    Objective.COST: "lowest training cost",
+    Objective.ENERGY: "lowest training energy",
     Objective.PRICE_PERFORMANCE: "best price-performance",
 }
 LACKING = {
@@ -205,12 +205,12 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     yield Fact("Purchase price", numbers.money(usd, currency), "", most or (f"with {hosts}" if hosts else ""))
     drawn = power(candidate.owned)
     joules = candidate.energy_j
-    per_run = "" if joules is None else f"; {' '.join(run_cost_view.energy(joules))} per run with cooling"
+    per_run = "" if joules is None else f"; {' '.join(run_cost_view.energy(joules))} to train, with cooling"
     yield replace(drawn, remark=f"{drawn.remark}{per_run}")
     if candidate.cost_usd is not None:
         cost, terms = numbers.money(candidate.cost_usd, currency), _per_run(plan, candidate)
         stays = plan.chosen is not None or "(given)" in terms
-        yield Fact("Cost per run", cost, "", terms, priority=0 if stays else COST)
+        yield Fact("Training cost", cost, "", terms, priority=0 if stays else COST)
     if plan.chosen is not None:
         yield from run_cost_view.total_fact(candidate.total, plan.terms, currency)
     if candidate.rent is not None:
@@ -234,7 +234,7 @@ def power(ownership: MachineOwnership | None) -> Fact:
 
 
 def unlike_draws(demand: Demand, each: Mapping[str, MachineOwnership | None]) -> Iterator[Note]:
-    """A warning where energies are weighed, of some machines at their peak and of others as they typically draw."""
+    """A warning where energies are evaluated, of some machines at their peak and of others as they typically draw."""
     drawn = {name: ownership.draw for name, ownership in each.items() if ownership and ownership.draw}
     at_peak = [name for name, draw in drawn.items() if draw.typical_w is None]
     if demand.objective is not Objective.ENERGY or not 0 < len(at_peak) < len(drawn):

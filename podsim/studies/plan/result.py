@@ -1,4 +1,4 @@
-"""What is demanded of a machine, the machines that were weighed, and which of them to take."""
+"""What is demanded of a machine, the machines that were evaluated, and which of them to take."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -205,7 +205,7 @@ class CompetitorSizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcludedMachine:
-    """A machine that was not weighed, and why."""
+    """A machine that was not evaluated, and why."""
 
     topology: str
     reason: str
@@ -215,9 +215,9 @@ class ExcludedMachine:
 class Plan(Displayable):
     """Which machine to take for a workload: the best that meets every demand, or the closest where none does.
 
-    `candidates` are all that were weighed, by chips; `frontier` are the Pareto-optimal ones. `counts` say how
+    `candidates` are all that were evaluated, by chips; `frontier` are the Pareto-optimal ones. `counts` say how
     many mappings were left out and why. `settled` is the largest change of a step time by event simulation, over so
-    many candidates. `named` are the machines weighed, as the question has them. `inventory` are machines that are owned
+    many candidates. `named` are the machines tried, as the question has them. `inventory` are machines that are owned
     already, `neighbours` those next to the best one where the question asks why they are not the answer; `with_cache`
     is the machine recommended if the executable is in the cache, where the wall clock is judged and it is another one.
     """

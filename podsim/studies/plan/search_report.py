@@ -29,7 +29,7 @@ def search_blocks(plan: Plan) -> Iterator[Block]:
 
 
 def idle_advice(plan: Plan, chosen: Candidate) -> str:
-    """That a smaller pod may do in place of a machine that leaves IPUs idle; "" where none does, or it was weighed."""
+    """That a smaller pod may do in place of a machine that leaves IPUs idle; "" where none does, or it was tried."""
     used, idle = chosen.ipus_used, idle_text(chosen)
     there = any(other.chips == used and other.chip == chosen.chip for other in plan.candidates)
     if not idle or used is None or used & (used - 1) or there or chosen.reuse is not None:

@@ -1,4 +1,4 @@
-"""What is demanded of machines that serve, the machines that were weighed, and which of them to buy."""
+"""What is demanded of machines that serve, the machines that were evaluated, and which of them to buy."""
 
 from dataclasses import dataclass
 
@@ -121,7 +121,7 @@ class ServingChange:
 class ServingPlan(Displayable):
     """Which machines to buy to serve a workload: the best that meet every demand, or the closest where none does.
 
-    `candidates` are all that were weighed, by price; `checks` are trials of the machine chosen just below and above the
+    `candidates` are all that were tried, by price; `checks` are trials of the machine chosen just below and above the
     largest rate that it holds, with other arrivals.
     """
 

@@ -65,7 +65,7 @@ def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handou
     p = p if p.money else price(p)
     time = numbers.format_estimate(p.time_to_train_s, numbers.TIME)
     cost = p.money.run_usd if p.money else None
-    costs = f" and costs {numbers.money(cost.value, p.money.currency)} per run" if p.money and cost else ""
+    costs = f" and costs {numbers.money(cost.value, p.money.currency)}" if p.money and cost else ""
     takes = f"Training takes {time.text} (90 %: {time.interval} {time.unit}){costs}"
     shown = arrange(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
     return shown.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")

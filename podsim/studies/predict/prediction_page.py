@@ -26,7 +26,7 @@ from podsim.studies.predict import summary_report as summary
 from podsim.studies.predict.economics import price
 
 FEWEST = 3  # batches that make a curve
-LARGE = ("Time to train", "Throughput", "Cost per run", "Machine price", "Power")
+LARGE = ("Time to train", "Throughput", "Training cost", "Machine price", "Power")
 """Facts that are shown in large type, as far as there is room."""
 WITHOUT_INTERVALS = "Other batches are shown at their expected times: the chosen one alone is predicted in full."
 TIME_LIMIT = "time_to_train"
@@ -78,7 +78,7 @@ def answer(p: Prediction) -> str:
         rate = numbers.format_estimate(p.throughput_samples_per_s, numbers.COUNT)
         text = f"{p.topology_title} trains {rate.text} samples/s ({level}: {rate.interval})"
     if cost is not None and currency is not None:
-        text += f" and costs {numbers.money(cost.value, currency)} per run"
+        text += f" and costs {numbers.money(cost.value, currency)}"
     if capital is not None and currency is not None:
         text += f", on a machine of {numbers.money(capital.usd.value, currency)}"
     return f"{text}."

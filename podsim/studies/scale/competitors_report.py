@@ -42,7 +42,7 @@ def _short(sizes: Sequence[Competitor]) -> str:
     time = numbers.format_estimate(item.prediction.time_to_train_s, numbers.TIME)
     published, cost = best_published(item.published), _cost(item)
     also = f", published {published}" if published else ""
-    return f"{item.name} {time.text} ({time.interval}){also}{f', {cost} per run' if cost else ''}"
+    return f"{item.name} {time.text} ({time.interval}){also}{f', {cost} to train' if cost else ''}"
 
 
 def table(report: ScaleReport) -> Iterator[Block]:
@@ -57,7 +57,7 @@ def table(report: ScaleReport) -> Iterator[Block]:
         Column("90 %", number=True, priority=1),
         Column("Published", wraps=True),
         Column("Samples/s", number=True, priority=3),
-        Column("Cost per run", number=True, priority=2),
+        Column("Training cost", number=True, priority=2),
         Column("Evidence", priority=1),
     )
     yield DocTable(columns, tuple(_row(item, unit) for item in report.against))

@@ -44,7 +44,7 @@ def terms(report: ScaleReport) -> Iterator[Note]:
         )
         text = run_cost_view.terms(result.terms, result.currency)
         yield Note(
-            f"Cost per run: its share of the machine with hosts, and energy; {text}",
+            f"Training cost: a share of the price of machine and hosts for the time to train, and energy; {text}",
             "",
             Tone.QUIET,
         )

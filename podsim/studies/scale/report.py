@@ -69,7 +69,7 @@ def _figures(report: ScaleReport) -> Iterator[Fact]:
         interval = f"{numbers.level(report.interval)}: {time.interval}"
         yield Fact(title, time.number, time.unit, interval, f"on {p.ipus:,} IPUs")
     if cost_report.cell(knee):
-        yield Fact("Cost per run there", cost_report.cell(knee), "", f"{cost_report.cell(fastest)} on the fastest")
+        yield Fact("Training cost there", cost_report.cell(knee), "", f"{cost_report.cell(fastest)} on the fastest")
 
 
 def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
