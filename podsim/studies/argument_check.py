@@ -94,6 +94,7 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
             scenario = given.get("workload")
             if isinstance(scenario, Scenario):
                 _refuse_idle(name, scenario, kept)
+                scenario = Scenario.of(**scenario.flags())  # its parts may have been put together without a check
                 table = _check_values(name, {**given, "workload": scenario.workload})
             else:
                 table = _check_values(name, given)

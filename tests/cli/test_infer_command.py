@@ -91,7 +91,7 @@ def test_the_cost_of_serving_is_on_the_screen_in_json_and_in_the_currency(capsys
     flags = ["--requests", "500", "--rent-per-ipu-hour", "1", "--currency", "EUR=0.5"]
     assert main([*QUESTION, *flags]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "per million requests at this load and 80 % use; 2020–2021 prices; EUR" in shown
+    assert "per M requests at this load, 80 % use; 2020–2021 prices; EUR" in shown
     assert "on a rented machine" in shown
     assert "$" not in shown
     assert main([*QUESTION, *flags, "--json"]) == 0

@@ -171,7 +171,7 @@ def test_the_screen_of_a_scaling_has_a_line_of_competitors(scaled: ScaleReport) 
     text = words(render(scale_view.document(scaled), Look(100)))
     assert "dgx-h100:64 59.3 s (47.8 – 73.5), published 53.9 s (v3.0)" in text
     assert "price of dgx-h100, tpu-v4 not published: compared by time only" in text
-    assert "dgx-a100:64 2.62 min (2.11 – 3.26), published 2.50 min (v2.1), $4.53 per run" in text
+    assert "dgx-a100:64 2.62 min (2.11 – 3.26), published 2.50 min (v2.1), $4.53 to train" in text
     assert len(render(scale_view.document(scaled), Look(100)).splitlines()) <= 35
     full = render(scale_view.document(scaled, verbose=True), Look(100))
     assert "Competitors, by scaling laws" in full
