@@ -187,6 +187,17 @@ class Scenario:
                 flags[name] = value
         return flags
 
+    def check(self) -> Self:
+        """The same scenario made of its flags; InputError as `of`, for parts that were put together without a check."""
+        for part, kind in PARTS.items():
+            if not isinstance(value := getattr(self, part), kind):
+                raise InputError(
+                    f"{part} of a scenario must be of type {kind.__name__}, not {type(value).__name__}",
+                    code="bad-value",
+                    hint=f"from podsim.scenario import {kind.__name__}",
+                )
+        return self.of(**self.flags())
+
     def query(self) -> str:
         """The scenario as a query string, "workload=bert&pod=512"; `of_query` reads it back."""
         return urlencode([(name, text) for name, value in self.flags().items() for text in texts_of(value)])

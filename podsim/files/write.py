@@ -209,7 +209,9 @@ def _cannot(path: Path, error: Exception) -> InputError:
     loop = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
     why = "a loop of links" if loop else getattr(error, "strerror", None) or str(error)
     why = lost_folder(path).removeprefix(": ") or why
-    return InputError(f"cannot write {path}: {why}", code="cannot-write")
+    folder = next((each for each in path.parents if each.is_dir()), None)
+    there = "" if path.parent.is_dir() or folder is None else f"a folder that is there: {folder}"
+    return InputError(f"cannot write {path}: {why}", code="cannot-write", hint=there)
 
 
 def _probe(path: Path) -> None:

@@ -26,7 +26,7 @@ def computing(machine: Machine, workload: Workload, mapping: Mapping) -> Machine
     Without the tiles that its configuration sets aside for traffic, and with the program time of own runs (Eq. 107).
     """
     chip = machine.chip.without(mapping.configuration.io_tiles)
-    own = machine.own(workload.name, mapping)
+    own = machine.own(workload, mapping)
     return replace(machine, topology=replace(machine.topology, chip=chip), own_program=own.program if own else 1.0)
 
 

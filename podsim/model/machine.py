@@ -9,6 +9,7 @@ from podsim.model.framework_costs import NO_COSTS, FrameworkCosts
 from podsim.model.mapping import Mapping
 from podsim.model.maturity import Maturity
 from podsim.model.note import AnswerNote
+from podsim.model.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +47,15 @@ class Machine:
         """Time of a whole program over its operators' plans, under this release (Eq. 56) and in own runs (Eq. 107)."""
         return self.parameters.value("program.stretch") * self.parameters.program(self.like) * self.own_program
 
-    def own(self, workload: str, mapping: Mapping) -> OwnConfiguration | None:
-        """What own runs of a mapping on this machine under this release have told, None where there are none."""
+    def own(self, workload: Workload, mapping: Mapping) -> OwnConfiguration | None:
+        """What own runs of a mapping on this machine under this release have told, None where there are none.
+
+        None as well where flags change the schedule or the software of the configuration that these runs had.
+        """
         for item in (self.parameters.own or {}).values():
             here = item.topology == self.topology.name and item.sdk == self.sdk and item.hosts == self.hosts
-            if here and item.workload == workload and item.is_run_by(mapping):
-                return item
+            if here and item.workload == workload.name and item.is_run_by(mapping):
+                return item if workload.is_as_published(mapping.configuration) else None
         return None
 
     def own_elsewise(self, workload: str) -> OwnConfiguration | None:

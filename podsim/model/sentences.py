@@ -443,7 +443,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
     NoteCode.PRICE_OF_ANOTHER_CHIP: "{what} of a machine with a published chip; none is known with {chip}",
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",
-    NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the cost of a run"),
+    NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the training cost"),
     NoteCode.OWNED_JOINED: (
         "extension: racks and servers that are owned are reused as they are; switches and cables between racks are "
         "not in the price, as none is published"

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from podsim.caches.tables import ByNumber
 from podsim.errors import MissingParameter
@@ -30,6 +31,19 @@ class Pass(StrEnum):
     RECOMPUTE = "recompute"
     BACKWARD = "backward"
     WEIGHT_GRADIENT = "weight-gradient"
+
+
+STATED_BY_FLAGS: Final = (
+    "schedule",
+    "recompute",
+    "state",
+    "state_sharded",
+    "framework",
+    "prefetch",
+    "overlaps_reduction",
+    "io_tiles",
+)
+"""Fields of a configuration that flags put others in place of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,6 +389,11 @@ class Workload:
     hosts_as: tuple[Preset, ...] = ()  # published mappings of the network whose configuration it takes
     recipe: AnswerNote | None = None  # whose global batch it takes, where its own file states none
     minimum: Minimum | None = None
+
+    def is_as_published(self, configuration: SoftwareConfiguration) -> bool:
+        """Whether schedule, software and storage of a configuration are those of the published one of its name."""
+        published = next((item for item in self.configurations if item.name == configuration.name), configuration)
+        return all(getattr(published, name) == getattr(configuration, name) for name in STATED_BY_FLAGS)
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:

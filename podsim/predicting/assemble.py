@@ -5,17 +5,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from podsim.convergence.samples import Samples
+from podsim.model.machine import Machine
 from podsim.model.mapping import Mapping
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice, FormAnswer, Prediction, StepEvents
 from podsim.model.quantity import Cause, Estimate
 from podsim.model.training import EvaluationStyle
+from podsim.model.workload import Workload
 from podsim.predicting import bottleneck, intervals, step_activity, step_events, switches
 from podsim.predicting.grades import grades
 from podsim.predicting.run import RunPace
 from podsim.predicting.training_case import (
     TrainingCase,
+    evaluation_s,
     formula_time_s,
     mean_run,
     moved_parts,
@@ -73,11 +76,20 @@ def predict(
         calibration=intervals.held_out_note(
             machine.parameters,
             machine.parameters_file,
-            machine.own(workload.name, mapping),
+            machine.own(workload, mapping),
             workload.name,
-            machine.own_elsewise(workload.name),
+            _own_elsewise(machine, workload, mapping),
         ),
-        grades=grades(question, timeline, spent, racks, doubt, need, moved=moved_parts(question, mapping, timeline)),
+        grades=grades(
+            question,
+            timeline,
+            spent,
+            racks,
+            doubt,
+            need,
+            moved=moved_parts(question, mapping, timeline),
+            evaluations_moved=_moves_evaluations(question, mapping, timeline.step_s),
+        ),
         interval=question.interval,
         row_tokens=tokens,
         activity=step_activity.of_step(workload, mapping, machine, timeline),
@@ -85,6 +97,30 @@ def predict(
         events=_events(question, mapping, timeline.step_s),
         forms=others if machine.parameters.forms else None,
     )
+
+
+def _moves_evaluations(question: TrainingCase, mapping: Mapping, step_s: float) -> bool:
+    """Whether faults make an evaluation longer or shorter than on the healthy machine."""
+    if not question.faults:
+        return False
+    healthy = question.without_faults
+    usual_s = evaluation_s(healthy, mapping, step(healthy, mapping).step_s)
+    return not math.isclose(evaluation_s(question, mapping, step_s), usual_s, rel_tol=1e-9)
+
+
+def _own_elsewise(machine: Machine, workload: Workload, mapping: Mapping) -> str:
+    """The own runs of a workload on a machine and how they were made otherwise than an answer; "" where none were."""
+    own = machine.own_elsewise(workload.name)
+    if own is None:
+        return ""
+    runs = f"{own.runs} own run{'' if own.runs == 1 else 's'}"
+    if not own.is_run_by(mapping):
+        split = f"{own.replicas} × {own.ipus_per_replica} IPUs at batch {own.global_batch:,}"
+        return f"{runs} of another mapping, {split}, which this one may not follow"
+    if (own.sdk, own.hosts) != (machine.sdk, machine.hosts):
+        hosts = f"{own.hosts} host{'' if own.hosts == 1 else 's'}"
+        return f"{runs} of this mapping under SDK {own.sdk} with {hosts}, which this answer may not follow"
+    return f"{runs} of this mapping with its published schedule and software, which this answer may not follow"
 
 
 def _notes(

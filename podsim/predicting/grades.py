@@ -32,10 +32,12 @@ def grades(
     need: Samples,
     *,
     moved: Mapping[Part, float],
+    evaluations_moved: bool = False,
 ) -> Grades:
     """The grade of every figure, and shares of the time to train by the grade of their evidence.
 
-    `racks` is the share of all-reduce between racks, `moved` that of each part which changed inputs and faults carry.
+    `racks` is the share of all-reduce between racks, `moved` that of each part which changed inputs and faults carry,
+    `evaluations_moved` whether faults change the time of evaluations.
     """
     outside = _outside(question, doubt)
     time = worst(doubt.grade, need.grade)
@@ -48,7 +50,8 @@ def grades(
         "outside_steps": Figure(grade=outside, beyond=doubt.beyond if outside is Grade.EXTRAPOLATED else 1.0),
         "memory": Figure(grade=Grade.ASSUMED, beyond=1.0),  # nobody has published what a mapping takes
     }
-    return Grades(figures=figures, shares=_shares(question, timeline, run, racks, doubt, outside, moved=moved))
+    shares = _shares(question, timeline, run, racks, doubt, outside, moved=moved, evaluations_moved=evaluations_moved)
+    return Grades(figures=figures, shares=shares)
 
 
 def _outside(question: TrainingCase, doubt: StepDoubt) -> Grade:
@@ -67,10 +70,13 @@ def _shares(
     outside: Grade,
     *,
     moved: Mapping[Part, float],
+    evaluations_moved: bool,
 ) -> dict[Grade, float]:
     fromkeys = dict.fromkeys(Grade, 0.0)
-    at_pace_s = run.training_s + (run.evaluation_s if run.interval_samples is not None else 0.0)
-    fromkeys[outside] += run.total_s - at_pace_s
+    apart_s = run.evaluation_s if run.interval_samples is None else 0.0  # evaluations that go not at the pace of steps
+    at_pace_s = run.training_s + run.evaluation_s - apart_s
+    fromkeys[Grade.ASSUMED if evaluations_moved else outside] += apart_s
+    fromkeys[outside] += run.total_s - at_pace_s - apart_s
     for grade, share in _of_step(question, timeline, racks, doubt, moved).items():
         fromkeys[grade] += share * at_pace_s
     return {grade: seconds / run.total_s for grade, seconds in fromkeys.items() if seconds > 0}

@@ -247,27 +247,22 @@ def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, out
     return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))
 
 
-def _runs_text(own: OwnConfiguration) -> str:
-    return f"{own.runs} own run{'' if own.runs == 1 else 's'}"
-
-
 def held_out_note(
     parameters: ParameterSet,
     file: str = "",
     own: OwnConfiguration | None = None,
     workload: str = "",
-    other: OwnConfiguration | None = None,
+    elsewise: str = "",
 ) -> str:
     """What the calibration is worth, in a sentence.
 
     `file` is the user's, where the parameters are from one, `own` what own runs of the same configuration have told,
-    `other` those of another mapping on the same machine; of a `workload` without results of its own it says so.
+    `elsewise` those that were made otherwise, in words; of a `workload` without results of its own it says so.
     """
     others = ", none of this workload" if workload and workload not in parameters.samples and not own else ""
-    runs = f"{_runs_text(own)} of this configuration, " if own else ""
-    if other and not own:
-        split = f"{other.replicas} × {other.ipus_per_replica} IPUs at batch {other.global_batch:,}"
-        runs = f"{_runs_text(other)} of another mapping, {split}, which this one may not follow, "
+    runs = f"{own.runs} own run{'' if own.runs == 1 else 's'} of this configuration, " if own else ""
+    if elsewise and not own:
+        runs = f"{elsewise}, "
     error = f"held-out step error {100 * parameters.step_error:.1f} % (rms)"
     note = f"{parameters.points} calibration points{others}, {runs}{error}"
     return f"parameters of {file}: {note}" if file else note

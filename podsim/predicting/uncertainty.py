@@ -132,7 +132,7 @@ def of_step(
     doubt = _of_model(question, mapping, timeline, forms)
     if changed_inputs.share(moved, timeline) >= changed_inputs.LEAST:
         doubt = replace(doubt, grade=Grade.ASSUMED)
-    own = question.machine.own(question.workload.name, mapping)
+    own = question.machine.own(question.workload, mapping)
     return narrow(doubt, own) if own and not question.faults and not question.machine.changed else doubt
 
 

@@ -93,8 +93,8 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
             given = _by_name(name, positional, args, keywords) if args else keywords
             scenario = given.get("workload")
             if isinstance(scenario, Scenario):
+                scenario = scenario.check()
                 _refuse_idle(name, scenario, kept)
-                scenario = Scenario.of(**scenario.flags())  # its parts may have been put together without a check
                 table = _check_values(name, {**given, "workload": scenario.workload})
             else:
                 table = _check_values(name, given)

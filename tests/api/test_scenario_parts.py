@@ -38,6 +38,12 @@ def test_a_value_that_no_flag_takes_is_refused(part: str, name: str, value: Any)
         podsim.infer(varied) if name == "interval" else podsim.explain(varied)
 
 
+@pytest.mark.parametrize(("part", "value"), [("machine", "pod64"), ("length", None), ("mapping", {"micro_batch": 1})])
+def test_a_part_of_another_type_is_refused(part: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"{part} of a scenario must be of type"):
+        podsim.predict(replace(BASE, **{part: value}))
+
+
 def test_a_scenario_is_answered_as_its_flags_are() -> None:
     varied = replace(BASE, machine=replace(BASE.machine, pod=64))
     assert podsim.predict(varied).to_dict() == podsim.predict("bert", pod=64).to_dict()

@@ -100,7 +100,7 @@ def test_a_map_ranks_by_throughput(own: str) -> None:
 def test_what_a_run_costs_takes_its_length(verb: str, own: str, capsys: pytest.CaptureFixture[str]) -> None:
     name, *rest = verb.split()
     assert main([name, own, *rest, "--engine", "analytic", "--kwh-price", "0.2"]) == 2
-    assert "the cost of a run needs its length" in capsys.readouterr().err
+    assert "a training cost needs the length of the run" in capsys.readouterr().err
 
 
 def test_a_plan_takes_a_length(own: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,7 +61,7 @@ def on_machine(
 ) -> Prediction:
     """The answer for a machine that was read already, `changes` applied, with what it and the run cost."""
     if not answer.has_length:
-        raise MissingParameter("the cost of a run needs its length", hint=" or ".join(answer.length_flags))
+        raise MissingParameter("a training cost needs the length of the run", hint=" or ".join(answer.length_flags))
     ownership, notes = machine_ownership(machine, answer.hosts, changes, terms, answer.activity)
     whole = (WHOLE,) if answer.faults and answer.faults.left else ()
     return replace(

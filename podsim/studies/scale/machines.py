@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 from podsim.errors import Infeasible, InputError, PodsimError
@@ -21,6 +21,7 @@ from podsim.studies.scale import law as scaling_law
 from podsim.studies.scale.result import Doubling, PublishedTime, ScaleReport, ScaleRow, Scaling
 
 MOST_MACHINES = 24  # more than the sizes there are
+MOST_PROPOSED = 1024  # IPUs of the largest machine that a hint names
 REFUSALS = (
     "mapping-does-not-divide",
     "bad-mapping",
@@ -154,9 +155,21 @@ def report(series: Series) -> ScaleReport:
         raise Infeasible(
             f"{series.run.name} fits none of the machines asked for",
             context=[f"{row.topology}: {row.refused}" for row in rows],
-            hint="--pods 16..1024, or another mapping",
+            hint=_remedy(series, refusal),
         )
     return _together(series, tuple(_with_efficiency(row, first) for row in rows))
+
+
+def _remedy(series: Series, refusal: PodsimError | None) -> str:
+    """What to change where no machine has an answer: the mapping that was stated, else larger machines."""
+    constraints = series.scenario.mapping
+    stated = [each.name for each in fields(constraints) if getattr(constraints, each.name)]
+    if stated:
+        flags = [f"--{name.replace('_', '-')}" for name in stated]
+        return f"leave out {' and '.join(flags)}: podsim chooses the mapping"
+    if max(machine.ipus for machine in series.machines) < MOST_PROPOSED:
+        return f"--pods 16..{MOST_PROPOSED}"
+    return refusal.hint if refusal else ""
 
 
 def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
