@@ -163,13 +163,11 @@ def report(series: Series) -> ScaleReport:
 def _remedy(series: Series, refusal: PodsimError | None) -> str:
     """What to change where no machine has an answer: the mapping that was stated, else larger machines."""
     constraints = series.scenario.mapping
-    stated = [each.name for each in fields(constraints) if getattr(constraints, each.name)]
-    if stated:
-        flags = [f"--{name.replace('_', '-')}" for name in stated]
-        return f"leave out {' and '.join(flags)}: podsim chooses the mapping"
-    if max(machine.ipus for machine in series.machines) < MOST_PROPOSED:
-        return f"--pods 16..{MOST_PROPOSED}"
-    return refusal.hint if refusal else ""
+    flags = [f"--{each.name.replace('_', '-')}" for each in fields(constraints) if getattr(constraints, each.name)]
+    larger = max(machine.ipus for machine in series.machines) < MOST_PROPOSED
+    ways = [f"--pods 16..{MOST_PROPOSED}"] if larger else []
+    ways += [f"leave out {' and '.join(flags)}: podsim chooses the mapping"] if flags else []
+    return ", or ".join(ways) or (refusal.hint if refusal else "")
 
 
 def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tuple[ScaleRow, PodsimError | None]:
