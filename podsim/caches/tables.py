@@ -6,12 +6,14 @@ result depends on, so `TABLES.clear()` costs time alone.
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import count
 from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Table(dict[Key, Value]):
@@ -38,20 +40,62 @@ class Table(dict[Key, Value]):
             return self.keep(key, compute())
 
 
+class ObjectTable(WeakKeyDictionary[Key, Value]):
+    """Results about objects that are told apart by identity, such as fabrics, for at most so many.
+
+    They are forgotten with the object, or when the table is full.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def remember(self, key: Key, compute: Callable[[], Value]) -> Value:
+        """What is kept about the object, computed and kept where nothing is."""
+        try:
+            return self[key]
+        except KeyError:
+            pass
+        value = compute()
+        if len(self) >= self.most:
+            del self[next(self.keys())]
+        self[key] = value
+        return value
+
+
+AnyTable = TypeVar("AnyTable", bound=Table[Any, Any] | ObjectTable[Any, Any])
+
+
 class Tables:
     """The owner of all tables of a process, by name."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, Table[object, object]] = {}
+        self._tables: dict[str, Table[Any, Any] | ObjectTable[Any, Any]] = {}
 
-    def add(self, name: str, table: Table[Key, Value]) -> Table[Key, Value]:
+    def add(self, name: str, table: AnyTable) -> AnyTable:
         """The table, owned from now on; ValueError for a name that is taken."""
         if name in self._tables:
             raise ValueError(f"there is a table {name!r} already")
-        self._tables[name] = table  # type: ignore[assignment]
+        self._tables[name] = table
         return table
 
-    def all(self) -> tuple[Table[object, object], ...]:
+    def function(self, name: str, most: int) -> Callable[[Function], Function]:
+        """A decorator: at most so many results of a function are kept, by its positional arguments."""
+        table = self.add(name, Table[tuple[object, ...], object](most))
+
+        def decorate(function: Function) -> Function:
+            @wraps(function)
+            def remembered(*arguments: object) -> object:
+                try:
+                    return table[arguments]
+                except KeyError:
+                    return table.keep(arguments, function(*arguments))
+
+            return remembered  # type: ignore[return-value]
+
+        return decorate
+
+    def all(self) -> tuple[Table[Any, Any] | ObjectTable[Any, Any], ...]:
         """All tables, in the order they were added."""
         return tuple(self._tables.values())
 

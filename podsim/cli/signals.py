@@ -14,7 +14,6 @@ PAIR_S: Final = 1.0
 """A terminal that closes, or a service manager, sends two signals at once; the second must not cut the end short."""
 AGAIN_S: Final = 0.05
 _ENDINGS: Final = {"SIGTERM": (ExitCode.TERMINATED, "terminated"), "SIGHUP": (ExitCode.HUNG_UP, "terminal closed")}
-_last_s: list[float] = []
 
 
 class ProcessInterrupt(KeyboardInterrupt):
@@ -29,26 +28,41 @@ class ProcessInterrupt(KeyboardInterrupt):
         self.number = number
 
 
+class SignalHandler:
+    """Ends the process on signals, once for a pair of them."""
+
+    def __init__(self) -> None:
+        self._last_s: float | None = None
+
+    def end(self, number: int, _frame: FrameType | None) -> None:
+        """Take a signal: raise ProcessInterrupt where the main thread is, but for the second of a pair."""
+        now_s = time.monotonic()
+        if self._last_s is not None and now_s - self._last_s < PAIR_S:
+            return
+        self._last_s = now_s
+        raise ProcessInterrupt(*_ENDINGS[signal.Signals(number).name], number)
+
+    def raise_again(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        """Send a signal again that fell into a finalizer or a callback of the garbage collector, where it is lost."""
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            error = unraisable.exc_value
+            number = error.number if isinstance(error, ProcessInterrupt) else signal.SIGINT
+            self._last_s = None
+            again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))  # sent here, it would be lost here too
+            again.daemon = True
+            again.start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
+
 def install() -> None:
     """Take SIGTERM and SIGHUP in this process, unless whoever started it had them ignored, as nohup does."""
+    handler = SignalHandler()
     for name in _ENDINGS:
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _end)
-    sys.unraisablehook = _raise_again
-
-
-def _raise_again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Send a signal again that fell into a finalizer or a callback of the garbage collector, where errors are lost."""
-    if isinstance(unraisable.exc_value, KeyboardInterrupt):
-        error = unraisable.exc_value
-        number = error.number if isinstance(error, ProcessInterrupt) else signal.SIGINT
-        _last_s.clear()
-        again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), number))  # sent here, it would be lost here too
-        again.daemon = True
-        again.start()
-    else:
-        sys.__unraisablehook__(unraisable)
+            signal.signal(number, handler.end)
+    sys.unraisablehook = handler.raise_again
 
 
 def release() -> None:
@@ -57,14 +71,6 @@ def release() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    now_s = time.monotonic()
-    if _last_s and now_s - _last_s[-1] < PAIR_S:
-        return
-    _last_s.append(now_s)
-    raise ProcessInterrupt(*_ENDINGS[signal.Signals(number).name], number)
 
 
 def interrupt_of(error: KeyboardInterrupt) -> ProcessInterrupt:

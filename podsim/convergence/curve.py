@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 
+from podsim.caches.tables import TABLES
 from podsim.model.sums import sum_in_order
 from podsim.model.training import Convergence, ReferencePoint
 
@@ -57,7 +57,7 @@ class CurveErrors:
     below: float
 
 
-@cache
+@TABLES.function("errors of convergence curves", 64)
 def errors(convergence: Convergence) -> CurveErrors:
     """Errors from the curve's own points left out, beyond what seeds explain (Eq. 23, Eq. 24)."""
     if len(convergence.points) < LEAST_POINTS:

@@ -1,17 +1,16 @@
 """The fast bound: longest path through each block, every flow group alone on the fabric."""
 
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
-from podsim.caches.tables import TABLES, Table
-from podsim.engines.base import MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
+from podsim.caches.tables import TABLES, ObjectTable, Table
+from podsim.engines.base import MOST_FABRICS, MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.model.program import Block, Flow, StepProgram, StepTimeline
 from podsim.physics.links import alone_s
 
 
 def run(program: StepProgram, fabric: LinkRates) -> StepTimeline:
     """The timeline of one step; contention inside a flow group is counted, between groups it is not."""
-    alone = _BLOCK_TIMES.get(fabric) or _BLOCK_TIMES.setdefault(fabric, _Alone(fabric.capacities))
+    alone = _BLOCK_TIMES.remember(fabric, lambda: _Alone(fabric.capacities))
     return timeline(program, [alone.runs.remember(block, alone.run) for block in program.blocks])
 
 
@@ -43,6 +42,6 @@ class _Alone:
 
 
 # Searches run hundreds of programs on one fabric, most with groups of flows in common.
-_BLOCK_TIMES: WeakKeyDictionary[LinkRates, _Alone] = WeakKeyDictionary()
+_BLOCK_TIMES = TABLES.add("times of blocks by formula, by fabric", ObjectTable[LinkRates, _Alone](MOST_FABRICS))
 _RUNS: Table[object, BlockRun] = TABLES.add("runs of blocks by formula", Table(MOST_RUNS))
 MOST_GROUPS = 4096

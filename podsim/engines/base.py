@@ -9,6 +9,7 @@ from podsim.caches.tables import Table
 from podsim.model.program import Block, KeptTasks, LinkUse, Part, Span, StepProgram, StepTimeline, TaskKind
 from podsim.model.sums import RESIDUE, clean_residue, sum_in_order
 
+MOST_FABRICS = 32  # whose blocks stay known: a search has a few dozen
 MOST_RUNS = 4096  # of blocks that are kept for each fabric and for all, some kB each
 MOST_LINKS = 512  # of a block that is found again on another fabric: more are soon no quicker to compare
 

@@ -4,10 +4,10 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from podsim.caches.tables import TABLES
 from podsim.errors import InputError, did_you_mean
 from podsim.files import inputs
 from podsim.files.contents import text_of
@@ -102,7 +102,7 @@ class _RefusedError(Exception):
         self.context = context
 
 
-@lru_cache(maxsize=64)  # the files that a machine extends are read again and again; inner tables are never changed
+@TABLES.function("parsed files", 64)  # those that a machine extends are read again and again, and never changed
 def _parse(text: str) -> Mapping[str, Any]:
     if long := _LONG_KEY.search(text):
         at = text.count("\n", 0, long.start()) + 1

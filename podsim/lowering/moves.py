@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
+from podsim.caches.tables import TABLES, ObjectTable, Table
 from podsim.lowering.collective_parts import CollectiveContext, Move, Phase, TooManyError
 from podsim.model.fabric import Shape
 from podsim.model.program import Flow
 from podsim.model.sums import sum_in_order
 from podsim.topology.machine_network import Fabric
+from podsim.topology.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from podsim.physics.collectives import Step
-    from podsim.topology.network import Network, Route
+    from podsim.topology.network import Route
     from podsim.topology.rank_symmetry import Quotient
 
 SAMPLED_MESSAGES: Final = 16  # messages of a step whose way is looked at before all are followed
 WITH_MIDDLE: Final = (Shape.SWITCH, Shape.STAR, Shape.SHARED)
 Ways = tuple[tuple[float, tuple[tuple[tuple[int, ...], int, int], ...]], ...]
 """By latency: the links of each way, the first position that brings as much, how many messages take it."""
-_MOVES: WeakKeyDictionary[Network, dict[object, tuple[float, Ways]]] = WeakKeyDictionary()
 MOST_KNOWN: Final = 128  # steps whose ways are held for each network: a fit and a search ask for a few dozen
 MOST_HELD: Final = 20_000  # links that the ways of a step that is held may cross
+_MOVES: Final[ObjectTable[Network, Table[object, tuple[float, Ways]]]] = TABLES.add(
+    "ways of messages, by network", ObjectTable(32)
+)
 
 
 class _CrossingCount:
@@ -96,7 +99,7 @@ def _whole(context: CollectiveContext, phase: Phase, step: Step, counter: _Cross
 
 def _ways(context: CollectiveContext, phase: Phase, step: Step, counter: _CrossingCount) -> Ways:
     """The ways of a step, held as fits ask for them with many efficiencies, and methods and directions share them."""
-    known = _MOVES.setdefault(context.network, {})
+    known = _MOVES.remember(context.network, lambda: Table(MOST_KNOWN))
     sent = step.shifts, step.swap, step.pairs, any(other.pairs for other in phase.steps)
     key = context.endpoints, context.folded, context.first_equal, phase.group, phase.order, phase.roots, sent
     if key in known:
@@ -106,9 +109,7 @@ def _ways(context: CollectiveContext, phase: Phase, step: Step, counter: _Crossi
     before = counter.crossed
     ways = _result(context, phase, step, counter)
     if counter.crossed - before <= MOST_HELD:
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        known[key] = counter.crossed - before, ways
+        known.keep(key, (counter.crossed - before, ways))
     return ways
 
 

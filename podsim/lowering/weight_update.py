@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
-from weakref import WeakKeyDictionary
 
-from podsim.caches.tables import TABLES, Table
+from podsim.caches.tables import TABLES, ObjectTable, Table
 from podsim.lowering import collective_choice, pacing, sharding
 from podsim.lowering.collective_parts import CollectiveContext, CollectivePlan, SoftwareOverhead
 from podsim.lowering.groups import Group
@@ -184,7 +183,7 @@ class KnownUpdates:
     between: Table[object, Block] = field(default_factory=lambda: Table(MOST_KNOWN))
 
 
-_UPDATES: WeakKeyDictionary[Fabric, KnownUpdates] = WeakKeyDictionary()
+_UPDATES: Final = TABLES.add("weight updates, by fabric", ObjectTable[Fabric, KnownUpdates](32))
 _IN_RACK: Final = TABLES.add("collectives in a rack", Table[object, OneCollective](8 * MOST_KNOWN))
 
 
@@ -192,7 +191,7 @@ def _known_updates(pipeline: Pipeline) -> KnownUpdates:
     """What stays known of its fabric; of all replicas, which take much room, nothing does."""
     if not pipeline.folded:
         return KnownUpdates()
-    return _UPDATES.get(pipeline.fabric) or _UPDATES.setdefault(pipeline.fabric, KnownUpdates())
+    return _UPDATES.remember(pipeline.fabric, KnownUpdates)
 
 
 def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tuple[Block, ...]:

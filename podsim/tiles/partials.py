@@ -5,11 +5,11 @@ cycles. Every function takes arrays of equal shape and returns one.
 """
 
 import math
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from podsim.caches.tables import TABLES
 from podsim.model.chip import Chip
 from podsim.tiles import rearrange
 from podsim.tiles.problem import VECTOR_BYTES
@@ -28,7 +28,7 @@ def stages(depth: Array) -> tuple[Array, Array, Array]:
     return first[at], second[at], third[at]
 
 
-@cache
+@TABLES.function("stages of sums of partials", 64)
 def _stages(below: int) -> tuple[Array, Array, Array]:
     """The stages of every whole depth below a bound: few, and each is met in hundreds of cuts."""
     depth = np.maximum(np.arange(below, dtype=np.float64), 1)

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from podsim.caches.tables import TABLES
 from podsim.tiles.problem import Array, Problem, Tile, Vertex
 from podsim.tiles.superstep_arrays import Splits, halo
 
@@ -48,7 +48,7 @@ class Candidates:
         )
 
 
-@lru_cache(maxsize=4096)
+@TABLES.function("useful splits", 4096)
 def useful(size: int, limit: int) -> Array:
     """Splits of `size` grains that give different largest parts, at most `limit`."""
     parts = distinct(np.ceil(size / np.arange(min(size, limit), 0, -1)))
@@ -67,7 +67,7 @@ def distinct(ordered: Array) -> Array:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
 
 
-@lru_cache(maxsize=4096)
+@TABLES.function("useful and even splits", 4096)
 def _even(size: int, limit: int) -> Array:
     """Useful splits and the even ones next to odd ones: neighbours that need the same inputs share a bus in pairs."""
     splits = useful(size, limit)

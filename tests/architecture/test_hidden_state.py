@@ -91,3 +91,42 @@ def test_the_rules_see_what_they_are_for() -> None:
     assert sorted(line for _, line in foreign(ast.parse(bad))) == [3, 4, 5, 7]
     assert by_identity(ast.parse("def f(x):\n    _KNOWN[id(x)] = 1\n    self._d[id(x)] = 2\n")) == [2, 3]
     assert foreign(ast.parse("class D:\n    page = 4\n    def f(self):\n        self.x = 1\n")) == []
+
+
+FACTS = {
+    "podsim/caches/cache.py": "the text of podsim's modules",
+    "podsim/caches/packing.py": "types",
+    "podsim/files/keys.py": "types",
+    "podsim/files/result_lines.py": "types",
+    "podsim/files/results.py": "the text of podsim's modules",
+    "podsim/files/structure.py": "types",
+    "podsim/studies/__init__.py": "folders of studies",
+    "podsim/studies/validate/study.py": "answers of one run, gone with it",
+}
+"""Modules that use `functools.cache`, and what they hold: of podsim itself but for one, so it does not change."""
+MEMORIES = {"lru_cache", "WeakKeyDictionary", "WeakValueDictionary"}
+
+
+def taken(module: ast.Module) -> set[str]:
+    """What a module imports by name from `functools` and `weakref`."""
+    nodes = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in nodes if node.module in ("functools", "weakref") for alias in node.names}
+
+
+def filled_later(node: ast.stmt) -> bool:
+    """Whether a statement makes an empty container that is no constant."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return False
+    text = ast.unparse(node.value)
+    return text in ("[]", "set()", "list()", "dict()", "FilesRead()", "Table()")
+
+
+def test_results_are_kept_in_tables_alone() -> None:
+    """One policy and one owner: what depends on a question is in `podsim.caches.tables`, which can forget all of it."""
+    users = {place(path): taken(tree(path)) for path in paths()}
+    assert {path for path, used in users.items() if used & MEMORIES} == {"podsim/caches/tables.py"}
+    assert {path for path, used in users.items() if "cache" in used} == set(FACTS)
+
+
+def test_no_module_has_a_container_that_is_filled_later() -> None:
+    assert [place(path, node.lineno) for path in paths() for node in tree(path).body if filled_later(node)] == []

@@ -13,7 +13,7 @@ import podsim
 from podsim.caches.tables import TABLES
 from podsim.engines import analytic
 from podsim.engines.des import step_simulation as des
-from podsim.files import catalog, load
+from podsim.files import catalog
 from podsim.lowering import moves, pipeline, weight_update
 from podsim.lowering.lower import lower
 from podsim.model.program import Flow
@@ -147,7 +147,6 @@ def nothing_known(monkeypatch):
     """As in a process that starts, with no cache folder."""
     monkeypatch.setenv("PODSIM_CACHE", "")
     TABLES.clear()
-    load._parse.cache_clear()
     yield monkeypatch
     TABLES.clear()
 

@@ -161,14 +161,13 @@ def test_an_interrupt_is_ctrl_c_unless_a_signal_says_otherwise():
 def test_of_two_signals_at_once_the_second_changes_nothing(monkeypatch):
     now = [50.0]
     monkeypatch.setattr(signals.time, "monotonic", lambda: now[0])
-    signals._last_s.clear()
+    handler = signals.SignalHandler()
     with pytest.raises(signals.ProcessInterrupt, match="terminal closed"):
-        signals._end(signal.SIGHUP, None)
-    signals._end(signal.SIGTERM, None)
+        handler.end(signal.SIGHUP, None)
+    handler.end(signal.SIGTERM, None)
     now[0] += signals.PAIR_S
     with pytest.raises(signals.ProcessInterrupt, match="terminated"):
-        signals._end(signal.SIGTERM, None)
-    signals._last_s.clear()
+        handler.end(signal.SIGTERM, None)
 
 
 def bound(*arguments, **flags):

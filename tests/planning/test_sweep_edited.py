@@ -67,7 +67,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     computed: list[str] = []
 
     def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
-        computed.append(points.key(question, folder))
+        computed.append(points.key(question, points.files_of(turn, folder)))
         return SweepOutcome(key=computed[-1], refusal=SweepRefusal(code="none", message=question.flags["chip.clock"]))
 
     monkeypatch.setattr(points, "outcome", outcome)

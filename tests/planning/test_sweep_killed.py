@@ -47,7 +47,7 @@ from podsim.studies.sweep import points
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 def outcome(question, folder, turn):
-    found = points.key(question, folder)
+    found = points.key(question, points.files_of(turn, folder))
     os.write(log, (found + "\\n").encode())
     time.sleep(0.002)
     return SweepOutcome(key=found, refusal=SweepRefusal(code="none", message=question.flags["chip.clock"]))
@@ -103,7 +103,7 @@ def test_the_table_does_not_tell_who_computed_what(tmp_path: Path, monkeypatch: 
 
     def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
         refusal = SweepRefusal(code="none", message=question.flags["chip.clock"])
-        return SweepOutcome(key=points.key(question, folder), refusal=refusal)
+        return SweepOutcome(key=points.key(question, points.files_of(turn, folder)), refusal=refusal)
 
     monkeypatch.setattr(points, "outcome", outcome)
     file, path, two = tmp_path / "a.toml", tmp_path / "one.jsonl", tmp_path / "two.jsonl"

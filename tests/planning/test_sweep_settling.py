@@ -62,7 +62,7 @@ def swept(tmp_path, monkeypatch):
 
     def outcome(question, folder, turn):
         calls.append(question)
-        key = points.key(question, folder)
+        key = points.key(question, points.files_of(turn, folder))
         clock, link = (split_unit(question.flags[name])[0] for name in ("chip.clock", "ipu-link.bandwidth"))
         if clock > 1.9:
             return SweepOutcome(key=key, refusal=SweepRefusal(code="does-not-fit", message="too quick"))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import simpy
 
-from podsim.caches.tables import TABLES, Table
-from podsim.engines.base import MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
+from podsim.caches.tables import TABLES, ObjectTable, Table
+from podsim.engines.base import MOST_FABRICS, MOST_RUNS, BlockRun, LinkRates, RunsOfBlocks, timeline
 from podsim.engines.des.flows import SharedLinks
 from podsim.engines.des.record import link_uses
 from podsim.engines.des.sharing import Sharings
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # Of programs that differ in their micro-batches alone most blocks are the same.
-_BLOCK_RUNS: WeakKeyDictionary[LinkRates, RunsOfBlocks] = WeakKeyDictionary()
+_BLOCK_RUNS = TABLES.add("runs of blocks as events, by fabric", ObjectTable[LinkRates, RunsOfBlocks](MOST_FABRICS))
 _RUNS: Table[object, BlockRun] = TABLES.add("runs of blocks as events", Table(MOST_RUNS))
 
 
@@ -38,7 +37,7 @@ def run(program: StepProgram, fabric: LinkRates, *, record: Record = Record.NOTH
 
     if record is not Record.NOTHING:
         return timeline(program, [simulate(block) for block in program.blocks])
-    known = _BLOCK_RUNS.get(fabric) or _BLOCK_RUNS.setdefault(fabric, RunsOfBlocks(fabric.capacities, _RUNS))
+    known = _BLOCK_RUNS.remember(fabric, lambda: RunsOfBlocks(fabric.capacities, _RUNS))
     return timeline(program, [known.remember(block, simulate) for block in program.blocks])
 
 

@@ -57,13 +57,12 @@ def laid_out(path: Path, most: int = MOST_POINTS) -> SweepLayout:
     """
     file = sweeps.sweep(path).value
     turn = uuid4().hex
-    points.begin(turn)
     every = design.points(file, most)
     distinct = list(design.distinct(every))
     questions = [_question(file, values) for values in distinct]
-    folder = str(path.parent)
-    points.check(questions, folder)
-    keys = [points.key(question, folder) for question in questions]
+    files = points.files_of(turn, str(path.parent))
+    points.check(questions, files)
+    keys = [points.key(question, files) for question in questions]
     return SweepLayout(
         path=path,
         file=file,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from podsim.caches.packing import content_key
+from podsim.caches.tables import TABLES, Table
 from podsim.convergence.lengths import run_length
 from podsim.errors import PodsimError
 from podsim.files import catalog, find, frameworks_file
@@ -22,6 +22,7 @@ from podsim.model.argument import Argument, ArgumentKind
 from podsim.model.sweep import BUG, SweepAnswer, SweepOutcome, SweepQuestion, SweepRefusal
 from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
+from podsim.planning.workload_sequence import WorkloadSequence
 from podsim.resolve import Case, Target, target, topology
 from podsim.resolve import question as asked
 from podsim.scenario import Constraints, MachineSpec, Scenario, Software, WhatIfs
@@ -32,61 +33,82 @@ if TYPE_CHECKING:
 FILES = ("topology", "chip")  # flags that may name a file
 MOST_TRIED = 200  # points; a sweep that can be asked at fewer than one in that many is a slip
 BUGS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
-_turn: list[str] = []  # the sweep for which files were read last
-_files = FilesRead()  # what that sweep has read: all its points see the same state of every file
 
 
-def key(question: SweepQuestion, folder: str) -> str:
+@dataclass(frozen=True, eq=False)
+class SweepFiles:
+    """The files that one sweep reads, looked for from `folder`: all its points see the same state of each."""
+
+    folder: str
+    contents: FilesRead = field(default_factory=FilesRead)
+    runs: Table[str, WorkloadSequence] = field(default_factory=lambda: Table(16))
+    targets: Table[Scenario, Target] = field(default_factory=lambda: Table(64))
+    """Of points that differ in their mapping alone, by what of a scenario names files."""
+    digests: Table[object, str] = field(default_factory=lambda: Table(256))
+
+    def path(self, name: str) -> str:
+        """A file as seen from the sweep file; names stay."""
+        return str(Path(self.folder) / name) if find.is_path(name) else name
+
+    def flags(self, question: SweepQuestion) -> Mapping[str, str]:
+        """The flags of a point, with files as seen from the sweep file."""
+        return {name: self.path(value) if name in FILES else value for name, value in question.flags.items()}
+
+    def run(self, workload: str) -> WorkloadSequence:
+        """The workloads that a point runs one after another; InputError where there is none of the name."""
+        path = self.path(workload)
+        return self.runs.remember(path, lambda: workload_sequence.run(path))
+
+    def target(self, scenario: Scenario) -> Target:
+        """Workload and machine of a scenario; InputError as `podsim.resolve.target` has it."""
+        named = _file_names(scenario)
+        return self.targets.remember(named, lambda: target(named))
+
+    def machine(self, spec: MachineSpec) -> str:
+        """A digest of a machine; InputError as `podsim.resolve.topology` has it."""
+        return self.digests.remember(spec, lambda: _digest(topology(spec).value))
+
+    def workload(self, name: str) -> str:
+        """A digest of a workload."""
+        return self.digests.remember(("workload", name), lambda: _digest(catalog.workload(name).value))
+
+    def parameters(self) -> str:
+        """A digest of the fitted parameters and the costs of frameworks."""
+        known = self.digests
+        return known.remember("parameters", lambda: _digest((catalog.parameters(), frameworks_file.costs())))
+
+
+_FILES: Final = TABLES.add("files of a sweep", Table[tuple[str, str], SweepFiles](1))
+
+
+def files_of(turn: str, folder: str) -> SweepFiles:
+    """What was read for the sweep of that number, and nothing of another: files may have changed since."""
+    return _FILES.remember((turn, folder), lambda: SweepFiles(folder))
+
+
+def key(question: SweepQuestion, files: SweepFiles) -> str:
     """A text that only the same point has: its flags, podsim, and the contents of the files it reads.
 
-    Files are looked for from `folder`; of a machine or chip that is none, the reason counts. InputError where the
-    workload is none.
+    Of a machine or chip that is none, the reason counts. InputError where the workload is none.
     """
-    workloads = [_workload(name) for name in _run(_path(folder, question.workload)).workloads]
-    read = (_machine_read(_from(folder, question.flags)), *workloads, _parameters())
+    workloads = [files.workload(name) for name in files.run(question.workload).workloads]
+    read = (_machine_digest(question, files), *workloads, files.parameters())
     content = content_key((code_digest(), read, dict(question.flags)))
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def _machine_read(flags: Mapping[str, str]) -> str:
+def _machine_digest(question: SweepQuestion, files: SweepFiles) -> str:
     try:
-        return _machine(_scenario("", flags).machine)
+        return files.machine(_scenario("", files.flags(question)).machine)
     except PodsimError as error:  # that there is none is what comes of the point
         return f"{error.code}: {error.message}"
-
-
-@lru_cache(maxsize=256)
-def _machine(spec: MachineSpec) -> str:
-    return _digest(topology(spec).value)
-
-
-_run = lru_cache(maxsize=16)(workload_sequence.run)
-
-
-@lru_cache(maxsize=16)
-def _workload(name: str) -> str:
-    return _digest(catalog.workload(name).value)
-
-
-@lru_cache(maxsize=1)
-def _parameters() -> str:
-    return _digest((catalog.parameters(), frameworks_file.costs()))
 
 
 def _digest(content: object) -> str:
     return blake2b(content_key(content).encode(), digest_size=16).hexdigest()
 
 
-def begin(turn: str) -> None:
-    """Forget what was read for another sweep, in a process that outlives it: files may have changed since."""
-    if _turn != [turn]:
-        for read in (_run, _machine, _workload, _parameters, _target):
-            read.cache_clear()
-        _files.clear()
-        _turn[:] = [turn]
-
-
-def check(questions: Sequence[SweepQuestion], folder: str) -> None:
+def check(questions: Sequence[SweepQuestion], files: SweepFiles) -> None:
     """Raise InputError where every point names what podsim does not know: a machine, a path, a chip, an SDK, a preset.
 
     What only some of them name is a result of theirs. The error is that of the first point; of many points it and
@@ -97,8 +119,8 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
     drawn = Random(0).sample(others, MOST_TRIED) if len(others) > MOST_TRIED else others  # noqa: S311  (no secret)
     for question in (*questions[:1], *drawn):
         try:
-            for name in _run(_path(folder, question.workload)).workloads:
-                _target(_file_names(_scenario(name, _from(folder, question.flags))))
+            for name in files.run(question.workload).workloads:
+                files.target(_scenario(name, files.flags(question)))
         except PodsimError as error:
             first = first or error
         else:
@@ -109,39 +131,30 @@ def check(questions: Sequence[SweepQuestion], folder: str) -> None:
 
 def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
     """The key of a point and its prediction, or why there is none; InputError as `key` has it."""
-    begin(turn)
-    with reading_once(_files):
-        return _outcome(question, folder)
+    files = files_of(turn, folder)
+    with reading_once(files.contents):
+        own = key(question, files)
+        try:
+            return SweepOutcome(key=own, answer=_answer(_predict(question, files)))
+        except PodsimError as error:
+            refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
+        except BUGS as error:  # one point in a corner nobody tried must not cost the others
+            refusal = SweepRefusal(code=BUG, message=f"{type(error).__name__}: {error}")
+        return SweepOutcome(key=own, refusal=refusal)
 
 
-def _outcome(question: SweepQuestion, folder: str) -> SweepOutcome:
-    own = key(question, folder)
-    try:
-        return SweepOutcome(key=own, answer=_answer(_predict(question, folder)))
-    except PodsimError as error:
-        refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
-    except BUGS as error:  # one point in a corner nobody tried must not cost the others
-        refusal = SweepRefusal(code=BUG, message=f"{type(error).__name__}: {error}")
-    return SweepOutcome(key=own, refusal=refusal)
-
-
-def _predict(question: SweepQuestion, folder: str) -> Prediction:
-    run = _run(_path(folder, question.workload))
-    scenario = _scenario(question.workload, _from(folder, question.flags))
+def _predict(question: SweepQuestion, files: SweepFiles) -> Prediction:
+    run = files.run(question.workload)
+    scenario = _scenario(question.workload, files.flags(question))
     run.check(scenario)
-    return run.whole([_of_one(replace(scenario, workload=name)) for name in run.workloads])
+    return run.whole([_of_one(replace(scenario, workload=name), files) for name in run.workloads])
 
 
-def _of_one(scenario: Scenario) -> Prediction:
-    result = _target(_file_names(scenario))
+def _of_one(scenario: Scenario, files: SweepFiles) -> Prediction:
+    result = files.target(scenario)
     length = run_length(result.workload, scenario.length)
     case = Case(scenario=scenario, question=asked(scenario, result, length), preset=result.preset)
     return answer(case, weighs=False)[0]
-
-
-@lru_cache(maxsize=64)  # points that differ in their mapping have the same machine
-def _target(scenario: Scenario) -> Target:
-    return target(scenario)
 
 
 def _file_names(scenario: Scenario) -> Scenario:
@@ -164,15 +177,6 @@ def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
 
 def _value(flag: Argument, text: str) -> object:
     return text == TRUTHS[0] if flag.kind is ArgumentKind.SWITCH else flag.parse(text)
-
-
-def _from(folder: str, flags: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: _path(folder, value) if name in FILES else value for name, value in flags.items()}
-
-
-def _path(folder: str, name: str) -> str:
-    """A file as seen from the sweep file; names stay."""
-    return str(Path(folder) / name) if find.is_path(name) else name
 
 
 def _answer(p: Prediction) -> SweepAnswer:
