@@ -171,7 +171,7 @@ class ComparatorPrediction(Displayable):
     samples_to_converge: Estimate
     time_to_train_s: Estimate
     run: Run
-    limited_by: str
+    limited_by: AnswerNote
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     money: Money | None = None

@@ -183,7 +183,7 @@ class InferenceReport(Displayable):
     memory: MemoryFit
     decoding: Decoding | None
     swept: tuple[SweptSize, ...]
-    limited_by: str
+    limited_by: AnswerNote
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     interval: float

@@ -5,7 +5,7 @@ from typing import TypeAlias, Union
 
 from podsim.model.note_code import NoteCode
 
-NoteValue: TypeAlias = Union[str, int, float, tuple[str, ...], tuple[int, ...], "AnswerNote", None]
+NoteValue: TypeAlias = Union[str, int, float, tuple[str, ...], tuple[int, ...], tuple[float, ...], "AnswerNote", None]
 """What a note may be about; another note where one fact is the reason of another."""
 
 

@@ -1,4 +1,4 @@
-"""What notes of answers say, each fact a code; `podsim.model.sentences` has its sentence."""
+"""What notes of answers say, each fact a code; `podsim.model.sentences` and `study_sentences` have its sentence."""
 
 from enum import StrEnum, auto
 
@@ -115,6 +115,17 @@ class NoteCode(StrEnum):
     COMPARATOR_EVALUATIONS = auto()
     COMPARATOR_REFUSED = auto()
     COMPARATORS_LEFT_OUT = auto()
+
+    # What limits a run or a batch that is served.
+    LONGEST_PARTS = auto()
+    FEW_MICRO_BATCHES = auto()
+    WAITS_FOR_INPUTS = auto()
+    WAITS_BESIDE_WORK = auto()
+    LARGER_BATCH_IS_FASTER = auto()
+    TWICE_THE_BATCH_IS_SLOWER = auto()
+    LARGER_BATCH_AMORTIZES = auto()
+    LATENCY_PARTS = auto()
+    HOST_LINK_IS_FULL = auto()
 
     # Serving.
     LOAD_DEFAULT = auto()

@@ -228,7 +228,7 @@ class Prediction(Displayable):
     mfu: float
     memory: MemoryFit
     memory_relief: str = ""
-    limited_by: str
+    limited_by: AnswerNote
     assumptions: tuple[AnswerNote, ...]
     calibration: str
     grades: Grades = field(default_factory=lambda: Grades(figures={}, shares={}))

@@ -9,6 +9,7 @@ from string import Formatter
 from typing import Final
 
 from podsim.model.note_code import NoteCode
+from podsim.model.program import PART_NAMES, Part
 from podsim.units import count_text
 
 LEAST_LONGER: Final = 5e-4  # share of a time below which it is no longer
@@ -27,6 +28,8 @@ class _Template(Formatter):
 
     def format_field(self, value: object, format_spec: str) -> str:
         """One value in words."""
+        if isinstance(value, Part):
+            return PART_NAMES[value]
         if isinstance(value, tuple):
             return ", ".join(format(item, format_spec) for item in value)
         if isinstance(value, int | float) and format_spec == ".2g%":
@@ -41,7 +44,11 @@ _TEMPLATE: Final = _Template()
 
 def sentence(code: NoteCode, values: Mapping[str, object]) -> str:
     """The sentence of a fact about `values`; KeyError or TypeError where one that it names is missing."""
-    words = SENTENCES[code]
+    words = SENTENCES.get(code)
+    if words is None:
+        from podsim.model.study_sentences import STUDY_SENTENCES  # no answer about a training run needs them
+
+        words = STUDY_SENTENCES[code]
     return words(**values) if callable(words) else _TEMPLATE.vformat(words, (), values)
 
 
@@ -52,6 +59,12 @@ def _more(share: float, more: str, less: str) -> str:
 
 def _ipus(count: int) -> str:
     return f"{count:,} IPU{'' if count == 1 else 's'}"
+
+
+def _twice_the_batch_is_slower(parts: object, part: str, longer: float) -> str:
+    """What the largest part of a step gains by a larger batch, and the run loses."""
+    text = f"{parts}; twice the batch amortizes {PART_NAMES[Part(part)]} but needs more samples to converge"
+    return f"{text}: the run takes {'< 1' if longer < 0.01 else f'{100 * longer:.0f}'} % longer"
 
 
 def _hosts_of_machine(machine: str, ipus: int) -> str:
@@ -252,11 +265,6 @@ def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None)
     return f"compile time: {whose}; those of {known} are used"
 
 
-def _one_rack_for_all(kinds: int) -> str:
-    racks, first = ("racks", "rack") if kinds == 1 else (f"racks of each of {kinds} kinds", "of each kind")
-    return f"all {racks} do the same: the links shown are those of the first {first}"
-
-
 SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.FILE_TEXT: "{text}",
     NoteCode.FILE_VALUE: "{path}: {text}",
@@ -403,38 +411,6 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.COMPARATORS_LEFT_OUT: (
         "{names} left out: scaling laws of other chips cover neither phases nor runs without a length"
     ),
-    NoteCode.LOAD_DEFAULT: "load: {share:.0f%} of the maximum throughput, default",
-    NoteCode.ARRIVALS: "open-loop arrivals: Poisson, constant mean rate",
-    NoteCode.ARRIVALS_SPLIT: (
-        "open-loop arrivals: Poisson, constant mean rate, split over the machines at random: each has its own queue"
-    ),
-    NoteCode.SERVING_TIMES_VARY: (
-        "service times of batches vary by {variation:.3g%} (standard deviation), gamma distributed"
-    ),
-    NoteCode.ONE_WORKLOAD_SERVED: (
-        "every replica of a machine serves the same workload; the fewest IPUs per replica that hold the batch"
-    ),
-    NoteCode.PROMPTS_AS_TRAINED: "prompts of {tokens:,} tokens, default: the training sequence length",
-    NoteCode.PROMPTS_AS_LEARNED: (
-        "prompts of {tokens:,} tokens, default: the {positions:,} learned positions less the generated tokens"
-    ),
-    NoteCode.ONE_SIZE_COMPILED: (
-        "a program is compiled for one batch size: a partial batch takes as long as a full one"
-    ),
-    NoteCode.FRAMEWORK_LEFT_OUT: (
-        "framework time on the host is not published and not included; transfers and their start-up are included"
-    ),
-    NoteCode.FRAMEWORK_AS_IN_TRAINING: "{framework} overhead per batch as in training (Eq. 13)",
-    NoteCode.NEXT_TOKEN_ON_IPU: "the next token is chosen on the IPU: its index is returned to the host",
-    NoteCode.RESULTS_TO_HOST: "results to the host: {elements:,} elements per row of the last operator",
-    NoteCode.ALL_OPERATORS_RUN: "all operators of the trained model run, heads included, without loss and dropout",
-    NoteCode.NORMS_FOLDED: "batch norm is folded into the weights and bias of its convolution",
-    NoteCode.HOST_LINKS_SHARED: "all replicas load at the same time and share the host links",
-    NoteCode.BUSIEST_STAGE: "the pipeline advances at the pace of its busiest stage",
-    NoteCode.WEIGHTS_READ_FIRST: "weights are read from DDR before compute, not overlapped",
-    NoteCode.CACHE_READ: (
-        "the KV cache of {tokens:,} tokens is read for every token: the program is compiled for the longest sequence"
-    ),
     NoteCode.GW_LINKS_UNUSED: "no effect of {paths}: GW-Links join racks, and this machine is one rack",
     NoteCode.PACKING_KEPT: (
         "rows of {tokens:,} tokens are counted as {samples:.3g} samples each, as rows of the published length hold: "
@@ -443,42 +419,19 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.PRICE_UNCHANGED: "Prices, peak power and energy per operation are of the unchanged machine",
     NoteCode.PRICE_OF_ANOTHER_CHIP: "{what} of a machine with a published chip; none is known with {chip}",
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",
-    NoteCode.OWNED_SUNK: ("owned machines: their purchase price counts neither in the total nor in the training cost"),
-    NoteCode.OWNED_JOINED: (
-        "extension: racks and servers that are owned are reused as they are; switches and cables between racks are "
-        "not in the price, as none is published"
+    NoteCode.LONGEST_PARTS: "{first}, {first_share:.0f%} of a step; then {second}, {second_share:.0f%}",
+    NoteCode.FEW_MICRO_BATCHES: "{parts}; accumulation {accumulation:,} is low for {stages} pipeline stages",
+    NoteCode.WAITS_FOR_INPUTS: "{inputs}: IPUs wait for it {wait:.0f%} of a step; {part} takes {share:.0f%}",
+    NoteCode.WAITS_BESIDE_WORK: (
+        "{inputs}: IPUs wait for it {wait:.0f%} of a step; it is loaded during {part} ({share:.0f%}), so faster "
+        "{part} would only lengthen the wait"
     ),
-    NoteCode.OWNED_HOSTS: "hosts of the owned {title}: not stated, default of {hosts} each",
-    NoteCode.DOUBLINGS_STOP: (
-        "{range} ends at {reached:,}: pod sizes are powers of two, and {last:,} is not one of the sizes that "
-        "double from the first"
+    NoteCode.LARGER_BATCH_IS_FASTER: (
+        "{parts}; a larger global batch is faster: {batch:,} takes {less:.0f%} less time"
     ),
-    NoteCode.SCHEMA_CHANGED: "the schema changed from {old} to {new}; keys may have changed their meaning",
-    NoteCode.INPUTS_NOT_NAMED: (
-        "{name} does not list its inputs, as an earlier podsim wrote it: changes are not attributed"
+    NoteCode.TWICE_THE_BATCH_IS_SLOWER: _twice_the_batch_is_slower,
+    NoteCode.LARGER_BATCH_AMORTIZES: (
+        "{parts}; a global batch above {batch:,} would amortize the {part} but take longer to converge"
     ),
-    NoteCode.FILES_CHANGED: "files differ from those of {name}, and effects are computed with the files here: {files}",
-    NoteCode.PREDICTION_CHANGED: (
-        "this version of podsim predicts other numbers than {name} has, and effects are computed with this version"
-    ),
-    NoteCode.NOT_PREDICTED_AGAIN: "the newer answer cannot be reproduced here: {message}",
-    NoteCode.NOISE_STRETCHES: (
-        "a step with noise is the step without noise, scaled: where in the step a delay occurs is not known"
-    ),
-    NoteCode.SPANS_LEFT_OUT: "{spans:,} spans in the middle are left out; --most-spans raises the limit",
-    NoteCode.LANES_LEFT_OUT: "{spans:,} spans are left out where more than {most} of a track overlap",
-    NoteCode.LOADS_NOT_KEPT: "link loads are recorded with --engine des only",
-    NoteCode.LOADS_NOT_DRAWN: "the load of {links:,} links changes too often for --most-spans and is not drawn",
-    NoteCode.LINKS_LEFT_OUT: "the trace has the {most} busiest links of each kind; {links:,} others are left out",
-    NoteCode.LINKS_OF_REPLICAS: (
-        "links of other replicas are not shown, as their traffic is not simulated; --fidelity full shows all"
-    ),
-    NoteCode.ONE_RANK_FOR_ALL: (
-        "all ranks do the same, so one is simulated: the loads shown are those of its links in each dimension"
-    ),
-    NoteCode.ONE_RACK_FOR_ALL: _one_rack_for_all,
-    NoteCode.LINKS_ALONE: ("time of the links and their latency alone, without arithmetic; GW-Link latency is assumed"),
-    NoteCode.FITTED_IN_TRAINING: ("in training: collective.efficiency and rack.step as fitted to published step times"),
-    NoteCode.CLOCKS_LEFT_OUT: ("an IPU or rank at a reduced clock sends at full rate: only links are timed here"),
 }
-"""The sentence of every code."""
+"""The sentence of every code of a training run; `podsim.model.study_sentences` has the others."""

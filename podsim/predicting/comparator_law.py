@@ -267,14 +267,19 @@ WORDS = {
 }
 
 
-def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int) -> str:
+def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int) -> AnswerNote:
     total_s = sum_in_order(parts.values())
     first, second = sorted(parts, key=lambda part: -parts[part])[:2]
-    text = f"{WORDS[first]}, {100 * parts[first] / total_s:.0f} % of a step; then {WORDS[second]}"
-    text += f", {100 * parts[second] / total_s:.0f} %"
+    limit = AnswerNote.of(
+        NoteCode.LONGEST_PARTS,
+        first=WORDS[first],
+        first_share=parts[first] / total_s,
+        second=WORDS[second],
+        second_share=parts[second] / total_s,
+    )
     if first == "work" or question.global_batch is not None:  # one that was given may be far below the best
-        return text
-    return f"{text}; a global batch above {batch:,} would amortize the {WORDS[first]} but take longer to converge"
+        return limit
+    return AnswerNote.of(NoteCode.LARGER_BATCH_AMORTIZES, parts=limit, batch=batch, part=WORDS[first])
 
 
 def _assumption_notes(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:

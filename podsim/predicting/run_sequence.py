@@ -1,19 +1,24 @@
 """Phases that follow each other, as one prediction."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from podsim.model.activity import StepActivity
 from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
-from podsim.model.phases import Phases
 from podsim.model.prediction import Figure, Grades, Prediction, Run
 from podsim.model.program import Part, StepTimeline
 from podsim.model.quantity import Cause, Estimate, Grade
 from podsim.model.sums import sum_in_order
 from podsim.predicting import intervals, step_activity
 from podsim.predicting.bottleneck import limited_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from podsim.model.phases import Phases
 
 Key = TypeVar("Key", Part, Cause, Grade)
 

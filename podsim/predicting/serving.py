@@ -11,6 +11,8 @@ from podsim.lowering.lower import lower_evaluation
 from podsim.lowering.pipeline import Pipeline
 from podsim.lowering.work import StageWork
 from podsim.model.inference import QUANTILE_OF_MEDIAN, Service
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.parameters import PROGRAM, sensitivities
 from podsim.model.program import PART_NAMES, Flow, Part
 from podsim.model.quantity import Cause, Grade
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from podsim.model.workload import Workload
     from podsim.topology.machine_network import Fabric
 
+LEAST_SHARE = 0.005  # of a latency, for a part behind the longest to be named
 LIKELY_GAPS = 2  # draws held for each request measured, so that arrivals never run out
 
 
@@ -136,18 +139,19 @@ def slower(capacity: Estimate, confidence: float, level: float) -> float:
     return 1.0 if confidence == QUANTILE_OF_MEDIAN else intervals.below(capacity, confidence, level) / capacity.value
 
 
-def limited_by(service: Service, stages: int) -> str:
+def limited_by(service: Service, stages: int) -> AnswerNote:
     """The three longest parts of unloaded latency with their shares; of several stages also waits for the slower."""
     parts_s = {PART_NAMES[part]: seconds for part, seconds in service.parts_s.items()}
     parts_s["results to the host"] = service.host_out_s
     if stages > 1:
         parts_s["waits for the busiest stage"] = service.latency_s - sum_in_order(parts_s.values())
     shares = sorted(((seconds / service.latency_s, name) for name, seconds in parts_s.items()), reverse=True)
-    (most, first), *others = shares
-    notes = [f"{name} {100 * share:.0f} %" for share, name in others[:2] if share >= 0.005]
-    text = f"{first}, {100 * most:.0f} % of unloaded latency"
-    if notes:
-        text += f"; then {', '.join(notes)}"
+    longest = [(share, name) for place, (share, name) in enumerate(shares[:3]) if place == 0 or share >= LEAST_SHARE]
+    parts = AnswerNote.of(
+        NoteCode.LATENCY_PARTS,
+        names=tuple(name for _, name in longest),
+        shares=tuple(share for share, _ in longest),
+    )
     if service.host_in_s > service.period_s * 0.99 and service.parts_s.get(Part.HOST):
-        text += "; the host link delivers inputs no faster than batches are computed"
-    return text
+        return AnswerNote.of(NoteCode.HOST_LINK_IS_FULL, parts=parts)
+    return parts

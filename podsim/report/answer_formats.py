@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from podsim.report import json_text, parquet, records
+from podsim.report import json_text, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ class AnswerDocument(NamedTuple):
 
     def parquet(self) -> bytes:
         """The table of the answer under the same column names; InputError without pyarrow."""
+        from podsim.report import parquet
+
         return parquet.content(self.records())
 
     def records(self) -> list[dict[str, Plain]]:

@@ -13,6 +13,7 @@ from source import ROOT, modules, place, tree
 
 from podsim.model.note_code import NoteCode
 from podsim.model.sentences import SENTENCES
+from podsim.model.study_sentences import STUDY_SENTENCES
 
 HOME = ROOT / "podsim" / "model" / "note.py"
 HOLDERS = {"assumptions", "notes"}
@@ -42,7 +43,7 @@ def codes(call: ast.Call) -> list[NoteCode] | None:
 
 def values_of(code: NoteCode) -> set[str]:
     """The values that a sentence is about."""
-    words = SENTENCES[code]
+    words = SENTENCES.get(code) or STUDY_SENTENCES[code]
     if callable(words):
         return set(inspect.signature(words).parameters)
     return {name for _, name, _, _ in Formatter().parse(words) if name}
@@ -66,7 +67,8 @@ SOURCES = [path for path in modules("podsim") if path != HOME]
 
 
 def test_every_code_has_a_sentence() -> None:
-    assert set(SENTENCES) == set(NoteCode)
+    assert {*SENTENCES, *STUDY_SENTENCES} == set(NoteCode)
+    assert not set(SENTENCES) & set(STUDY_SENTENCES)
 
 
 def test_every_note_has_a_code_and_the_values_of_its_sentence() -> None:

@@ -173,7 +173,7 @@ def test_tokens_come_after_their_prompt():
 def test_results_that_take_longest_are_the_bottleneck():
     """Every row of GPT-2 leaves 50,257 logits for each of 1,024 tokens, and computes for a tenth of the time."""
     report = podsim.infer("gpt2-small", pod=4, engine="analytic", requests=100)
-    assert report.limited_by.startswith(
+    assert str(report.limited_by).startswith(
         f"results to the host, {100 * report.service.host_out_s / report.service.latency_s:.0f} %"
     )
     assert report.service.host_out_s > sum(report.service.parts_s.values())

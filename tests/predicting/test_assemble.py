@@ -71,11 +71,11 @@ def test_the_run_is_near_the_answer(found):
 
 def test_what_limits_it_is_the_largest_part(found):
     most = max(found.breakdown_s, key=found.breakdown_s.get)
-    assert found.limited_by.startswith(PART_NAMES[most])
+    assert str(found.limited_by).startswith(PART_NAMES[most])
 
 
 def test_only_a_search_speaks_of_larger_batches(found):
-    assert ("global batch" in found.limited_by) <= (found.choice.given == "search")
+    assert ("global batch" in str(found.limited_by)) <= (found.choice.given == "search")
 
 
 @pytest.mark.parametrize(("workload", "preset"), [("bert", "mlperf-v1.1-closed"), ("resnet50", "mlperf-v1.1-closed")])

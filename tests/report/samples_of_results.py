@@ -148,7 +148,9 @@ def prediction(beyond: float = 4.0) -> Prediction:
         ),
         mfu=0.11,
         memory=memory(),
-        limited_by="the batch: convergence holds it at 6,912, so accumulation falls to 27 and 8 stages idle more",
+        limited_by=of_text(
+            "the batch: convergence holds it at 6,912, so accumulation falls to 27 and 8 stages idle more"
+        ),
         assumptions=tuple(map(of_text, ("division closed", "SDK 2.3, the newest calibrated", "8 hosts"))),
         calibration="16 calibration points, held-out error 5.8 %",
     )

@@ -53,7 +53,7 @@ ANSWER = ComparatorPrediction(
         evaluation_s=50.0,
         checkpoint_s=0.0,
     ),
-    limited_by="work",
+    limited_by=AnswerNote.of(NoteCode.FILE_TEXT, text="work"),
     assumptions=(AnswerNote.of(NoteCode.FILE_TEXT, text="as published"),),
     calibration="a law",
 )

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from samples_of_results import estimate, fit_report, prediction, validation
 
+from podsim.model.note import AnswerNote
+from podsim.model.note_code import NoteCode
 from podsim.model.quantity import Grade
 from podsim.studies.documents import answer_document
 
@@ -104,7 +106,8 @@ def test_the_same_prediction_gives_the_same_bytes() -> None:
 
 
 def test_json_is_ascii_for_any_pipe() -> None:
-    assert answer_document(replace(prediction(), limited_by="größe × 2")).json().isascii()
+    limit = AnswerNote.of(NoteCode.FILE_TEXT, text="größe × 2")
+    assert answer_document(replace(prediction(), limited_by=limit)).json().isascii()
 
 
 def test_validation_gives_points_and_a_summary_by_quantity() -> None:

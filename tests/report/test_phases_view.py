@@ -38,4 +38,4 @@ def test_what_was_assumed_and_how_to_see_a_phase():
     doc = view.document(WHOLE)
     assert {"division closed", "8 hosts"} <= set(notes(view.document(WHOLE, verbose=True), "·"))
     assert facts(doc)["Next"].remark.startswith("podsim predict bert-128 (one phase in full)")
-    assert facts(doc)["Bottleneck"].remark == label(WHOLE.limited_by)
+    assert facts(doc)["Bottleneck"].remark == label(str(WHOLE.limited_by))

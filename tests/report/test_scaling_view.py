@@ -283,7 +283,7 @@ def test_a_doubling_pays_up_to_the_last_machine_that_gains_enough():
 def test_verbose_has_mappings_limits_and_what_was_assumed_of_whom():
     doc = view.document(REPORT, verbose=True)
     assert tables(doc)[1].rows[0][:6] == ("pod64", "64 × 8", "2", "27", "245", "3.60")
-    assert notes(doc, "pod512") == [LARGE.limited_by]
+    assert notes(doc, "pod512") == [str(LARGE.limited_by)]
     assert {"division closed", "1 host (pod64)", "8 hosts (pod512)"} <= set(notes(doc, "·"))
 
 

@@ -115,7 +115,7 @@ def _sentence(e: Explanation) -> str:
     takes = "Training takes" if e.prediction.has_length else "A step takes"
     best = next((item for item in e.alternatives if item.helps and item.change is not None), None)
     most = f"; {best.name} would help most ({_change(best.change or 0.0)})" if best else ""
-    limit = e.prediction.limited_by.replace("; then", ", then")
+    limit = e.prediction.limited_by
     return f"{takes} {time.text} ({level}: {time.interval} {time.unit}), limited by {limit}{most}."
 
 
@@ -167,7 +167,7 @@ def _time(e: Explanation) -> Facts:
         (
             Fact(label(_title(e)), time.number, time.unit, interval, strong=True),
             *(() if p.has_length else (_throughput(p), unknown_length_view.length(p))),
-            Fact("Bottleneck", "", remark=label(p.limited_by)),
+            Fact("Bottleneck", "", remark=label(str(p.limited_by))),
             *(_mapping(phase, phase.workload if p.phases else "Mapping") for phase in p.phases or (p,)),
             *idle_ipus(p),
             *larger_replicas(p),

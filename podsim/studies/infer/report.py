@@ -134,7 +134,7 @@ def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterato
     ends += f"; {'a request is one ' if report.decoding is None else ''}{report.row}"
     yield Fact("Max throughput", numbers.significant(most.value), "requests/s", ends, strong=True)
     yield from _latency(report, in_table=in_table)
-    parts, size = label(report.limited_by), report.mapping.ipus_per_replica
+    parts, size = label(str(report.limited_by)), report.mapping.ipus_per_replica
     yield Fact("Bottleneck", "", remark=parts)
     served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
     place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"

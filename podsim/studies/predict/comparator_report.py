@@ -128,7 +128,7 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     evaluations = f"{p.run.evaluations:,} evaluation{'' if p.run.evaluations == 1 else 's'}"
     yield Fact("Time to train", time.number, time.unit, f"90 %: {time.interval}", strong=True)
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{each} per chip{also}")
-    yield Fact("Bottleneck", "", remark=label(p.limited_by))
+    yield Fact("Bottleneck", "", remark=label(str(p.limited_by)))
     yield Fact(
         "Global batch", f"{p.global_batch:,}", "samples", f"{numbers.short(p.global_batch / p.chips, 3)} per chip"
     )

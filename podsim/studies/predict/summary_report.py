@@ -78,7 +78,7 @@ def throughput(p: Prediction, remark: str) -> Fact:
 
 def bottleneck(p: Prediction) -> Fact:
     """The longest parts of a step."""
-    return Fact("Bottleneck", "", remark=label(p.limited_by))
+    return Fact("Bottleneck", "", remark=label(str(p.limited_by)))
 
 
 def evidence(p: Prediction) -> Fact:

@@ -339,7 +339,7 @@ def _mappings(report: ScaleReport) -> DocTable:
 def _limits(report: ScaleReport) -> Iterator[Block]:
     yield Heading("Bottlenecks")
     for p in report.predictions:
-        yield Note(p.limited_by, p.topology)
+        yield Note(str(p.limited_by), p.topology)
 
 
 def _assumption_blocks(report: ScaleReport) -> Iterator[Block]:

@@ -204,7 +204,7 @@ def _answer(p: Prediction) -> SweepAnswer:
         samples_to_converge=p.samples_to_converge.value,
         mfu=p.mfu,
         memory=p.memory.fraction,
-        limited_by=p.limited_by,
+        limited_by=str(p.limited_by),
         breakdown_s={part.value: float(seconds) for part, seconds in p.breakdown_s.items()},
     )
     numbers = (train.value, train.low, train.high, step.value, step.low, step.high, *result.breakdown_s.values())
