@@ -13,15 +13,27 @@ LEAST_POINTS = 4  # of a curve, for its own errors to count
 
 
 def between(left: ReferencePoint, right: ReferencePoint, batch: float) -> tuple[float, float, float]:
-    """Samples and their spread between two points, straight in log batch, and how far along it lies (Eq. 23)."""
+    """Samples and their spread between two points, straight in log batch, and how far along it lies (Eq. 23).
+
+    Parameters: `left` and `right`, reference points in ascending batch; `batch`, global batch [samples]. Result: mean
+    samples to converge, their standard deviation over seeds [samples] and the share of the log distance (0 to 1).
+
+    Equation: share = log(batch / left) / log(right / left), samples and deviation linear in it. Validity: batches
+    between those of the two points; hyper-parameters tuned as at these. Source: mlperf-logging for the points.
+    """
     share = math.log(batch / left.batch) / math.log(right.batch / left.batch)
     return left.samples + share * (right.samples - left.samples), left.std + share * (right.std - left.std), share
 
 
 def law(convergence: Convergence) -> tuple[float, float]:
-    """Least-squares S(B) = a + b B over the points: least samples a, critical batch a / b (Eq. 24).
+    """Least-squares S(B) = a + b B over the points: least samples a and slope b (Eq. 24).
 
-    Source: mccandlish-2018.
+    Parameters: `convergence`, reference points of a workload. Result: a [samples], at least 1, and b [samples of the
+    run for each sample of the batch], at least 0; the critical batch is a / b.
+
+    Equation: ordinary least squares, all points with one weight whatever their seeds. Validity: two points or more;
+    learning rates tuned as at the points; a curve that bends is missed by some 10 % (`LAW_ERROR`). Source:
+    mccandlish-2018 for the form, mlperf-logging for the points.
     """
     points = convergence.points
     count = len(points)
@@ -59,7 +71,15 @@ class CurveErrors:
 
 @TABLES.function("errors of convergence curves", 64)
 def errors(convergence: Convergence) -> CurveErrors:
-    """Errors from the curve's own points left out, beyond what seeds explain (Eq. 23, Eq. 24)."""
+    """Errors from the curve's own points left out (Eq. 23, Eq. 24).
+
+    Parameters: `convergence`, reference points of a workload. Result: log errors, `between` for the root of a doubling,
+    `above` and `below` for a doubling.
+
+    Equation: between = √(Σ (error² − seeds²) / Σ doublings × share × (1 − share)), above and below = √(Σ error² / Σ
+    doublings²); seeds are taken off the first alone. Validity: four points or more; with fewer all are `LAW_ERROR`.
+    Source: mlperf-logging for the points.
+    """
     if len(convergence.points) < LEAST_POINTS:
         return CurveErrors(between=LAW_ERROR, above=LAW_ERROR, below=LAW_ERROR)
     inside = [*interior(convergence)]
@@ -80,7 +100,14 @@ def _by_doubling(missed: list[LeftOutPoint]) -> float:
 
 
 def interior(convergence: Convergence) -> Iterator[LeftOutPoint]:
-    """Each point but the first and the last, from its neighbours (Eq. 23)."""
+    """Each point but the first and the last, from its neighbours (Eq. 23).
+
+    Parameters: `convergence`, reference points of a workload. Result: log error of each, doublings × share × (1 −
+    share) between its neighbours, and the standard error of all three over their seeds as a share.
+
+    Equation: error = log(`between` the neighbours / samples). Validity: three points or more, none with fewer; relative
+    standard errors are weighted as if samples of both neighbours were equal. Source: mlperf-logging for the points.
+    """
     points = convergence.points
     for left, point, right in zip(points, points[1:], points[2:], strict=False):
         value, _, share = between(left, right, point.batch)
@@ -99,7 +126,14 @@ def standard_error(point: ReferencePoint) -> float:
 
 
 def above(convergence: Convergence) -> Iterator[LeftOutPoint]:
-    """Points of the upper half by the law of those below, every cut there (Eq. 24)."""
+    """Points of the upper half by the law of those below, every cut there (Eq. 24).
+
+    Parameters: `convergence`, reference points of a workload. Result: log error of each point above each cut, and
+    doublings from the last point below it.
+
+    Equation: error = log(samples of the last point below × law(batch) / law(last) / samples). Validity: three points or
+    more, as a law needs two below a cut. Source: mccandlish-2018 for the law, mlperf-logging for the points.
+    """
     points = convergence.points
     for cut in range(max(2, (len(points) + 1) // 2), len(points)):
         low, slope = law(replace(convergence, points=points[:cut]))
@@ -110,7 +144,14 @@ def above(convergence: Convergence) -> Iterator[LeftOutPoint]:
 
 
 def below(convergence: Convergence) -> Iterator[LeftOutPoint]:
-    """Points of the lower half held at the first of those above, every cut there (Eq. 23)."""
+    """Points of the lower half held at the first of those above, every cut there (Eq. 23).
+
+    Parameters: `convergence`, reference points of a workload. Result: log error of each point below each cut, and
+    doublings up to the first point above it.
+
+    Equation: error = log(samples of the first point above / samples). Validity: two points or more; batches below the
+    critical one, where samples hardly change. Source: mlperf-logging for the points.
+    """
     points = convergence.points
     for cut in range(1, len(points) // 2 + 1):
         for point in points[:cut]:

@@ -36,7 +36,14 @@ class LawLength:
     target: str
 
     def at(self, batch: float) -> Samples:
-        """Samples at a global batch: twice the least at the critical one (Eq. 81)."""
+        """Samples at a global batch: twice the least at the critical one (Eq. 81).
+
+        Parameters: `batch`, global batch [samples]. Result: samples to converge, with the doubt of the least.
+
+        Equation: D(batch) = D (1 + batch / critical). Validity: D is taken as that of batches far below the critical
+        one; the critical batch is that at the loss that ends the run, though it is smaller earlier. Source:
+        mccandlish-2018, with the constants of kaplan-2020.
+        """
         more = 1 + batch / self.critical_batch
         return replace(
             self.least,
@@ -54,7 +61,15 @@ class LawLength:
 
 
 def reference(convergence: Convergence, batch: float) -> Samples:
-    """The reference's samples at a batch: interpolated in log batch (Eq. 23), held below, by the law above (Eq. 24)."""
+    """The reference's samples at a batch: interpolated in log batch (Eq. 23), held below, by the law above (Eq. 24).
+
+    Parameters: `convergence`, reference points of a workload; `batch`, global batch [samples]. Result: mean samples to
+    converge, spread between seeds and doubt (standard deviations of the log), grade and distance from the points.
+
+    Equation: Eq. 23 up to the last point; beyond, samples of the last × law(batch) / law(last). Validity: measured
+    at a point, interpolated between two, extrapolated outside, where doubt grows by the doubling. Hyper-parameters as
+    in the reference. Source: mlperf-logging for the points, mccandlish-2018 for the law.
+    """
     points = convergence.points
     first, last = points[0], points[-1]
     if batch < first.batch:
@@ -89,7 +104,16 @@ def to_converge(
     optimizer: str,
     division: Division,
 ) -> Samples:
-    """The reference's samples times what submissions of this optimizer and division needed of them (Eq. 25)."""
+    """The reference's samples times what submissions of this optimizer and division needed of them (Eq. 25).
+
+    Parameters: `convergence`, reference points of a workload; `batch`, global batch [samples]; `factors` by optimizer
+    and division; `optimizer` by name; `division` of MLPerf. Result: mean samples to converge, spread between seeds and
+    doubt (standard deviations of the log).
+
+    Equation: samples(batch) × factor, doubt² = that of the reference² + spread of the factor². Validity: a factor is
+    the same at every batch; without one it is 1, `LAW_ERROR` takes the place of its spread and the grade is assumed.
+    Source: the calibration points (calibration/points), mlperf-logging for the reference.
+    """
     base = reference(convergence, batch)
     learned = factors.get(optimizer, {}).get(division)
     if learned is None:
