@@ -32,8 +32,8 @@ def law(convergence: Convergence) -> tuple[float, float]:
     run for each sample of the batch], at least 0; the critical batch is a / b.
 
     Equation: ordinary least squares, all points with one weight whatever their seeds. Validity: two points or more;
-    learning rates tuned as at the points; a curve that bends is missed by some 10 % (`LAW_ERROR`). Source:
-    mccandlish-2018 for the form, mlperf-logging for the points.
+    learning rates tuned as at the points. Beyond points left out it misses BERT by 15 % a doubling and ResNet-50 by
+    6 % (`above`). Source: mccandlish-2018 for the form, mlperf-logging for the points.
     """
     points = convergence.points
     count = len(points)
