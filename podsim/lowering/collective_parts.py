@@ -35,9 +35,12 @@ class SoftwareOverhead:
     """What software adds to a collective.
 
     `efficiency` is the share of links inside a rack that it reaches (of 1), `step_s` and `rack_step_s` what each step
-    costs in a rack and between racks [s]; equal `buffers` follow one another, each with steps of its own (Eq. 10).
-    Source: `collective.efficiency` and `rack.step` are fitted, a step in a rack is measured
-    (docs/explanation/model.md).
+    costs in a rack and between racks [s]; equal `buffers` follow one another, each with steps of its own.
+
+    Equation: a step costs buffers × `step_s` or `rack_step_s`; in a rack bytes are divided by `efficiency` (Eq. 9, 10).
+    Validity: collectives inside a program. A step in a rack was measured on 2 to 32 Bow IPUs and on 16 of Mk1, one
+    between racks is fitted to two and four racks; no Mk2 collective is published by itself. Source: hydronet-gnn and
+    jia-2019 for `step_s`; `efficiency` and `rack_step_s` are fitted (calibration/parameters.toml).
     """
 
     efficiency: float = 1.0
@@ -118,7 +121,14 @@ class CollectiveContext:
         return self.rack is not None and group.reach <= self.rack
 
     def software_s(self, group: Group) -> float:
-        """Software cost of a step of a phase over `group`, all buffers [s] (Eq. 10)."""
+        """Software overhead of a step of a phase over `group`, all buffers [s] (Eq. 10).
+
+        Parameters: `group`, members of the phase. Result: time [s], 0 where the collective has no overhead.
+
+        Equation: buffers × `step_s` in a rack or on a fabric without racks, else buffers × `rack_step_s`. Validity: a
+        group that leaves its rack pays `rack_step_s` at every step, at those between neighbours too. Source:
+        hydronet-gnn and jia-2019 for a step in a rack; one between racks is fitted (calibration/parameters.toml).
+        """
         near = self.rack is None or self.inside(group)
         return self.overhead.buffers * (self.overhead.step_s if near else self.overhead.rack_step_s)
 
@@ -184,7 +194,9 @@ class CollectivePlan:
     `leg_s` over its phases [s].
 
     Equation: leg_s = Σ over steps of (buffers × (software + latency of the farthest message) + time of the flows alone
-    on the links), by Eq. 6 and 10. Validity: every step waits for the one before; links carry nothing else.
+    on the links), by Eq. 6 and 10. Validity: every step waits for the one before; links carry nothing else; sums on the
+    IPUs take no time. Source: patarasuk-2009 and thakur-2005 for the steps, bertsekas-1992 for how flows share links,
+    `SoftwareOverhead` for software.
     """
 
     context: CollectiveContext
@@ -194,7 +206,12 @@ class CollectivePlan:
     roads: Network | Quotient
 
     def software_s(self, at: int) -> float:
-        """Software cost of each step of phase `at`, all buffers [s] (Eq. 10)."""
+        """Software overhead of each step of phase `at`, all buffers [s] (Eq. 10).
+
+        Parameters: `at`, number of the phase, from 0. Result: time of a step before its latency and bytes [s].
+        Validity: all steps of a phase go over one group and pay the same. Source: that of
+        `CollectiveContext.software_s`.
+        """
         return self.context.software_s(self.phases[at].group)
 
     def before_s(self, at: int, latency_s: float) -> float:

@@ -11,6 +11,11 @@ class Inputs:
     """Inputs of a step by micro-batch: `prefetch` of them wait when it begins, as many for the next one when it ends.
 
     A micro-batch that is taken leaves room for the one `prefetch` later; the host sends one after the other (Eq. 13).
+
+    Equation: the load of micro-batch m + `prefetch` starts when m has arrived, the first stage is free to take it and
+    the load before is done; without prefetch m loads once the stage is free. Validity: schedules without a barrier
+    between micro-batches (`merged_blocks.is_chained`); no time to prepare data on the servers, no memory of buffers.
+    Source: datasheet-m2000 for the links, mlperf-training-v2-0 for a depth of 3.
     """
 
     pipeline: Pipeline

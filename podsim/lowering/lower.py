@@ -34,12 +34,15 @@ def lower(
 ) -> StepProgram:
     """The step program: micro-batches through the pipeline, then the weight update.
 
-    Parameters: a workload, its mapping, the machine and the fabric that joins its IPUs; `optimizer` by name; `folded`
-    lets one replica stand for all that are equal; `tiles` runs the supersteps of each stage as events, without it their
-    closed form is taken. Result: tasks with times [s] and flows [B]. Stages are timed in `stage_work`, collectives over
-    IPU-Links and GW-Links in `weight_update.blocks` (Eq. 9; `weight_update.all_reduce_over_gw_links`).
+    Parameters: `workload` and its `mapping`; `machine` and the `fabric` that joins its IPUs; `optimizer` by name;
+    `folded` lets one replica stand for all that are equal; `tiles` runs the supersteps of each stage as events, without
+    it their closed form is taken. Result: tasks with times [s] and flows [B]. Errors: `InputError` where nothing is
+    to be folded and that is too much, and for a step in phases with faults or in full.
 
-    Raises InputError where nothing is to be folded and that is too much.
+    Equation: stages by `stage_work` (Eq. 1) in the order of Eq. 15 to 17, then collectives and optimizer by
+    `weight_update.blocks` (Eq. 9; `weight_update.all_reduce_over_gw_links`); in phases Eq. 73 to 76. Validity:
+    synchronous data parallelism, all replicas with the same work. Source: graphcore-examples for the pipelines,
+    narayanan-2019 for 1F1B, brown-2020 for the update of phases; the configuration for which of them applies.
     """
     if not folded:
         _refuse_many(mapping)
@@ -103,7 +106,14 @@ def lower_update(
 
 
 def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric) -> int:
-    """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16)."""
+    """How many micro-batches back lies what a task waits for; 0 where barriers separate them (Eq. 16).
+
+    Parameters: `workload` and its `mapping`; `machine` and the `fabric` that joins its IPUs. Result: micro-batches.
+
+    Equation: 2 × stages + prefetch. Validity: an upper bound for 1F1B on two stages or more and for inputs that run
+    ahead, with equal replicas folded. Source: derived: a stage holds at most 2 × stages − 1 micro-batches (Eq. 21) and
+    `prefetch` inputs wait before the first.
+    """
     if mapping.schedule is not Schedule.ONE_F_ONE_B and mapping.configuration.prefetch < 2:
         return 0
     work = stage_work(workload, mapping, computing(machine, workload, mapping))

@@ -99,9 +99,14 @@ class Pipeline:
 
     @cached_property
     def inputs(self) -> tuple[Flow, ...]:
-        """Flows that bring one micro-batch to the first stage of every replica (Eq. 13).
+        """Flows that bring one micro-batch to the first stage of every replica [B] (Eq. 13).
 
-        Folded, one of them crosses each link as often as all together cross the most loaded of its kind.
+        Result: a flow for each replica, over network card, port of the gateway and PCIe. Folded, one of them crosses
+        each link as often as all together cross the most loaded of its kind.
+
+        Equation: v = row size × micro-batch in each flow. Validity: folded where no link from a host is at fault; the
+        server and the machine with most replicas pace all, even where they are not on one way. No latency, no time to
+        prepare data on the servers. Source: datasheet-m2000.
         """
         volume = self.workload.row_bytes * self.mapping.micro_batch
         alike = self.folded and same_inputs(self.fabric)
@@ -123,7 +128,13 @@ class Pipeline:
 
     @cached_property
     def in_line_s(self) -> float:
-        """Time for which a micro-batch waits for its input under this framework [s] (Eq. 13)."""
+        """Time for which a micro-batch waits for its input under this framework [s] (Eq. 13).
+
+        Equation: input.micro-batch + input.replica × replicas (PopTorch; TensorFlow 2: 0) + row size × micro-batch /
+        5.5 GB/s. Validity: TensorFlow 2 and PopTorch, 0 under every other framework; fitted to published rates of
+        complete programs, none of them a calibrated step. Source: calibration/frameworks.toml for the two constants,
+        graphcore-examples for 5.5 GB/s.
+        """
         framework = self.mapping.configuration.framework
         parts = self.machine.frameworks.parts(framework or "", self.mapping.replicas)
         if not parts:
@@ -131,7 +142,14 @@ class Pipeline:
         return sum_in_order(parts.values()) + self.workload.row_bytes * self.mapping.micro_batch / IN_LINE_BYTES_PER_S
 
     def state(self, where: int, volume_bytes: float) -> tuple[Flow, ...]:
-        """What an IPU of the program moves from or to its streaming memory (Eq. 12), which its machine shares."""
+        """What an IPU of the program moves from or to its streaming memory [B] (Eq. 12), which its machine shares.
+
+        Parameters: `where`, number of the IPU; `volume_bytes`, what it moves one way [B]. Result: one flow over DDR,
+        PCIe and the rate at which one IPU streams; folded, it crosses DDR once for each replica of its machine.
+
+        Equation: one of the two ways of Eq. 12. Validity: folded, all replicas of a machine stream the same at once;
+        no latency, as none of DDR or PCIe is published. Source: datasheet-m2000.
+        """
         ddr, *rest = self.fabric.streaming_route(where).links
         alone = not self.folded or bool(self.fabric.damage)  # beside a fault all of a machine are shown
         beside = 1 if alone else self.machine.topology.ipus_per_machine // self.mapping.ipus_per_replica

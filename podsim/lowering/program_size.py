@@ -12,6 +12,12 @@ def operator_count(mapping: Mapping) -> int:
     """Operators compiled for a training step: those of every IPU of one replica, as replicas share a program (Eq. 100).
 
     A program in phases, and one of PopXL, calls a layer that it has compiled once on an IPU; a phase is on all IPUs.
+
+    Parameters: `mapping`, with its stages and configuration. Result: number of operators.
+
+    Equation: Σ over IPUs of Σ over operators of passes (2, with recomputation 3; 1 less where the input needs no
+    gradient) + weight gradients + updates (Eq. 100). Validity: operators as the workload lists them, whatever their
+    size; not what a framework splits or merges nor what a compiler outlines. Source: graphcore-examples.
     """
     configuration = mapping.configuration
     recompute = mapping.recompute is not Recompute.NONE

@@ -14,7 +14,15 @@ Routes = tuple[tuple[Route, ...], tuple[Route, ...]]  # between stages, and from
 
 
 def unlike(mapping: Mapping, fabric: Fabric) -> tuple[int, ...]:
-    """One replica of each kind, the first of them; where state streams, with those that share its machine (Eq. 51)."""
+    """One replica of each kind, the first of them; where state streams, with those that share its machine (Eq. 51).
+
+    Parameters: `mapping` of the replicas; `fabric` with its faults. Result: numbers of replicas, ascending.
+
+    Equation: replicas are of one kind whose clocks, link rates and routes are equal. Validity: static routes; all
+    replicas have the same work. Of racks with the same faults the first stands for all. Replicas whose links others
+    cross as well, those larger than a rack and, with overlapped reductions, all of a rack are shown. Source: derived:
+    equal work at equal clocks over equal links takes equal time.
+    """
     if not fabric.damage:
         return (0,)
     size, rack = mapping.ipus_per_replica, fabric.topology.ipus_per_rack

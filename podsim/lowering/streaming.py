@@ -7,7 +7,15 @@ from podsim.tiles.memory import streamed_bytes
 
 
 def before(pipeline: Pipeline, blocks: tuple[Block, ...], served: ServedState) -> tuple[Block, ...]:
-    """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 87)."""
+    """The turns of a forward pass, each after what its IPUs read from streaming memory (Eq. 87).
+
+    Parameters: `pipeline` of the pass; `blocks`, its turns; `served`, which of weights, keys and values are streamed.
+    Result: the turns, each after a block of flows [B] to the IPUs that compute in it, where these stream anything.
+
+    Equation: weights of an IPU + keys and values of a batch, in bytes, over its share of DDR (Eq. 12), in every turn.
+    Validity: turns separated by barriers, since a block is loaded once for each of its repeats; reading and computing
+    do not overlap. Source: datasheet-m2000 for DDR; what is read when is podsim's own assumption (Eq. 87 of the model).
+    """
     return tuple(load for block in blocks for load in (*_loads(pipeline, block, served), block))
 
 

@@ -76,7 +76,13 @@ class Update:
 
     @property
     def buckets(self) -> int:
-        """Collectives one after the other: one a tensor, one a full buffer, or one in all if merged (Eq. 10)."""
+        """Collectives one after the other: one a tensor, one a full buffer, or one in all if merged (Eq. 10).
+
+        Result: number of collectives. Equation: 1 if merged; with a buffer ceil(gradient bytes of the IPU with most
+        weights / bytes of the buffer); else weight tensors of the IPU with most. Validity: that IPU sets the number
+        for all; buffers are full, whatever the sizes of tensors. Source: mlperf-training-v1-0, mlperf-training-v1-1
+        and mlperf-training-v2-0 for which of the three applies.
+        """
         configuration = self.pipeline.mapping.configuration
         if configuration.merged_collectives:
             return 1
@@ -132,7 +138,14 @@ class Update:
 
 
 def in_training(parameters: ParameterSet, buffers: int = 1) -> SoftwareOverhead:
-    """What software adds to the collectives of a training step (Eq. 10)."""
+    """What software adds to the collectives of a training step (Eq. 10).
+
+    Parameters: `parameters`, the fitted numbers; `buffers`, collectives that follow one another (1 or more). Result:
+    share of the links in a rack (of 1), times of a step in a rack and between racks [s].
+
+    Equation: `collective.efficiency`, 4 µs and `rack.step`. Validity: collectives inside a program; `rack.step` is
+    fitted to two and four racks. Source: hydronet-gnn and jia-2019 for 4 µs; calibration/parameters.toml for the rest.
+    """
     return SoftwareOverhead(
         efficiency=parameters.value("collective.efficiency"),
         step_s=COLLECTIVE_STEP_S,

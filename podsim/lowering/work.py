@@ -24,6 +24,13 @@ def computing(machine: Machine, workload: Workload, mapping: Mapping) -> Machine
     """The machine as compute of a mapping sees it.
 
     Without the tiles that its configuration sets aside for traffic, and with the program time of own runs (Eq. 107).
+
+    Parameters: `machine`, the whole of it; `workload` and its `mapping`. Result: the machine with fewer tiles and
+    `own_program`, the time of the program over that predicted (1 without own runs).
+
+    Equation: program time × the factor with which the step is step' of Eq. 107; tiles − `io_tiles` (Eq. 9). Validity:
+    a factor counts for the topology, release, hosts, workload and mapping of its runs alone. Exchange and SRAM rates
+    stated for the chip shrink with its tiles. Source: rasmussen-2006, section 2.2; graphcore-examples for `io_tiles`.
     """
     chip = machine.chip.without(mapping.configuration.io_tiles)
     own = machine.own(workload, mapping)
@@ -175,7 +182,14 @@ def _both(pairs: list[Pair]) -> Pair:
 
 
 def norm_span_s(machine: Machine) -> float:
-    """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s] (Eq. 14)."""
+    """One exchange of batch-norm statistics with the neighbour across the rung: latency-bound [s] (Eq. 14).
+
+    Parameters: `machine`, with its chip and the link between neighbours. Result: time for each norm and pass [s].
+
+    Equation: latency + hop + sync over one hop (Eq. 5). Validity: statistics shared by two replicas, larger spans are
+    charged the same; no bytes, which are a few kB. Source: the configurations (`BN_span`); jia-2019 for latency and
+    hop; ipu21-target and hot-chips-33 for sync.
+    """
     link = machine.topology.neighbour_link
     return link.latency_s + link.hop_s + machine_sync_s(machine.chip, 1)
 
