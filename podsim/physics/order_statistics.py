@@ -19,17 +19,25 @@ TAIL = 45.0  # e-folds of an exponential tail kept: far below the rounding of a 
 
 
 def exponential_maximum(uniform: Array, count: float) -> Array:
-    """The largest of `count` standard exponential draws, from one uniform number each: U^(1/n) through its quantile.
+    """The largest of `count` standard exponential draws [means of one draw], from one uniform number each.
 
-    -log(1 - U^(1/n)) (Eq. 44). Its mean is the sum of 1/k and its variance that of 1/k^2, k to `count`.
+    Parameters: `uniform`, numbers above 0 and below 1, an array of any shape; `count`, independent draws of each
+    maximum, at least 1. Result: the maxima in units of the mean of one draw, in the shape of `uniform`.
+
+    Equation: -log(1 - U^(1/n)) (Eq. 44); its mean is the sum of 1/k and its variance that of 1/k², k to `count`.
+    Validity: draws are independent and of one exponential law. Source: derived: P(all ≤ x) = P(one ≤ x)^n.
     """
     return np.asarray(-np.log(-np.expm1(np.log(uniform) / count)))
 
 
 def poisson_maximum(uniform: Array, expected: float) -> Array:
-    """The largest of a Poisson number of standard exponential draws, `expected` on average; 0 where there is none.
+    """The largest of a Poisson number of standard exponential draws [means of one draw]; 0 where there is none.
 
-    P(none above x) = exp(-expected e^-x) (Eq. 44).
+    Parameters: `uniform`, numbers above 0 and below 1, an array of any shape; `expected`, mean number of draws, all 0
+    where it is not above 0. Result: the maxima in units of the mean of one draw, in the shape of `uniform`.
+
+    Equation: P(none above x) = exp(-expected e^-x) (Eq. 44). Validity: draws are independent of each other and of their
+    number. Source: derived: draws above x of a Poisson number are again Poisson, with mean expected e^-x.
     """
     if expected <= 0:
         return np.zeros_like(uniform)
@@ -66,7 +74,15 @@ class Law:
         return Law(self.cell_s, -np.diff(np.concatenate(([1.0], more))))
 
     def draw_maximum(self, uniform: Array, count: float) -> Array:
-        """The largest of `count` draws for each uniform number, through the quantile of U^(1/n) (Eq. 44) [s]."""
+        """The largest of `count` draws of this law [s], from one uniform number each.
+
+        Parameters: `uniform`, numbers above 0 and below 1, an array of any shape; `count`, independent draws of each
+        maximum, at least 1. Result: the maxima [s], in the shape of `uniform`.
+
+        Equation: the quantile of the law at U^(1/n) (Eq. 44). Validity: as good as the grid, a tenth of a cell for a
+        law of `total`; straight between logarithms of the tail, which is exact for an exponential one; no draw is
+        beyond the last cell. Source: derived: P(all ≤ x) = P(one ≤ x)^n.
+        """
         values = -np.expm1(np.log(uniform) / count)
         above = self.above()
         known = np.flatnonzero((above > 0) & (above < 1))
@@ -76,9 +92,15 @@ class Law:
 
 
 def slowest(times_s: Sequence[float], jitter: float, cell_s: float) -> Law:
-    """By how much members delay a barrier: the largest of t (1 + jitter E) less the longest t, E exponential (Eq. 45).
+    """By how much members delay a barrier [s]: the largest of t (1 + jitter E) less the longest t, E exponential.
 
-    `cell_s` is the width of a grid cell [s].
+    Parameters: `times_s`, busy time of each member [s], shape (members,), at least one above 0; `jitter`, mean delay of
+    a member over its busy time, above 0; `cell_s`, width of a grid cell [s]. Result: the law of the delay on that grid.
+
+    Equation: P(delay ≤ x) = Π over members of 1 - exp(-(x + t_max - t) / (jitter t)) (Eq. 45). Validity: delays of
+    members are independent; a member without work delays nothing; the tail ends 45 e-folds out. Source: derived: the
+    distribution of a maximum is the product of those of its members; that delays are exponential is podsim's own
+    assumption.
     """
     times = np.array([time for time in times_s if time > 0])
     longest = float(times.max())
@@ -98,10 +120,16 @@ class Barrier:
 
 
 def total(barriers: Sequence[Barrier], jitter: float) -> Law | None:
-    """The delay of barriers one after the other: the sum of what the slowest adds at each (Eq. 45); None if nothing.
+    """The delay of barriers one after the other [s]: the sum of what the slowest adds at each; None if nothing.
 
-    Convolution of exact laws, so it holds for two barriers as for thousands, where it becomes the normal law with the
-    sums of means and variances.
+    Parameters: `barriers`, each with the busy times of its members [s] and how often it recurs; `jitter`, mean delay of
+    a member over its busy time (calibration/noise.toml). Result: the law of the sum; None below a jitter of 1e-9 as
+    well.
+
+    Equation: convolution of the laws of `slowest` (Eq. 45), for two barriers as for thousands, where it becomes the
+    normal law with the sums of means and variances. Validity: delays of different barriers are independent; exact but
+    for a grid of an eighth of the longest member's mean delay, coarser beyond 2^20 cells. Source: derived: the law of a
+    sum of independent delays.
     """
     busy = [Barrier(tuple(t for t in item.times_s if t > 0), item.count) for item in barriers]
     busy = [item for item in busy if item.times_s and item.count]

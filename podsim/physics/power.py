@@ -45,9 +45,15 @@ class PartOfPower:
 
 
 def ipu(activity: StepActivity, chip: Chip) -> tuple[PartOfPower, ...]:
-    """What one IPU draws on average, by load [W] (Eq. 60); nothing where its chip has no power for the precision.
+    """What one IPU draws on average, by load [W]; nothing where its chip has no power for the precision.
 
-    Sources: ella-tek-energy for what is fitted to kernels, hot-chips-33 for the ratio of float and half partial sums.
+    Parameters: `activity`, matrix products [FLOP/s] and shares of time of the mean IPU; `chip`, with its idle power
+    [W], energies [pJ] and their errors. Result: watts by load, each with the standard deviation of its logarithm.
+
+    Equation: idle + J per FLOP × FLOP/s + J per cycle × tiles × clock × (vector + exchange) (Eq. 60). Validity: five
+    kernels of one GC200; other chips of its die are assumed alike, the exchange is assumed to draw as vector code does;
+    tiles that are set aside for IO count as busy as all others; no effect of temperature. Source: ella-tek-energy for
+    what is fitted to kernels, hot-chips-33 for the ratio of float and half partial sums.
     """
     known = chip.activity_power
     if known is None or activity.precision not in known.pj_per_flop:
@@ -72,7 +78,16 @@ def machines(activity: StepActivity, topology: Topology) -> tuple[PartOfPower, .
 
 
 def total(parts: Sequence[PartOfPower]) -> Range:
-    """All parts together with their 90 % interval [W]: errors of different loads are independent (Eq. 60)."""
+    """All parts together with their 90 % interval [W]: errors of different loads are independent.
+
+    Parameters: `parts`, watts by load, each with the standard deviation of its logarithm. Result: their sum [W] with
+    1.645 standard deviations to either side, at least 0.
+
+    Equation: error² = Σ over loads of (watts × error of the load)² (Eq. 60). Validity: errors are small, so that those
+    of logarithms are relative ones; vector code and exchange count as independent though one energy is fitted for both;
+    servers and the nameplate, which bounds the sum, are counted by the caller. Source: derived: variances of
+    independent errors add.
+    """
     value = sum_in_order(part.watts for part in parts)
     spread = NINETY * math.sqrt(sum_in_order((part.watts * part.error) ** 2 for part in parts))
     return Range(value=value, low=max(0.0, value - spread), high=value + spread)

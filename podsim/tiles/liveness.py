@@ -88,9 +88,16 @@ def fullest(
 
 
 def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
-    """The point of training at which stages that share an IPU hold most (Eq. 22); they run one at a time.
+    """The point of training at which stages that share an IPU hold most [B].
 
-    `known` grows by what is planned here.
+    Parameters: `planner`, for a chip and a precision; `mapping`, with its micro-batch [rows] and recomputation;
+    `stages` of that IPU; `known`, which grows by the buffers planned here. Result: the operator and pass, activations
+    alive meanwhile [B] and the exchange buffers of the pass [B per tile].
+
+    Equation: activations = micro_batch × element_bytes × elements of a row alive in the segment (Eq. 22), and the
+    buffers beside them. Validity: stages run one at a time, buffers of different operators are never alive together; no
+    operator overwrites the output of another. Source: chen-2016; memory-performance-optimisation for lifetimes. That
+    gradients of weights come before that of the input is assumed.
     """
     segments = (segment for stage in stages for segment in _segments(mapping, stage))
     points = (_of_segment(planner, segment, mapping.micro_batch, known) for segment in segments)
@@ -98,7 +105,17 @@ def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Liv
 
 
 def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
-    """The same where nothing is trained (Eq. 86): only what comes into a unit outlives the operators of the unit."""
+    """The point at which stages that share an IPU hold most where nothing is trained [B].
+
+    Parameters: `planner`, for a chip and a precision; `mapping`, with its micro-batch [rows]; `stages` of that IPU;
+    `known`, which grows by the buffers planned here. Result: the operator, activations alive meanwhile [B] and the
+    exchange buffers of its forward pass [B per tile].
+
+    Equation: micro-batch × (what came into the unit + what the operator reads and writes) (Eq. 86), and the buffers
+    beside them. Validity: only what comes into a unit outlives the operators of the unit; an elementwise operator
+    writes where it reads; of a layer that repeats one position counts. Source: memory-performance-optimisation for
+    lifetimes, else podsim's own assumption (Eq. 86 of the model).
+    """
     rows, size = mapping.micro_batch, OUTPUT_BYTES[planner.target.precision]
     points = []
     for stage in stages:

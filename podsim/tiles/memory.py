@@ -30,7 +30,18 @@ _BUFFERS: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool]
 
 
 def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "ServedState | None" = None) -> MemoryFit:
-    """Whether every IPU of a replica holds its share on the tiles that compute (Eq. 19; only to answer, Eq. 86)."""
+    """Whether every IPU of a replica holds its share on the tiles that compute [B].
+
+    Parameters: `workload` and its `mapping` on a `topology`; `served`, what IPUs hold that only answer, None in
+    training. Result: bytes of each IPU by category and at its peak, of streaming memory for each IPU, and what there is
+    of both; a layer at a time, of the phase that holds most.
+
+    Equation: what is always live + the largest of activations and exchange buffers together (Eq. 19; only to answer,
+    Eq. 86; a layer at a time, Eq. 75). Validity: all but exchange buffers lie evenly over the tiles; no fragmentation,
+    no padding: of the one program profiled the most occupied tile held 13 to 17 % more. Source:
+    calibration/configurations.toml for bytes of gradients and moments; memory-performance-optimisation. Code and vertex
+    state are assumed.
+    """
     planner, known = _planner_of(workload, mapping, topology, served)
     topology = replace(topology, chip=planner.target.chip)
     ipus = sorted({stage.ipu for stage in mapping.stages})
@@ -168,7 +179,16 @@ def _ipu(
 
 
 def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState") -> float:
-    """What an IPU that only answers reads from streaming memory for a batch: its keys and values alone (Eq. 87) [B]."""
+    """What an IPU that only answers reads from streaming memory for one batch [B].
+
+    Parameters: `workload`, for its precision; `mapping`, with its micro-batch [rows]; `ipu`, its number in the replica;
+    `served`, what of weights, keys and values is streamed, and tokens per row. Result: bytes; of keys and values those
+    of this batch alone.
+
+    Equation: (weights of the IPU + micro-batch × keys and values of a row) × element bytes, each where it is streamed
+    (Eq. 87). Validity: every batch reads all of it, keys and values at the longest context. Source: derived: what is
+    kept in streaming memory is read once for each batch that uses it.
+    """
     return _streamed_bytes(workload, mapping, ipu, served, mapping.micro_batch)
 
 
@@ -211,7 +231,15 @@ def _state_bytes(mapping: Mapping, topology: Topology, parameters: int) -> float
 
 
 def in_flight(mapping: Mapping, stage: Stage) -> int:
-    """Micro-batches whose activations a stage keeps at once, by schedule (Eq. 21)."""
+    """Micro-batches whose activations a stage keeps at once, by schedule [micro-batches].
+
+    Parameters: `mapping`, with its schedule, stages and accumulation; `stage`, one of them. Result: a count, at least
+    1.
+
+    Equation: grouped 2 (stages - s) - 1, 1F1B stages - s, sequential and a layer at a time 1, at most the accumulation,
+    s the number of the stage from 0 (Eq. 21). Validity: training. Source: narayanan-2019 for 1F1B; derived: for
+    grouped, from the cycles between forward and backward of one micro-batch (Eq. 15).
+    """
     after = len(mapping.stages) - stage.index
     depth = {Schedule.GROUPED: 2 * after - 1, Schedule.ONE_F_ONE_B: after, Schedule.SEQUENTIAL: 1, Schedule.PHASED: 1}
     return min(depth[mapping.schedule], mapping.accumulation)

@@ -41,7 +41,14 @@ def flop(work: Work) -> float:
 
 
 def sample_bytes(sampler: Sampler) -> float:
-    """What one sample needs of its tile: its state, and operands and result of its largest operation [B] (Eq. 94)."""
+    """What one sample needs of its tile [B]: its state, and operands and result of its largest operation.
+
+    Parameters: `sampler`, with elements of state and of each work, and its precision. Result: bytes.
+
+    Equation: bytes of an element × (state + max over operations of elements × (operands + 1)) (Eq. 94). Validity: one
+    operation at a time; results of sums, and of a work that a later one still needs, are left out. Source: podsim's own
+    assumption (Eq. 94 of the model).
+    """
     live = max(
         work.elements * (vector.OPERATIONS[operation].reads + 1)
         for _, _, works in sampler.parts
@@ -52,7 +59,14 @@ def sample_bytes(sampler: Sampler) -> float:
 
 
 def tile_bytes(sampler: Sampler, samples: int, chip: Chip) -> float:
-    """What a tile with so many samples holds, its code included [B] (Eq. 94)."""
+    """What a tile with so many samples holds, its code included [B].
+
+    Parameters: `sampler`, with elements that its samples share; `samples` on the tile; `chip`, with the SRAM of a tile
+    [B]. Result: bytes, in proportion to `samples` but for code and shared elements.
+
+    Equation: code + shared + samples × `sample_bytes`, code a tenth of a tile (Eq. 94). Validity: as `sample_bytes`;
+    shared elements lie on every tile. Source: podsim's own assumption (Eq. 94 of the model), for code that of Eq. 19.
+    """
     fixed = CODE_SHARE * chip.sram.bytes_per_tile + OUTPUT_BYTES[sampler.precision] * sampler.shared
     return fixed + samples * sample_bytes(sampler)
 

@@ -80,7 +80,13 @@ def sram_rates(chip: Chip) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class TileRates:
-    """What Eq. 2 takes from a chip: rates of one tile [B/cycle] and the fixed parts of a superstep [cycles]."""
+    """What Eq. 2 takes from a chip: rates of one tile [B/cycle] and the fixed parts of a superstep [cycles].
+
+    `send`, `receive` and `shared_receive` are ports of the exchange, its efficiency counted, `load` and `store` the
+    SRAM. Validity: the same for every tile, whatever the distance and the number of tiles; the shared rate where
+    neighbours in pairs receive the same data. Source: the file of the chip (topologies/chips); ipu-programmers-guide
+    for the ports.
+    """
 
     send: float
     receive: float
@@ -139,11 +145,12 @@ def superstep_cycles(
 ) -> tuple[Amount, Amount, float]:
     """Cycles of one superstep on one tile: compute, exchange, sync (Eq. 2).
 
-    Parameters: `compute`, cycles of the vertices; `send`, `receive`, `shared_receive`, bytes through the ports of the
-    tile; `load`, `store`, bytes through its SRAM; `fragments`, separate pieces it receives. Each is a number, or an
-    array with one element for each candidate or cohort. Result: cycles, in the shape of the parameters. The superstep
-    lasts as long as the largest of each part over its tiles. Validity: nothing overlaps; no congestion beyond the
-    ports; no distance between tiles. Source: valiant-1990; ipu-programmers-guide; poplibs (cycles of a fragment).
+    Parameters: `rates` of a tile [B/cycle] and fixed parts [cycles]; `compute`, cycles of the vertices; `send`,
+    `receive`, `shared_receive`, bytes through the ports of the tile; `load`, `store`, bytes through its SRAM;
+    `fragments`, separate pieces it receives. Each but `rates` and `fragments` is a number, or an array with one element
+    for each candidate or cohort. Result: cycles, in the shape of the parameters; no exchange where nothing moves. The
+    superstep lasts as long as the largest of each part over its tiles. Validity: nothing overlaps; no congestion beyond
+    the ports; no distance between tiles. Source: valiant-1990; ipu-programmers-guide; poplibs (cycles of a fragment).
     """
     computing = _larger(compute, _larger(load / rates.load, store / rates.store))
     moved = _larger(send / rates.send, receive / rates.receive + shared_receive / rates.shared_receive)
@@ -153,7 +160,14 @@ def superstep_cycles(
 
 
 def cohort_cycles(cohort: Cohort, fragments: int, rates: TileRates) -> tuple[float, float, float]:
-    """Compute, exchange and sync of one tile of a cohort in one superstep [cycles] (Eq. 2)."""
+    """Compute, exchange and sync of one tile of a cohort in one superstep [cycles].
+
+    Parameters: `cohort`, cycles and bytes of one of its tiles; `fragments`, pieces that the busiest tile of the
+    superstep receives; `rates` of a tile [B/cycle]. Result: three numbers [cycles], of one repeat.
+
+    Equation: `superstep_cycles` (Eq. 2). Validity: as there; a cohort that exchanges anything pays the pieces of the
+    busiest tile. Source: valiant-1990; ipu-programmers-guide; poplibs and ipu-stack for 3 cycles a piece.
+    """
     return superstep_cycles(
         rates,
         cohort.compute_cycles,
@@ -180,7 +194,15 @@ def _of_all(step: Superstep, rates: TileRates) -> Cycles:
 
 
 def total(steps: Iterable[Superstep], chip: Chip) -> Cycles:
-    """Cycles of supersteps that follow each other, by part (Eq. 2)."""
+    """Cycles of supersteps that follow each other, by part [cycles].
+
+    Parameters: `steps`, each with its cohorts and repeats; `chip`, with the rates of a tile. Result: compute, exchange
+    and sync of all of them.
+
+    Equation: Σ over supersteps of repeat × (largest compute + largest exchange of a cohort + sync) (Eq. 2). Validity:
+    nothing overlaps, all tiles wait for the slowest; supersteps that a compiler merges count apart. Source:
+    valiant-1990; ipu-programmers-guide for the ports; poplibs and ipu-stack for 3 cycles a piece.
+    """
     rates = TileRates.of(chip)
     return sum((_of_all(step, rates) for step in steps), Cycles())
 
