@@ -48,7 +48,11 @@ class BlockRun:
 
     @cached_property
     def length_s(self) -> float:
-        """Barrier to barrier, once [s]: of a grouped pipeline the time of a cycle (Eq. 15)."""
+        """Barrier to barrier, once [s]: of a grouped pipeline the time of a cycle (Eq. 15).
+
+        Validity: all tasks of the block end before the next block begins; 0 for a block without tasks. Source: derived:
+        the latest end of its tasks; graphcore-examples for the cycles of a grouped pipeline.
+        """
         return max(self.end_s, default=0.0)
 
     @cached_property
@@ -156,7 +160,15 @@ class TaskSpans(Sequence[Span]):
 
 
 def timeline(program: StepProgram, runs: Sequence[BlockRun]) -> StepTimeline:
-    """Blocks after each other, each as often as it repeats; the breakdown adds up to the step (Eq. 18)."""
+    """Blocks after each other, each as often as it repeats [s]; the breakdown adds up to the step.
+
+    Parameters: `program`, one step; `runs`, one for each of its blocks, in their order, with start and end of each task
+    [s]. Result: length of the step, its parts and the time of one more micro-batch [s], and what links carried.
+
+    Equation: bubble = pipeline - work of the busiest IPU - transfers, syncs and inputs that it waits for (Eq. 18).
+    Validity: a barrier between blocks; equal blocks take equal times; beside the pipeline only what ends after it
+    counts. Source: derived: the parts add up to the step by definition, waits by the chain of tasks that ends each.
+    """
     busy_s = _busy_s(program, runs)
     busiest = _busiest(busy_s)
     parts = dict.fromkeys(Part, 0.0)

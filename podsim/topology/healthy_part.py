@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def largest(fabric: Fabric) -> range | None:
     """Machines of the largest partition without a lost IPU, of those the first; None where none is whole.
 
-    A partition is a power of two of whole machines that follow each other: in one rack, or whole racks (Eq. 51).
+    Parameters: `fabric`, with the IPUs that are lost. Result: numbers of machines that follow each other, from 0.
+
+    Equation: a power of two of whole machines in one rack, or of whole racks (Eq. 51). Validity: levels hold powers of
+    two, as files of machines must; slow IPUs and links that are slow or down do not count. Source: podsim's own
+    assumption (Eq. 51 of the model).
     """
     topology = fabric.topology
     lost = {ipu // topology.ipus_per_machine for ipu in fabric.damage.lost}

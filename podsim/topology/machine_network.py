@@ -106,11 +106,13 @@ class Fabric(Network):
     def route(self, a: int, b: int) -> Route:
         """The route from IPU `a` to IPU `b`; ValueError where none leads there.
 
-        In a rack over IPU-Links. To another rack over IPU-Links to the IPU in the place of `b`, then up to its gateway,
-        over GW-Links and down. Result: links by number, whose rates [B/s] are `capacities`, and the latency [s].
+        Parameters: `a`, `b`, numbers of IPUs over the whole machine, from 0. In a rack over IPU-Links; to another over
+        IPU-Links to the IPU in the place of `b`, up to its gateway, over GW-Links and down. Result: links by number,
+        whose rates [B/s] are `capacities`, and the latency [s].
 
         Equation: a run of IPU-Links pays its latency once, GW-Links one for each hop on a ring and one in all through
-        switches, each link its hop time (Eq. 6). Validity: static routes. Source: jia-2019, section 2.1 and figure 4.4.
+        switches, each link its hop time (Eq. 6). Validity: static routes, around a link that is down the fewest hops;
+        PCIe without latency. Source: jia-2019, section 2.1 and figure 4.4 (Mk1); of GW-Links the file of the machine.
         """
         if (known := self._routes.get((a, b))) is not None:
             return known
@@ -137,6 +139,9 @@ class Fabric(Network):
     def gateway_route(self, machine: int, from_rack: int, to_rack: int) -> Route:
         """GW-Links between the gateways of machine `machine` of two racks, with their latency [s]; ValueError if none.
 
+        Parameters: `machine`, its number in a rack; `from_rack`, `to_rack`, numbers of racks, all from 0. Result: links
+        by number, whose rates [B/s] are `capacities`, and the latency [s].
+
         Equation: on a ring the shorter way, a latency each hop; through the switches up and down, one latency in all
         (Eq. 6). Where a GW-Link is down, the other way round or over IPU-Links to the GW-Links of other machines.
         Validity: racks wired machine by machine. Source: the file of the machine, which names that of its latency.
@@ -159,10 +164,15 @@ class Fabric(Network):
         return link.latency_s + link.hop_s * len(links)
 
     def host_route(self, ipu: int, server: int) -> Route:
-        """From a server over its network card, the port of a gateway and PCIe to an IPU (Eq. 6).
+        """The route from a server over its network card, the port of a gateway and PCIe to an IPU.
 
-        No latency: the start of a transfer from the host is counted apart (Eq. 13). ValueError where either does not
+        Parameters: `ipu`, its number over the whole machine; `server`, its number, both from 0. Result: three links by
+        number, whose rates [B/s] are `capacities`, and a latency of 0 s. Errors: `ValueError` where either does not
         exist or a link between them is down.
+
+        Equation: the links of a flow from the host (Eq. 6). Validity: the network joins every server to every gateway;
+        nothing leads round a link that is down; the start of a transfer is counted apart (Eq. 13) and no latency is
+        published. Source: datasheet-m2000; the file of the machine for rates.
         """
         most = self.topology.hosts.most_servers
         if not 0 <= server < most:
@@ -170,9 +180,13 @@ class Fabric(Network):
         return self._only([wiring.host(server), wiring.NETWORK, self._gateway_of(ipu), wiring.ipu(ipu)])
 
     def streaming_route(self, ipu: int) -> Route:
-        """From the DDR of a gateway, which its IPUs share, over PCIe to an IPU, at most as fast as one IPU streams.
+        """The route from the DDR of a gateway over PCIe to an IPU, at most as fast as one IPU streams.
 
-        Writing loads the same links (Eq. 6). ValueError where there is no such IPU or a link is down.
+        Parameters: `ipu`, its number over the whole machine, from 0. Result: three links by number, whose rates [B/s]
+        are `capacities`, and a latency of 0 s. Errors: `ValueError` where there is no such IPU or a link is down.
+
+        Equation: the links of a flow from streaming memory (Eq. 6). Validity: IPUs of a machine share its DDR; writing
+        loads the same links; no latency is published. Source: datasheet-m2000; the file of the machine for rates.
         """
         gateway = self._gateway_of(ipu)
         ddr = wiring.ddr(ipu // self.topology.ipus_per_machine)

@@ -104,7 +104,14 @@ class RankNetwork(Network):
         return Rate(usual.bytes_per_s if rate is None else rate * efficiency, latency_s)
 
     def route(self, a: int, b: int) -> Route:
-        """Links from rank `a` to rank `b`, innermost dimension first, a latency each (Eq. 6); ValueError outside."""
+        """Links from rank `a` to rank `b`, innermost dimension first, and their latency [s].
+
+        Parameters: `a`, `b`, numbers of ranks, from 0. Result: links by number, whose rates [B/s] are `capacities`, and
+        the latency [s]. Errors: `ValueError` outside the fabric, or where links that are down leave no way.
+
+        Equation: a latency for each link crossed (Eq. 6). Validity: fixed routes, around a link that is down the fewest
+        hops; no adaptive routing. Source: the file of the fabric for links, rates and latencies.
+        """
         keys = self.links_of_route(a, b)
         numbers = tuple(self.number(key) for key in keys)
         return Route(numbers, len(numbers), math.fsum(self.rate(key).latency_s for key in keys))

@@ -107,9 +107,16 @@ class _Spares:
 
 
 def simulate(luck: Luck, interval_s: float) -> Histories:
-    """All histories to their end with a checkpoint every `interval_s` of work (Eq. 49).
+    """All histories to their end with a checkpoint every `interval_s` of work [s].
 
-    Failures strike while the run starts, works or writes; what was done since the last checkpoint is done again.
+    Parameters: `luck`, a run with its times [s] and the failures of each history; `interval_s`, work between
+    checkpoints [s]. Result: arrays of shape (histories,): when each ends, how often it failed and where its time went
+    [s].
+
+    Equation: a failure after x saves floor((x - restart) / (interval + write)) × interval (Eq. 49). Validity:
+    exponential, independent failures strike while the run starts, works or writes and not while it is out of service;
+    the first start takes no restart, the last part of the work no checkpoint; nothing runs on what is left of a
+    machine. Source: podsim's own assumption (Eq. 49 of the model); rates are assumed in calibration/failures.toml.
     """
     run, histories = luck.run, luck.histories
     table = {name: np.zeros(histories) for name in ("finish", "failures", "checkpoints", "restarts", "repairs")}

@@ -78,7 +78,17 @@ class Scheduler:
         self._factors: list[float] = []
 
     def run(self) -> AnsweredRequests:
-        """Until so many requests are answered; the first ones are left out (Eq. 88)."""
+        """Requests until those to be measured are answered, each with its times [s]; the first ones are left out.
+
+        Result: arrays of shape (requests measured,): when each arrived, began and was answered [s], and the load of
+        replicas.
+
+        Equation: a batch begins once a replica is free and it is full, or its oldest request has waited enough
+        (Eq. 88); the replica is free a period later, the answer is there after a latency. Validity: one queue for all
+        replicas; a batch that is not full takes as long; no request joins a batch that runs; arrivals below the
+        capacity, or a queue does not settle. Source: podsim's own assumption (Eq. 88 of the model); tests compare it
+        with M/D/1, M/D/c, M/M/c and cosmetatos-1976.
+        """
         requests = self._load.requests
         warm = int(WARM_UP * requests)
         enough = warm + requests + self._service.batch
