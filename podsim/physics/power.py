@@ -78,16 +78,20 @@ def machines(activity: StepActivity, topology: Topology) -> tuple[PartOfPower, .
 
 
 def total(parts: Sequence[PartOfPower]) -> Range:
-    """All parts together with their 90 % interval [W]: errors of different loads are independent.
+    """All parts together with their 90 % interval [W]: errors of different energies are independent.
 
     Parameters: `parts`, watts by load, each with the standard deviation of its logarithm. Result: their sum [W] with
     1.645 standard deviations to either side, at least 0.
 
-    Equation: error² = Σ over loads of (watts × error of the load)² (Eq. 60). Validity: errors are small, so that those
-    of logarithms are relative ones; vector code and exchange count as independent though one energy is fitted for both;
-    servers and the nameplate, which bounds the sum, are counted by the caller. Source: derived: variances of
-    independent errors add.
+    Equation: error² = Σ over energies of (watts of its loads × error)² (Eq. 60): vector code and exchange are of one
+    fitted energy and err together. Validity: errors are small, so that those of logarithms are relative ones; servers
+    and the nameplate, which bounds the sum, are counted by the caller. Source: derived: variances of independent errors
+    add.
     """
     value = sum_in_order(part.watts for part in parts)
-    spread = NINETY * math.sqrt(sum_in_order((part.watts * part.error) ** 2 for part in parts))
+    errors_w: dict[PowerLoad, float] = {}
+    for part in parts:
+        energy = PowerLoad.VECTOR if part.load is PowerLoad.EXCHANGE else part.load
+        errors_w[energy] = errors_w.get(energy, 0.0) + part.watts * part.error
+    spread = NINETY * math.sqrt(sum_in_order(error_w**2 for error_w in errors_w.values()))
     return Range(value=value, low=max(0.0, value - spread), high=value + spread)

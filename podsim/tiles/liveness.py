@@ -113,7 +113,7 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
 
     Equation: micro-batch × (what came into the unit + what the operator reads and writes) (Eq. 86), and the buffers
     beside them. Validity: only what comes into a unit outlives the operators of the unit; an elementwise operator
-    writes where it reads; of a layer that repeats one position counts. Source: memory-performance-optimisation for
+    writes where it reads; of a recurrent layer all positions count. Source: memory-performance-optimisation for
     lifetimes, else podsim's own assumption (Eq. 86 of the model).
     """
     rows, size = mapping.micro_batch, OUTPUT_BYTES[planner.target.precision]
@@ -226,7 +226,12 @@ def _while_served(active: Sequence[Operator], place: int) -> int:
     operator, shape = active[place], active[place].shape
     in_place = isinstance(shape, Stream) and shape.out_elements is None
     own = max(shape.inputs, shape.outputs) if in_place else shape.inputs + shape.outputs
-    return own + (0 if operator is active[0] else active[0].shape.inputs)
+    return _at_once(operator) * own + (0 if operator is active[0] else _at_once(active[0]) * active[0].shape.inputs)
+
+
+def _at_once(operator: Operator) -> int:
+    """Repeats of an operator whose inputs and outputs are alive together: all positions of a recurrent layer."""
+    return 1 if operator.again else operator.repeats
 
 
 def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: LiveBuffers) -> Buffers:

@@ -9,6 +9,7 @@ from podsim.errors import Infeasible, InputError
 from podsim.files import catalog
 from podsim.lowering.layout import stages
 from podsim.model.program import Part
+from podsim.model.training import Schedule
 
 FLAGS = {"engine": "analytic", "samples": 512.0}
 
@@ -79,3 +80,11 @@ def test_a_stage_is_a_layer():
 def test_faults_and_full_runs_are_refused():
     with pytest.raises(InputError, match="not run in full"):
         podsim.predict("gpt3-2.7b", pod=64, preset="popxl", fidelity="full", **FLAGS)
+
+
+def test_inputs_slower_than_a_layer_run_ahead_of_no_phase():
+    """A barrier stands behind every layer, so a step is followed whole however many inputs may wait."""
+    question = {"pod": 64, "changes": ["hosts.server_bandwidth=0.1x"], **FLAGS}
+    deep, usual = (podsim.predict("gpt3-2.7b", **question, prefetch=depth) for depth in (3, 1))
+    assert deep.mapping.schedule is Schedule.PHASED
+    assert deep.step_s.value == usual.step_s.value

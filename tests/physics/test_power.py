@@ -81,3 +81,8 @@ def test_energies_of_other_precisions_follow_the_order_of_the_maker(chip: str) -
     energies = [known.pj_per_flop[each] for each in (Precision.FP16_16, Precision.FP16_32, Precision.FP32)]
     assert energies == sorted(energies)
     assert all(map(math.isfinite, energies))
+
+
+def test_vector_code_and_exchange_have_one_energy_and_err_together() -> None:
+    parts = (PartOfPower(PowerLoad.VECTOR, 30.0, 0.2), PartOfPower(PowerLoad.EXCHANGE, 20.0, 0.2))
+    assert power.total(parts).high - 50.0 == pytest.approx(1.6449 * 10, rel=1e-4)

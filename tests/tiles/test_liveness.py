@@ -124,3 +124,19 @@ def test_no_point_holds_more_than_all_activations_gradients_and_the_largest_buff
         )
         assert ipu.by_category["exchange_buffers"] <= largest * topology.chip.tiles * (1 + 1e-12)
         assert ipu.by_category["activations"] <= 2 * rows * 3 * sum(operator.outputs for operator in operators)
+
+
+def served_bytes(*operators):
+    """Activations alive where one unit of these operators only answers [B]."""
+    setup = alone(*operators)
+    target = PlanTarget(setup.machine.topology.chip, setup.workload.precision)
+    stages = [stage for stage in setup.mapping.stages if stage.ipu == 0]
+    return liveness.served_peak(Planner(target), setup.mapping, stages, liveness.LiveBuffers()).alive_bytes
+
+
+@pytest.mark.parametrize(("again", "at_once"), [(False, 8), (True, 1)])
+def test_all_positions_of_a_recurrent_layer_are_alive_where_it_answers(again, at_once):
+    """Its inputs come together and its outputs are read together; parts that are made anew are there one at a time."""
+    assert served_bytes(product("a")) == ROWS * ELEMENT * 2 * OUT
+    repeated = replace(product("a"), repeats=8, again=again)
+    assert served_bytes(repeated) == at_once * ROWS * ELEMENT * 2 * OUT
