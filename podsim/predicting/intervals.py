@@ -34,7 +34,16 @@ def lognormal(
     smaller: bool = False,
     level: float = NINETY_PERCENT,
 ) -> Estimate:
-    """An estimate with these variances of its log by cause, and an interval that is to hold `level` (Eq. 32)."""
+    """An estimate in the unit of its value, with a lognormal interval (Eq. 32).
+
+    Parameters: `value`, above 0, in any unit; `variances`, of the log of the value by cause; `grade`, of the evidence;
+    `beyond`, factor by which the calibrated range is left, at least 1; `smaller`, whether below that range; `level`,
+    share of values within the interval, between 0 and 1. Result: value, low and high in the unit of `value`, shares of
+    the causes.
+
+    Equation: low, high = value × exp(∓ z × √(Σ variances)), z = 1.645 for 90 %. Validity: independent causes, errors
+    normal in the log, `value` the median. Source: derived: quantiles of the lognormal distribution.
+    """
     factor = math.exp(normal_quantile(level) * math.sqrt(sum_in_order(variances.values())))
     return Estimate(
         value=value,
@@ -48,7 +57,15 @@ def lognormal(
 
 
 def holding(estimate: Estimate, others: Iterable[float], level: float) -> Estimate:
-    """The estimate, where its interval is to hold 90 % or more, with these other answers inside it (Eq. 32)."""
+    """The estimate with an interval that contains other answers, in its unit, from 90 % up (Eq. 32).
+
+    Parameters: `estimate`, with the interval to widen; `others`, answers of other forms of the model in its unit;
+    `level`, confidence of the interval. Result: the estimate with low and high at or beyond every other answer.
+
+    Equation: low = min(low, others), high = max(high, others). Validity: `level` at least 0.9; below that the estimate
+    is returned as it is. Shares of causes stay those of the lognormal interval. Source: podsim's own assumption (Eq. 32
+    of the model).
+    """
     if level < NINETY_PERCENT:
         return estimate
     answers = tuple(others)
@@ -56,13 +73,28 @@ def holding(estimate: Estimate, others: Iterable[float], level: float) -> Estima
 
 
 def below(estimate: Estimate, share: float, level: float = NINETY_PERCENT) -> float:
-    """The quantile at that share of a lognormal estimate with an interval of that level (Eq. 32)."""
+    """The value that is not exceeded with that probability, in the unit of the estimate (Eq. 32).
+
+    Parameters: `estimate`, with value and high above 0; `share`, probability between 0 and 1; `level`, confidence of
+    the interval of the estimate. Result: a quantile in the unit of the estimate.
+
+    Equation: value × (high / value)^(z(share) / z), z of a two-sided interval of `level`. Validity: lognormal about the
+    value, as wide below as above: only the high end is read, also of simulated scores, whose intervals are not quite
+    so. Source: derived: quantiles of the lognormal distribution.
+    """
     far = NormalDist().inv_cdf(share) / normal_quantile(level)
     return estimate.value * math.pow(estimate.high / estimate.value, far)
 
 
 def chance(estimate: Estimate, limit: float, level: float = NINETY_PERCENT) -> float:
-    """The probability of values up to a limit, of such an estimate (Eq. 32)."""
+    """The probability, 0 to 1, that an estimate is at most a limit (Eq. 32).
+
+    Parameters: `estimate`, with value and high above 0; `limit`, above 0, in its unit; `level`, confidence of its
+    interval. Result: a probability, without unit; 0 or 1 where the interval has no width.
+
+    Equation: Φ(log(limit / value) / spread), spread = log(high / value) / z of a two-sided interval of `level`.
+    Validity: as `below`. Source: derived: the lognormal distribution.
+    """
     spread = math.log(estimate.high / estimate.value) / normal_quantile(level)
     far = math.log(limit / estimate.value)
     # Not NormalDist.cdf, which before Python 3.14 takes 1 + erf and has no digits below 1e-16.
@@ -89,10 +121,16 @@ def time_to_train(
     outside_error: float = 0.0,
     level: float = NINETY_PERCENT,
 ) -> Estimate:
-    """MLPerf's score simulated: several runs, the fastest and the slowest dropped, the mean of the rest [s] (Eq. 30).
+    """MLPerf's score simulated: the mean of several runs without the fastest and the slowest [s] (Eq. 30).
 
-    Every score has its own doubt in step time, mean samples, start-up, evaluations and checkpoints; every run its own
-    seed.
+    Parameters: `pace`, step and evaluation [s], samples per step, rules and overhead; `samples`, to converge, with log
+    errors of seeds and mean; `step`, variances of the log of a step; `seed`, of the random numbers; `outside_error`,
+    log error of start-up, evaluations and checkpoints; `level`, confidence of the interval. Result: mean score with
+    interval [s].
+
+    Equation: 400 scores, the value is their mean, low and high their quantiles. Each has its own error of step, mean
+    samples and overhead, every run its own seed. Validity: every run reaches its target; lognormal, independent errors;
+    three runs are simulated where the rules score fewer. Source: mlperf-policies.
     """
     ordered, mean_s = scores(pace, samples, step, seed, outside_error)
     return Estimate(
@@ -109,7 +147,16 @@ def time_to_train(
 def scores(
     pace: RunPace, samples: Samples, step: StepDoubt, seed: int, outside_error: float = 0.0
 ) -> tuple[list[float], float]:
-    """Simulated scores in ascending order, and their mean [s] (Eq. 30)."""
+    """Simulated scores in ascending order, and their mean [s] (Eq. 30).
+
+    Parameters: `pace`, step and evaluation [s], samples per step, rules and overhead; `samples`, to converge, with log
+    errors; `step`, variances of the log of a step; `seed`, of the random numbers; `outside_error`, log error of
+    start-up, evaluations and checkpoints. Result: a list of 400 times, and their mean [s].
+
+    Equation: score = mean over runs without the fastest and the slowest. The noise of a step counts as its variance
+    over the number of runs. Validity: as `time_to_train`; the same seed has the same draws in every scenario. Source:
+    mlperf-policies.
+    """
     runs = runs_scored(pace)
     spread = math.sqrt(sum_in_order(_of_a_score(step, runs).values()))
     doubt, luck, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
@@ -149,7 +196,16 @@ class Draws:
 
 
 def run_scores(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
-    """The score of every draw, in their order [s] (Eq. 30)."""
+    """The score of every draw, in their order [s] (Eq. 30).
+
+    Parameters: `pace`, step and evaluation [s], samples per step, rules and overhead; `mean_samples`, to converge
+    [samples]; `draws`, log errors of n scores: pace, mean samples and overhead of shape (n), samples of runs of shape
+    (n, runs). Result: a list of n times [s].
+
+    Equation: run = time at the pace of steps × exp(slower) + rest × exp(around), its end at mean_samples × exp(more +
+    luck) by the rules; score = mean without the fastest and the slowest. Validity: at least three runs a score; every
+    run reaches its target. Source: mlperf-policies.
+    """
     return _draw_times(pace, _ends(pace, mean_samples, draws.more, draws.luck), draws.slower, draws.around)
 
 
@@ -182,9 +238,16 @@ def _of_a_score(step: StepDoubt, runs: int) -> dict[Cause, float]:
 
 
 def score_variances(pace: RunPace, samples: Samples, step: StepDoubt, outside_error: float) -> dict[Cause, float]:
-    """Variance of the log of a score by cause, to first order (Eq. 30).
+    """Variance of the log of a score by cause [1] (Eq. 30).
 
-    A run's samples are rounded to whole evaluations or epochs: evenly within one, a twelfth of its square.
+    Parameters: `pace`, step and evaluation [s], samples per step, rules and overhead; `samples`, to converge, with log
+    errors; `step`, variances of the log of a step; `outside_error`, log error of start-up, evaluations and checkpoints.
+    Result: variances, without unit.
+
+    Equation: inside² × (step + noise / runs + seeds² / runs + doubt² + (interval / samples)² / 12 / runs) + ((1 −
+    inside) × outside_error)². Samples are rounded to whole evaluations or epochs: evenly within one, a twelfth of its
+    square. Validity: first order; all runs count, also the fastest and the slowest; it gives shares of causes, the
+    interval is simulated. Source: mlperf-policies for the score; derived: propagation of variances of logs.
     """
     runs, done = runs_scored(pace), run(pace, samples.mean)
     inside = inside_s(pace, done) / done.total_s

@@ -39,7 +39,15 @@ def maturity(sdk: str, workload: str, parameters: ParameterSet, releases: Releas
 
 
 def apply_maturity(parameters: ParameterSet, maturity: Maturity | None) -> ParameterSet:
-    """The parameters with the costs of software as a release without published runs has them (Eq. 56)."""
+    """The parameters, in SI units, with the costs of software as a release without published runs has them (Eq. 56).
+
+    Parameters: `parameters`, as fitted; `maturity`, with the factor on costs of software, None for a calibrated
+    release. Result: the parameters with program.stretch, rack.step and the cost of sharded state times the factor.
+
+    Equation: cost × factor. Validity: one factor for all that is software's alone; links, configurations and the
+    relative errors of parameters stay those of the nearest release with runs; new schedules or collectives of a release
+    are left out. Source: calibration/sdk.toml.
+    """
     if maturity is None:
         return parameters
     fitted = {
@@ -106,10 +114,16 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
 
 
 def later_gain(years: float, parameters: ParameterSet, releases: Releases) -> tuple[float, float]:
-    """Log gain so many years after the newest calibrated release, and what it were if the last pace went on (Eq. 56).
+    """Log gain of a later release, and that of the last pace without decay [1] (Eq. 56).
 
-    The last pace is that since the last release that the fit tells apart from the newest. Raises MissingParameter:
-    there are no two gains before it to see a pace and its decay in.
+    Parameters: `years`, from the newest calibrated release on; `parameters`, fitted, with factors of releases;
+    `releases`, their months and the vendor's factors. Result: two logs of time, positive where the later release is
+    quicker. Errors: `MissingParameter` where no two gains before it show a pace and its decay.
+
+    Equation: gain = now / decay × (1 − exp(−decay × years)); without decay pace × years. The last pace is that since
+    the last release that the fit tells apart from the newest. Validity: gains that shrink exponentially, by two of
+    them, so that nothing tests the law; 0 where the last pace is none; all claims up to that release are since one
+    release. Source: calibration/sdk.toml.
     """
     known = [sdk for sdk in parameters.sdks if sdk in {release.name for release in releases.releases}]
     ordered = sorted(known, key=version)

@@ -43,10 +43,12 @@ def pace(workload: Workload, mapping: Mapping, step_s: float, evaluation_s: floa
 
 
 def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None:
-    """Samples between two evaluations inside a run; None where checkpoints are evaluated afterwards.
+    """Samples between two evaluations inside a run; None where the rules state no interval (Eq. 26).
 
-    floor(fraction x (per_batch x global batch + base) / grain) x grain (Eq. 26).
-    Source: mlperf-policies, BERT.
+    Parameters: `benchmark`, its rules; `global_batch`, samples of a step. Result: samples, at least one grain.
+
+    Equation: floor(fraction × (per_batch × global_batch + base) / grain) × grain. Validity: benchmarks that evaluate
+    inside the run (BERT); others evaluate checkpoints afterwards or not at all. Source: mlperf-policies, BERT.
     """
     if benchmark.style is not EvaluationStyle.INTERVAL:
         return None
@@ -61,10 +63,14 @@ def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None
 
 
 def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) -> float:
-    """Samples after which a run that needs `needed` stops: at an evaluation, or after whole epochs.
+    """Samples after which a run stops: at an evaluation, or after whole epochs (Eq. 28).
 
-    Reference points are counted at the evaluation that passed, on average half an interval late, so half an interval
-    comes off before rounding up (Eq. 28).
+    Parameters: `benchmark`, with samples of the data set; `interval`, samples between evaluations, None where they are
+    not inside the run; `needed`, samples to converge. Result: samples, at least one interval or epoch.
+
+    Equation: ceil((needed − interval / 2) / interval) × interval, or the nearest whole number of epochs. Reference
+    points are counted at the evaluation that passed, on average half an interval late. Validity: predicted samples;
+    those of `--samples` are charged exactly; whole samples where no data set is stated. Source: mlperf-policies.
     """
     if interval is not None:
         return max(1, math.ceil((needed - interval / 2) / interval)) * interval
@@ -83,7 +89,16 @@ def stop_counts(benchmark: Benchmark, interval: float | None, needed: "NDArray[n
 
 
 def run(pace: RunPace, samples: float) -> Run:
-    """The run that trains on exactly `samples` samples (Eq. 29)."""
+    """The run that trains on exactly `samples` samples: its counts and the times of its parts [s] (Eq. 29).
+
+    Parameters: `pace`, step and evaluation [s], samples per step, rules and overhead [s]; `samples`, trained on, above
+    0. Result: steps, evaluations, and seconds of start-up, training, evaluations and checkpoints.
+
+    Equation: start-up + samples / samples_per_step × step + evaluations × evaluation + what follows training. Validity:
+    a run with evaluations inside ends at any share of a step, others at whole steps; checkpoints every
+    `checkpoint_epochs` epochs; no evaluation where the rules state none; overhead does not grow with the machine.
+    Source: the calibration points (calibration/points); mlperf-policies for the counts.
+    """
     overhead, steps = pace.overhead, max(1, math.ceil(samples / pace.samples_per_step - 1e-9))
     if pace.interval_samples is not None:
         evaluations = max(1, round(samples / pace.interval_samples))

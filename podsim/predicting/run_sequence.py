@@ -24,7 +24,15 @@ Key = TypeVar("Key", Part, Cause, Grade)
 
 
 def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
-    """The sum of its phases, as one run: what is wrong in one phase is so in all (Eq. 77)."""
+    """Phases one after the other as one run, with times and ends of intervals added up [s] (Eq. 77).
+
+    Parameters: `result`, the name and title of the whole; `phases`, predictions in their order, at least one. Result: a
+    prediction: time to train [s], mean step [s], samples, throughput [samples/s], grades; the mapping is that of the
+    longest phase.
+
+    Equation: time, low and high = sums of those of the phases. Validity: what is wrong in one phase is so in all, which
+    makes the widest interval; nothing lies between phases. Source: podsim's own assumption (Eq. 77 of the model).
+    """
     longest = max(phases, key=lambda phase: phase.time_to_train_s.value)
     spent = _run([phase.run for phase in phases])
     steps = [phase.run.steps / spent.steps for phase in phases]

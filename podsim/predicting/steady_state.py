@@ -21,10 +21,15 @@ SAME = 1e-12  # share of a step by which two times may differ and still be one
 
 
 def full(question: TrainingCase, mapping: Mapping) -> Mapping:
-    """The mapping with so many micro-batches that each more takes one period more (Eq. 34), on average over a period.
+    """The mapping with so many micro-batches that each more adds one mean period to the step (Eq. 34).
 
-    Between barriers every cycle is alike once all stages have work. Without them waits for inputs build up first: it
-    has the fewest micro-batches of which `run` times less than all.
+    Parameters: `question`, workload, machine and fabric; `mapping`, with any accumulation. Result: the mapping with
+    another accumulation [micro-batches per step].
+
+    Equation: 2 × stages + 1 between barriers, 12 × reach + 1 without. Between barriers every cycle is alike once all
+    stages have work; without them waits for inputs build up first, and it has the fewest micro-batches of which `run`
+    times less than all. Validity: folded simulation; a period that shows within 4 × reach micro-batches, else all are
+    timed. Source: derived: the schedules of Eq. 15 and 16.
     """
     far = reach(question.workload, mapping, question.machine, question.fabric) if question.folded else 0
     return mapping.at(max(mapping.filling, 3 * REACHES * far + 1) if far else mapping.filling)

@@ -33,7 +33,15 @@ def of_step(question: TrainingCase, mapping: Mapping, step_s: float, formula_s: 
 
 
 def stalled_s(ipus: int, step_s: float) -> float:
-    """What the longest stall of any IPU adds to a step, on average [s] (Eq. 95): all wait for it at the all-reduce."""
+    """What the longest stall of any IPU adds to a step, on average [s] (Eq. 95).
+
+    Parameters: `ipus`, that train, at least 1; `step_s`, the step without stalls [s]. Result: seconds.
+
+    Equation: 1.3 s × Ein(ipus × 0.0187 / h × step_s): all IPUs wait for the longest stall at the all-reduce. Validity:
+    stalls at a constant rate per IPU-hour, exponential lengths; none shorter than a second shows in the logs; 13 events
+    on up to 256 IPUs. It is added to no time. Source: mlperf-training-v1-0, mlperf-training-v1-1, mlperf-training-v2-0:
+    calibration/blocks.csv.
+    """
     return STALL_S * longest_of(ipus * STALLS_PER_IPU_S * step_s)
 
 

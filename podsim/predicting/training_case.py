@@ -100,10 +100,15 @@ class TrainingCase:
 
     @cached_property
     def overhead(self) -> Overhead:
-        """What a run spends outside its steps, evaluations without their forward program (Eq. 29).
+        """What a run spends outside its steps [s], evaluations without their forward program (Eq. 29).
 
-        Nothing where no evaluation is stated. A run of a fixed length loads its program once more, to train: the clock
-        of MLPerf starts after that.
+        Result: seconds of start-up, of a change of programs, of the first and each later evaluation, and of a
+        checkpoint.
+
+        Equation: load, call, checkpoint and switch of the release, by the style of the benchmark. A run of a fixed
+        length loads its program once more, to train: the clock of MLPerf starts after that. Validity: the same for
+        every workload and machine; 0 where no evaluation is stated; a release without logs by the trend. Source: the
+        calibration points (calibration/points).
         """
         style = self.workload.benchmark.style
         load_s, call_s, checkpoint_s, switch_s = (
@@ -124,7 +129,14 @@ class TrainingCase:
 
     @property
     def outside_error(self) -> float:
-        """Log error of start-up, evaluations and checkpoints, wider for a release without logs (Eq. 30)."""
+        """Log error of start-up, evaluations and checkpoints [1], wider for a release without logs (Eq. 30).
+
+        Result: a log standard error, without unit.
+
+        Equation: √(outside_error² + error of the release²) (Eq. 29). Validity: one error for all mechanisms of a run;
+        independent of the errors of steps. Source: derived: rms of logs over calibration/points, with their machine
+        size left out.
+        """
         parameters = self.machine.parameters
         return math.hypot(parameters.outside_error, parameters.outside.error(self.machine.sdk))
 
@@ -136,13 +148,18 @@ class TrainingCase:
 
 
 def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
-    """One weight update, timed once for a question and those made of it.
+    """One weight update: its length and that of each part [s], timed once for a question (Eq. 15).
 
-    Result: its length [s] and that of each part. `lower` says what is computed and sent (micro-batches in
-    `lowering.pipeline`, collectives in `lowering.weight_update`). `question.engine`, which `resolve.engine_of` names
-    (`engines.analytic.run`, `engines.des.step_simulation.run`), times each cycle as the longest path through its tasks
-    (Eq. 15), and `engines.base.timeline` adds the cycles up.
-    Where nothing separates micro-batches, as many of them are timed as it takes to see a period.
+    Parameters: `question`, workload, machine, fabric, engine and optimizer; `mapping`, replicas, stages and
+    micro-batches. Result: a timeline: seconds of the step, of its parts and of a period; questions made of this one
+    share it.
+
+    Equation: `lower` says what is computed and sent (micro-batches in `lowering.pipeline`, collectives in
+    `lowering.weight_update`); `question.engine`, which `resolve.engine_of` names (`engines.analytic.run`,
+    `engines.des.step_simulation.run`), times each cycle as the longest path through its tasks, and
+    `engines.base.timeline` adds the cycles up. Validity: Eq. 15 to 17 by schedule; without noise; where nothing
+    separates micro-batches, as many are timed as show a period (Eq. 16). Source: graphcore-examples, the pipelines of
+    PopART; narayanan-2019 for 1F1B.
     """
     known = question.steps.get(question, mapping)
     if known is not None:
@@ -167,7 +184,15 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
 
 
 def step_doubt(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> StepDoubt:
-    """How far a step that was predicted may be off, other forms of the model among the causes (Eq. 31)."""
+    """How far a step that was predicted may be off: variances of its log by cause [1] (Eq. 31).
+
+    Parameters: `question`, workload, machine and faults; `mapping`, with its IPUs; `timeline`, the predicted step and
+    its parts [s]. Result: variances, without unit, grade, and the factor beyond the calibrated sizes.
+
+    Equation: as `uncertainty.step_doubt`, other forms of the model among the causes: each form times the step anew, by
+    formula. Validity: forms within NEAR_CHI_SQUARE of the fit; what own runs leave of the doubt where they timed this
+    configuration (Eq. 107). Source: derived: propagation of the covariance of the fit (calibration/parameters.toml).
+    """
     forms = _in_other_forms(question, mapping, timeline)
     return of_step(question, mapping, timeline, forms, moved_parts(question, mapping, timeline))
 
@@ -197,10 +222,15 @@ def _in_other_forms(question: TrainingCase, mapping: Mapping, timeline: StepTime
 
 
 def evaluation_s(question: TrainingCase, mapping: Mapping, step_s: float) -> float:
-    """One evaluation: a forward-only program and a call of it, or as many training steps as it takes [s] (Eq. 27).
+    """One evaluation [s]: a forward-only program and a call of it, or as many training steps as it takes (Eq. 27).
 
-    Source: the v1.0 and v1.1 logs of BERT, where an evaluation takes a whole number of steps; v2.0 and checkpoints that
-    are evaluated after training have the forward program.
+    Parameters: `question`, workload with its rules, machine and engine; `mapping`, with its configuration; `step_s`, a
+    training step [s]. Result: seconds, 0 where the benchmark evaluates nothing.
+
+    Equation: ceil(evaluation_samples / global_batch) × step_s, or forward program + call. Validity: training steps for
+    BERT in configurations of v1.0 and v1.1, where its logs have a whole number of them; a forward program in those of
+    v2.0 and for checkpoints evaluated after training; all IPUs evaluate. Source: mlperf-training-v1-0,
+    mlperf-training-v1-1, mlperf-training-v2-0.
     """
     style, forward = question.workload.benchmark.style, mapping.configuration.forward_evaluation
     if style is EvaluationStyle.INTERVAL and not forward:

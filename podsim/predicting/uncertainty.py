@@ -59,7 +59,17 @@ def step_doubt(
     ipus: int,
     forms: Mapping[str, float] | None = None,
 ) -> StepDoubt:
-    """Variances of a step on so many IPUs: by sensitivities to fitted parameters and logs in other forms (Eq. 31)."""
+    """Variances of the log of a step by cause [1], with its grade (Eq. 31).
+
+    Parameters: `machine`, chip, fabric, release and fitted parameters; `workload`, its name; `sensitivity`, log change
+    of the step with each fitted parameter; `ipus`, that train; `forms`, log of the step in each other form over that
+    predicted. Result: variances, without unit, grade, and the factor beyond the calibrated sizes.
+
+    Equation: J C J' + model_error² + form² + run_spread² + (PER_DOUBLING × log2(beyond))² + OTHER_CHIP² for a chip and
+    a workload without points + release². Validity: independent causes, first order; forms and mappings like the
+    published ones. Source: derived: propagation of the covariance of the fit (calibration/parameters.toml);
+    PER_DOUBLING and OTHER_CHIP are podsim's own assumption (Eq. 31 of the model).
+    """
     parameters = machine.parameters
     largest, smallest = parameters.largest.get(workload, 0), parameters.smallest.get(workload, 0)
     beyond = max(ipus / largest, smallest / ipus, 1.0) if largest else 1.0
@@ -100,12 +110,27 @@ def _release_error(machine: Machine) -> float:
 
 
 def form_variance(forms: Mapping[str, float]) -> float:
-    """Variance for which a 90 % interval by itself ends at the answer of the form that is furthest away (Eq. 31)."""
+    """Variance for which a 90 % interval by itself ends at the answer of the farthest form [1] (Eq. 31).
+
+    Parameters: `forms`, log of the step in each other form over that predicted. Result: a variance, without unit, 0
+    without other forms.
+
+    Equation: (max |log| / 1.645)². Validity: the forms within NEAR_CHI_SQUARE of the fit; others were not considered.
+    Source: podsim's own assumption (Eq. 31 of the model): a form that the points cannot rule out lies on the end of the
+    interval.
+    """
     return (max(map(abs, forms.values()), default=0.0) / NINETY) ** 2
 
 
 def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float]) -> float:
-    """What the covariance of the fitted parameters makes of a time that hangs so on them (Eq. 31)."""
+    """Variance of the log of a time that the covariance of the fitted parameters makes [1] (Eq. 31).
+
+    Parameters: `parameters`, with log errors and correlation of n fitted ones; `sensitivity`, log change of the time
+    with each of them, by name. Result: a variance, without unit, at least 0.
+
+    Equation: J C J', C the covariance of the logs. Validity: first order; parameters without a stated correlation count
+    as independent. Source: derived: propagation of the covariance of the fit (calibration/parameters.toml).
+    """
     moved = {name: share * parameters.fitted[name].error for name, share in sensitivity.items()}
     related = parameters.correlation
     return max(
@@ -137,7 +162,16 @@ def of_step(
 
 
 def narrow(doubt: StepDoubt, own: OwnConfiguration) -> StepDoubt:
-    """The doubt that is left of a step where own runs have timed this configuration (Eq. 107)."""
+    """Variances of the log of a step that are left where own runs have timed this configuration [1] (Eq. 107).
+
+    Parameters: `doubt`, variances of the log of the step by cause, logs of other forms and grade; `own`, the share of
+    other doubts that is left, log error of the step and spread of the own runs. Result: the doubt with smaller
+    variances.
+
+    Equation: remaining² × variance of every cause, but step_error² for the model and max(run_spread², that of own
+    runs²) for noise. Validity: the same workload, machine, release, hosts and mapping, without faults or what-ifs; the
+    grade stays. Source: rasmussen-2006, section 2.2.
+    """
     forms = {name: own.remaining * log for name, log in doubt.forms.items()}
     left = {cause: own.remaining**2 * part for cause, part in doubt.variances.items()}
     here = {Cause.MODEL: own.step_error**2, Cause.NOISE: max(doubt.variances[Cause.NOISE], own.run_spread**2)}
@@ -172,7 +206,15 @@ def _of_framework(question: TrainingCase, mapping: WorkMapping, timeline: StepTi
 
 
 def sensitivity(question: TrainingCase, timeline: StepTimeline) -> dict[str, float]:
-    """Log change of a step time with that of each fitted parameter, read from where the step goes (Eq. 31)."""
+    """Log change of a step with that of each fitted parameter [1], read from where the step goes (Eq. 31).
+
+    Parameters: `question`, machine with its fitted parameters and release; `timeline`, the step and its parts [s].
+    Result: by name of the parameter a number, without unit, negative for an efficiency.
+
+    Equation: ± share of the step in the parts that the parameter moves. Validity: first order, parts in proportion to
+    the parameter; mapping and critical path stay as they are. Source: derived: the derivative of a sum of proportional
+    parts.
+    """
     share = {part: seconds / timeline.step_s for part, seconds in timeline.breakdown_s.items()}
     return sensitivities(question.machine.parameters.fitted, share, question.machine.like)
 
