@@ -39,7 +39,17 @@ class ComparatorCase:
 
 
 def breakdown_s(law: ScalingLaw, chips: int, global_batch: float) -> dict[str, float]:
-    """Seconds of one step in the newest round: work, fixed, beyond one machine, growing with the chips (Eq. 52)."""
+    """Time of one step in the newest round by part [s] (Eq. 52).
+
+    Parameters: `law`, fitted to a chip and a workload; `chips`, at least 1; `global_batch`, samples of a step. Result:
+    seconds by part: work, fixed, network (beyond one machine) and growing (with the chips).
+
+    Equation: work = global_batch / (chips × samples_per_s), growing = doubling × log2(chips); network is paid above the
+    chips of one machine. Validity: synchronous data parallelism; chips and samples per chip near those published
+    (`predict` refuses more than 16 times beyond in chips); lower efficiency at few samples per chip only as far as
+    `fixed` stands for it. Source: derived: the form of a step with synchronous data parallelism;
+    calibration/comparators/parameters.toml.
+    """
     return {
         "work": global_batch / (chips * law.samples_per_s),
         "fixed": law.fixed_s,
@@ -49,14 +59,30 @@ def breakdown_s(law: ScalingLaw, chips: int, global_batch: float) -> dict[str, f
 
 
 def step_s(law: ScalingLaw, chips: int, global_batch: float, at: str = "") -> float:
-    """One step [s], in a published round where `at` names one (Eq. 52)."""
+    """Time of one step [s], in a published round or in the newest (Eq. 52).
+
+    Parameters: `law`, fitted to a chip and a workload; `chips`, at least 1; `global_batch`, samples of a step; `at`, a
+    published round of that chip, "" for the newest. Result: seconds.
+
+    Equation: round × work + overheads × (fixed + network + growing), of `breakdown_s`. Validity: as `breakdown_s`; a
+    round that the law does not have counts as the newest. Source: derived: the form of a step with synchronous data
+    parallelism; calibration/comparators/parameters.toml.
+    """
     parts = breakdown_s(law, chips, global_batch)
     work_s = parts.pop("work")
     return law.rounds.get(at, 1.0) * work_s + law.overheads.get(at, 1.0) * sum_in_order(parts.values())
 
 
 def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
-    """Variance of the log of a step that the covariance of the fit makes (Eq. 55)."""
+    """Variance of the log of a step that the covariance of the fit makes [1] (Eq. 55).
+
+    Parameters: `law`, with the 4 × 4 covariance of the logs of rate, fixed, network and doubling; `chips`, at least 1;
+    `global_batch`, samples of a step. Result: a variance, without unit.
+
+    Equation: g C g', g the shares of the step in the newest round, negative for the rate. Validity: first order in the
+    logs; without `model_error` and the distance beyond published sizes, which `predict` adds. Source: derived:
+    propagation of the covariance of the fit to calibration/comparators/results.csv.
+    """
     parts = breakdown_s(law, chips, global_batch)
     step = sum_in_order(parts.values())
     moved = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
@@ -66,7 +92,14 @@ def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
 
 
 def evaluation_s(law: ScalingLaw, chips: int) -> float:
-    """One evaluation [s] (Eq. 53)."""
+    """Time of one evaluation [s] (Eq. 53).
+
+    Parameters: `law`, with the fixed part [s] and the samples of an evaluation; `chips`, at least 1. Result: seconds.
+
+    Equation: fixed part + evaluation_samples / (chips × samples_per_s). Validity: samples spread evenly over the chips;
+    where logs time no evaluations (BERT) their samples are 0 and what they cost is in the step (Eq. 52). Source: the
+    logs behind calibration/comparators/results.csv.
+    """
     return law.evaluation_s + law.evaluation_samples / (chips * law.samples_per_s)
 
 
@@ -79,9 +112,15 @@ def evaluations(benchmark: Benchmark, samples: float, global_batch: int) -> int:
 
 
 def usual_global_batch(sizes: Mapping[int, int], chips: int) -> int:
-    """The global batch that publications suggest: interpolated in log, a whole number of samples per chip (Eq. 54).
+    """The global batch [samples] that published results suggest for a number of chips (Eq. 54).
 
-    Below the smallest size a chip keeps its samples; above the largest this is the least that is worth a try.
+    Parameters: `sizes`, published global batch [samples] by number of chips, ascending, at least one; `chips`, at least
+    1. Result: samples of a step, rounded to the nearest whole number per chip, at least one each.
+
+    Equation: log batch linear in log chips between published sizes. Below the smallest the samples per chip stay; above
+    the largest the largest published batch stays, the least that `predict` tries. Validity: hyper-parameters tuned anew
+    for the batch. Source: calibration/comparators/results.csv; between and below its sizes podsim's own assumption (Eq.
+    54 of the model).
     """
     (first, least), (_, most) = next(iter(sizes.items())), list(sizes.items())[-1]
     batch = float(most)
@@ -105,10 +144,16 @@ def beyond(law: ScalingLaw, chips: int, global_batch: int) -> float:
 
 
 def predict(question: ComparatorCase) -> ComparatorPrediction:
-    """The answer of the law.
+    """The prediction of a training run by the law of its chip and workload, with 90 % intervals (Eq. 32).
 
-    Raises MissingParameter: nothing is published of the workload on this chip. InputError: too many chips, or more
-    chips than samples in a step. Eq. 32 makes the intervals.
+    Parameters: `question`, workload, chip, machine, chips, laws and, where given, global batch and samples [samples].
+    Result: step and time to train [s], throughput [samples/s], samples to converge [samples], with intervals. Errors:
+    `MissingParameter` where no law of the workload on this chip is published; `InputError` for chips more than 16 times
+    beyond the published numbers or more chips than samples in a step.
+
+    Equation: time to train = start-up + samples / global batch × step (Eq. 52) + evaluations × evaluation (Eq. 53); the
+    variances of Eq. 55 and of samples (Eq. 23 to 25) make lognormal intervals. Validity: the newest round of the chip;
+    one submitter each; tuned hyper-parameters. Source: calibration/comparators/results.csv.
     """
     law = _law(question)
     batch = _batch(question, law)

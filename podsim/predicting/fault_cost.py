@@ -29,9 +29,16 @@ def with_fault_cost(
     left: str = "",
     without_slow_s: float | None = None,
 ) -> Prediction:
-    """The prediction of the machine with faults, which says what they cost (Eq. 51).
+    """The prediction of the machine with faults, with a report of what they cost in time [s] and slowdown (Eq. 51).
 
-    `without_slow_s` is the step with slow links taken out of use [s], kept where it is sooner.
+    Parameters: `healthy` and `hurt`, predictions without and with the faults; `texts`, the faults as stated; `detours`,
+    routes between IPUs that changed; `left`, what the run goes on where machines are lost, else ""; `without_slow_s`,
+    the step with slow links taken out of use [s], None where there is none. Result: `hurt` with steps, times to train
+    and longer parts of a step [s], and the slowdown (a share).
+
+    Equation: slowdown = throughput of `healthy` / throughput of `hurt` − 1. Validity: steady state after the fault;
+    without the restart (Eq. 49); parts below 1e-9 of the healthy step are 0, and `without_slow_s` is None unless it is
+    shorter than the step by more than that. Source: derived: the definition of slowdown.
     """
     near_s = RESIDUE * healthy.step_s.value
     more = {part: seconds - healthy.breakdown_s.get(part, 0.0) for part, seconds in hurt.breakdown_s.items()}

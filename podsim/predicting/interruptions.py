@@ -62,9 +62,17 @@ def _cables_between_racks(topology: Topology, machines: int) -> int:
 
 
 def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, failures: Failures) -> CheckpointCost:
-    """One copy of weights and optimizer state, on its way to the servers of the IPUs that hold it (Eq. 48).
+    """Bytes and times [s] of one copy of weights and optimizer state on its way to the servers (Eq. 48).
 
-    Sharded state is spread over the replicas of a rack; replicas and racks hold the same, so one copy is written.
+    Parameters: `question`, machine with rates [B/s], servers and precision; `mapping`, replicas, stages and place of
+    the state; `memory`, weights of each IPU [B]; `failures`, fixed part [s] and storage rate of a server [B/s]. Result:
+    bytes of the copy, fixed part [s] and time of each part of the way [s].
+
+    Equation: each part of the way = bytes through it / its rate; write = start + longest part, load = longest part.
+    Validity: nothing else runs; all parts work at the same time; sharded state lies on the replicas of one rack (of all
+    racks in phases); replicas and racks hold the same, so one copy is written, through the servers of one rack. No
+    asynchronous writing. Source: derived: bytes over rates of the topology file; calibration/failures.toml for start
+    and storage.
     """
     topology, hosts, gateway = question.machine.topology, question.machine.hosts, question.machine.topology.gateway
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))

@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 def wall_clock(
     answer: Prediction, question: TrainingCase, times: StartTimes, failures: Failures, program: ProgramStart
 ) -> WallClock:
-    """The wall clock of a predicted run, failures included where it is long enough to see any (Eq. 102)."""
+    """The wall clock of a predicted run with its parts [s], failures included where it is long enough (Eq. 102).
+
+    Parameters: `answer`, the predicted run; `question`, what it answers; `times`, seconds per operator compiled and per
+    byte of state; `failures`, mean times between failures, repairs and restarts [s]; `program`, whether it is compiled
+    or loaded. Result: compile time, weights, last checkpoint and total [s]; no total where the run has no stated
+    length.
+
+    Equation: wall = compile + weights + time to train + (finish − work) + checkpoint; widths of intervals add in
+    squares. Validity: independent errors; failures count above 0.05 expected ones in a run of at most 100 years, and
+    are left out with a note where their simulation refuses; no opening of the data set, no queue. Source: derived: the
+    parts of a job one after the other (Eq. 101, 48 and 49); calibration/compile-times.toml, calibration/failures.toml.
+    """
     reports: tuple[GoodputReport, ...] = ()
     lines: tuple[AnswerNote, ...] = ()
     if answer.has_length:

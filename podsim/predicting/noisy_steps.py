@@ -107,7 +107,17 @@ def _of_block(block: Block, mapping: Mapping, replica: int) -> list[tuple[tuple[
 
 
 def delays(where: Meeting, noise: Noise, draws: MappingType[str, Array]) -> dict[str, Array]:
-    """What each cause adds to each step [s], from the same uniform numbers for every scenario (Eq. 46)."""
+    """What each cause of noise adds to each step [s], from the same uniform numbers for every scenario (Eq. 46).
+
+    Parameters: `where`, barriers with busy times [s], replicas, hosts and step [s]; `noise`, jitters (shares), interval
+    and mean length of hiccups [s]; `draws`, by cause uniform numbers between 0 and 1, of shape (steps). Result: by
+    cause an array of shape (steps) [s].
+
+    Equation: micro-batches and weight update: largest over replicas of their delays (Eq. 45); hosts: jitter × step ×
+    largest of one draw each; hiccups: size × largest of a Poisson number (Eq. 44). Validity: exponential delays,
+    independent from step to step and from cause to cause; all replicas as busy as the busiest. Source:
+    calibration/noise.toml (mlperf-training-v1-0, mlperf-training-v1-1); derived: maxima of independent draws.
+    """
     ipu, host = noise.ipu, noise.host
     nothing = np.zeros_like(draws[HOSTS])
     result = {}

@@ -50,7 +50,18 @@ class ServingCase:
 
 
 def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service:
-    """One batch alone with its input in line; then one batch after another with inputs loaded ahead (Eq. 85)."""
+    """Period and unloaded latency of a batch [s] on replicas that only answer (Eq. 85).
+
+    Parameters: `case`, workload, machine, fabric and engine; `mapping`, with the rows of a batch; `served`, bytes of
+    rows and results [B] and where weights and cache lie. Result: batch [requests], replicas, period, latency, transfers
+    from and to the host, and parts of a batch by itself [s].
+
+    Equation: period = program of n + 1 batches − program of n, n = stages + 1, at least the transfer of the results;
+    latency = start + max(batch by itself, stages × period + input) + start + results; each with a call of the host
+    program where the configuration returns to it. Validity: all replicas load at once; a batch that is not full is as
+    slow; no queue; no other time of a framework on the host. Source: derived: differences of programs that the engine
+    runs; jia-2019 for starts (Mk1), hydronet-gnn for the call.
+    """
     stages = len(mapping.stages)
     alone = _time(case, mapping, served, 1, prefetch=0)
     fewer = stages + 1
@@ -92,7 +103,17 @@ def _host_s(case: ServingCase, mapping: Mapping, served: ServedState) -> tuple[f
 
 
 def delays(service: Service, load: Load) -> Delays:
-    """What requests see under a load, the same for the same seed (Eq. 88)."""
+    """Delays of requests [s] and answers per second under a load, the same for the same seed (Eq. 88).
+
+    Parameters: `service`, batch [requests], replicas, period and latency [s]; `load`, rate [1/s] or clients, longest
+    wait [s], requests, seed and variation of batches (a share). Result: mean, P50, P99 and queued time [s], rate [1/s],
+    busy share and mean batch [requests].
+
+    Equation: a batch begins once a replica is free and it is full or its oldest request has waited long enough.
+    Validity: Poisson arrivals below the capacity, or clients that ask anew once answered; gamma-distributed times of
+    batches; the first tenth is left out; no request joins a running batch. Source: derived: the events of that queue;
+    tests compare with M/D/1, M/D/c, M/M/c and cosmetatos-1976.
+    """
     return scheduler.run(service, load, *_draws(load))
 
 
@@ -114,9 +135,15 @@ def _draws(load: Load) -> tuple[list[float], list[float]]:
 
 
 def capacity(case: ServingCase, service: Service, level: float) -> Estimate:
-    """Requests a second with every batch full, with the doubt of a step of the same operators (Eq. 31).
+    """Requests a second with every batch full [1/s], with the doubt of a step of the same operators (Eq. 31).
 
-    Nothing was fitted to answers: no grade is better than extrapolated. The size of the machine does not enter.
+    Parameters: `case`, workload, machine and the name by which files call the workload; `service`, batch, replicas,
+    period and parts [s]; `level`, confidence of the interval. Result: an estimate [1/s].
+
+    Equation: replicas × batch / period (Eq. 85); variances of Eq. 31, with the share of programs in a batch as
+    sensitivity and no term of distance. Validity: nothing was fitted to inference, so no grade is better than
+    extrapolated; errors of transfers and calls are not counted. Source: derived: the definition of capacity; for the
+    variances as `step_doubt`.
     """
     whole_s = sum_in_order(service.parts_s.values())
     share = sum_in_order(seconds for part, seconds in service.parts_s.items() if part in PROGRAM) / whole_s
@@ -132,9 +159,13 @@ def capacity(case: ServingCase, service: Service, level: float) -> Estimate:
 
 
 def slower(capacity: Estimate, confidence: float, level: float) -> float:
-    """Service time that is not exceeded with that confidence, over the expected one (Eq. 32).
+    """Service time that is not exceeded with that confidence, over the expected one [1] (Eq. 32, Eq. 88).
 
-    It is as uncertain as the capacity, whose interval is of that level.
+    Parameters: `capacity`, requests a second with its interval [1/s]; `confidence`, probability between 0 and 1;
+    `level`, confidence of that interval. Result: a factor, 1 at a confidence of 0.5.
+
+    Equation: (high / value)^(z(confidence) / z), z of a two-sided interval of `level`. Validity: all times of a service
+    err by one lognormal factor, that of the capacity. Source: derived: quantiles of the lognormal distribution.
     """
     return 1.0 if confidence == QUANTILE_OF_MEDIAN else intervals.below(capacity, confidence, level) / capacity.value
 
