@@ -136,7 +136,7 @@ def _refuse(run: InterruptedRun, step_s: float, interval_s: float | None) -> Non
 
 
 def _to_finish(finish: Quantiles, work_s: float, work: Estimate | None) -> Estimate:
-    """When the run ends, with the uncertainty of its work and, independent of it, that of failures (Eq. 100) [s].
+    """When the run ends, with the uncertainty of its work and, independent of it, that of failures (Eq. 102) [s].
 
     A longer run loses as large a share to failures; `work` is None where its duration was given.
     """
