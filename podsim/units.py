@@ -122,11 +122,18 @@ _PER: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be read; `instead` is what was probably meant, "" where nothing is likely."""
+    """A quantity that cannot be read: why, with an example, and in `instead` what was probably meant.
 
-    def __init__(self, message: str, instead: str = "") -> None:
-        super().__init__(message)
-        self.instead = instead
+    Parameters: `reason`, without the example; `examples`, what can be written, each as it is typed; `instead`, "" where
+    nothing is likely.
+    """
+
+    def __init__(self, reason: str, *examples: str, instead: str = "") -> None:
+        quoted = [f'"{example}"' for example in examples]
+        most = ", ".join(quoted[:-1])
+        listed = f"{most} or {quoted[-1]}" if most else "".join(quoted)
+        super().__init__(f"{reason}; write for example {listed}" if listed else reason)
+        self.reason, self.examples, self.instead = reason, examples, instead
 
 
 def parse(text: str, unit: str) -> float:
@@ -136,7 +143,7 @@ def parse(text: str, unit: str) -> float:
         return parts
     number, spelled = _split(text, unit)
     if not spelled:
-        raise ValueError(f'"{text}" needs a unit; write {_example(unit)}')
+        raise _unreadable(f'"{text}" needs a unit', unit)
     factor, base = _factor(spelled, text, unit)
     if base != unit:
         raise ValueError(f'"{text}" is {WHAT[base]} ({base}), and must be {WHAT.get(unit, unit)} ({unit})')
@@ -150,13 +157,13 @@ def duration(text: str) -> float:
     """Seconds of a time as people plan with it: "5m" is five minutes, which `parse` refuses for "5 ms" is near [s]."""
     if _BARE.fullmatch(text):
         instead = f"{text.strip()} min" if float(text) > 0 else ""
-        raise UnitError(f'"{text}" needs a unit; write for example "{instead}"', instead)
+        raise UnitError(f'"{text}" needs a unit', instead, instead=instead)
     if clock := _CLOCK.fullmatch(text):
         meant = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
-        raise UnitError(f'"{text}" may mean {meant[0]} or {meant[1]}; write the one meant', meant[0])
+        raise UnitError(f'"{text}" may mean {meant[0]} or {meant[1]}; write the one meant', instead=meant[0])
     if unfinished := _NO_LAST_UNIT.fullmatch(text):
         instead = f"{unfinished[1]}{'min' if unfinished[2] == 'h' else 's'}"
-        raise UnitError(f'the last number of "{text}" needs a unit; write for example "{instead}"', instead)
+        raise UnitError(f'the last number of "{text}" needs a unit', instead, instead=instead)
     minutes = _MINUTES.fullmatch(text)
     return parse(f"{minutes[1]} min" if minutes else text, "s")
 
@@ -172,7 +179,7 @@ def count(text: str) -> float:
         )
     factor = MULTIPLES.get(spelled.lower())
     if factor is None or not math.isfinite(number * factor):
-        raise ValueError(f'"{text}" is not a count; write for example "20k", "3M" or "300B"')
+        raise UnitError(f'"{text}" is not a count', "20k", "3M", "300B")
     return number * factor
 
 
@@ -180,7 +187,7 @@ def share(text: str) -> float:
     """The share of a text such as "0.9" or "90 %"; ValueError for any other text."""
     number, spelled = _split(text, "")
     if spelled not in ("", "%"):
-        raise ValueError(f'"{text}" is not a share; write for example "0.9" or "90%"')
+        raise UnitError(f'"{text}" is not a share', "0.9", "90%")
     return number / 100 if spelled else number
 
 
@@ -218,7 +225,7 @@ def dollars(text: str) -> float:
     match = _DOLLARS.fullmatch(text.strip())
     value = float(match[1].replace(",", "")) * PREFIXES[match[2]] if match else math.nan
     if not math.isfinite(value):
-        raise ValueError(f'"{text}" is not an amount of US dollars; write for example "3M", "250k" or "149000"')
+        raise UnitError(f'"{text}" is not an amount of US dollars', "3M", "250k", "149000")
     return value
 
 
@@ -231,7 +238,7 @@ def per_second(text: str) -> float:
     prefix, slash, time = spelled.partition("/")
     if not slash or time not in _PER or prefix not in ("", "k", "M"):
         instead = f"{text.strip()}/s" if math.isfinite(number) and spelled in ("", "k", "M") else ""
-        raise UnitError(f'"{text}" needs a unit of time; write for example "500/s" or "30k/min"', instead)
+        raise UnitError(f'"{text}" needs a unit of time', "500/s", "30k/min", instead=instead)
     return number * PREFIXES[prefix] / _PER[time]
 
 
@@ -279,12 +286,13 @@ def split_unit(text: str) -> tuple[float, str]:
 def _split(text: str, unit: str) -> tuple[float, str]:
     match = _NUMBER.match(text)
     if not match:
-        raise ValueError(f'"{text}" is not a quantity; write {_example(unit)}')
+        raise _unreadable(f'"{text}" is not a quantity', unit)
     return float(match[1].replace(",", "").replace("_", "")), match[2]
 
 
-def _example(unit: str) -> str:
-    return f'for example "{EXAMPLE[unit]}"' if unit in EXAMPLE else f"a number and {unit}"
+def _unreadable(reason: str, unit: str) -> UnitError:
+    """The error for a text that is no quantity of a unit, with an example where one is known."""
+    return UnitError(reason, EXAMPLE[unit]) if unit in EXAMPLE else UnitError(f"{reason}; write a number and {unit}")
 
 
 def _compound(text: str) -> float | None:
@@ -294,7 +302,7 @@ def _compound(text: str) -> float | None:
     if len(parts) < 2 or 0.0 in sizes or _PART.sub("", text).strip():
         return None
     if any(later >= size for size, later in itertools.pairwise(sizes)):
-        raise ValueError(f'"{text}" has its units in no order; write for example "1h30min"')
+        raise UnitError(f'"{text}" has its units in no order', "1h30min")
     return math.fsum(float(number) * size for (number, _), size in zip(parts, sizes, strict=True))
 
 
@@ -316,15 +324,17 @@ def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
         return FIXED_UNITS[own]
     if own == "m" and unit == "s":
         number = text.replace(spelled, "").strip()
-        raise UnitError(f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant', f"{number} min")
+        raise UnitError(
+            f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant', instead=f"{number} min"
+        )
     if doubt := _AMBIGUOUS.fullmatch(own):
         prefix = "k" if doubt[1] in ("k", "K") else doubt[1].upper()
         bits, byte = ("bit/s", "B/s") if doubt[2] else ("bit", "B")
         instead = text.replace(spelled, f" {prefix}{bits}").replace("  ", " ")
-        raise UnitError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant', instead)
+        raise UnitError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant', instead=instead)
     result = _exact(own) or _whatever_case(own, text)
     if result is None:
-        raise ValueError(f'"{spelled}" in "{text}" is not a unit podsim knows; write {_example(unit)}')
+        raise _unreadable(f'"{spelled}" in "{text}" is not a unit podsim knows', unit)
     return result
 
 
@@ -341,7 +351,7 @@ def _whatever_case(spelled: str, text: str) -> tuple[float, str] | None:
     if len(near) > 1 or any(unit[0] != spelled[0] and unit[0] in "mM" for unit in near):
         large = next((unit for unit in near if unit[0] == "M"), near[0])  # a millihertz is no clock
         instead = text.replace(spelled, f" {large}").replace("  ", " ")
-        raise UnitError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant', instead)
+        raise UnitError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant', instead=instead)
     return _exact(near[0]) if near else None
 
 

@@ -85,13 +85,13 @@ class Tables:
 
         def decorate(function: Function) -> Function:
             @wraps(function)
-            def remembered(*arguments: object) -> object:
+            def lookup(*arguments: object) -> object:
                 try:
                     return table[arguments]
                 except KeyError:
                     return table.keep(arguments, function(*arguments))
 
-            return remembered  # type: ignore[return-value]
+            return lookup  # type: ignore[return-value]
 
         return decorate
 

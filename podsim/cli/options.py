@@ -65,7 +65,7 @@ class BadValueError(UnitError):
     """A value that a flag does not take, the code of the error that comes of it, and what was probably meant."""
 
     def __init__(self, message: str, code: str, instead: str) -> None:
-        super().__init__(message, instead)
+        super().__init__(message, instead=instead)
         self.code = code
 
 

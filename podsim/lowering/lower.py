@@ -111,8 +111,8 @@ def reach(workload: Workload, mapping: Mapping, machine: Machine, fabric: Fabric
     Parameters: `workload` and its `mapping`; `machine` and the `fabric` that joins its IPUs. Result: micro-batches.
 
     Equation: 2 × stages + prefetch. Validity: an upper bound for 1F1B on two stages or more and for inputs that run
-    ahead, with equal replicas folded; 0 in phases. Source: derived: a stage holds at most 2 × stages − 1 micro-batches (Eq. 21) and
-    `prefetch` inputs wait before the first.
+    ahead, with equal replicas folded; 0 in phases. Source: derived: a stage holds at most 2 × stages − 1 micro-batches
+    (Eq. 21) and `prefetch` inputs wait before the first.
     """
     if mapping.schedule is Schedule.PHASED:  # a barrier behind every layer
         return 0

@@ -120,11 +120,13 @@ class Argument(NamedTuple):
         own = duration if self.minutes else _PARSERS.get(self.unit)
         try:
             number = own(value) if own else parse(value, self.unit)
-        except ValueError as error:  # with an example that suits the argument
-            text, example, _ = str(error).partition("; write for example ")
-            instead = getattr(error, "instead", "") or self._with_unit(value)
-            spelled = f'"{instead}"' if instead else self.example
-            raise UnitError(f"{text}{example and example + spelled}", instead) from None
+        except UnitError as error:  # with an example that suits the argument
+            instead = error.instead or self._with_unit(value)
+            example = instead or self.example.strip('"')
+            examples = (example,) if error.examples else ()
+            raise UnitError(error.reason, *examples, instead=instead) from None
+        except ValueError as error:
+            raise UnitError(str(error), instead=self._with_unit(value)) from None
         return float(self.inside(number, value))
 
     def _with_unit(self, text: str) -> str:

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
@@ -121,6 +122,33 @@ class ConsideredMapping:
     memory: float
     estimate: Estimate | None = None
     larger_than_searched: bool = False
+
+
+class Rejection(StrEnum):
+    """Why a search leaves mappings out, in the words that follow their number."""
+
+    TOO_MANY_IPUS = "have more IPUs per replica than the model has parts to place, such as layers"
+    TOO_FEW_IPUS = "need more IPUs than there are"
+    INDIVISIBLE = "do not divide the IPUs of a replica"
+    SRAM = "do not fit in SRAM"
+    STREAMING_MEMORY = "do not fit in streaming memory"
+    GLOBAL_BATCH = "miss the global batch"
+    PUBLISHED_GLOBAL_BATCH = "miss the published global batch"
+
+    def text(self, count: int) -> str:
+        """So many mappings with their verb: "1 that does not fit in SRAM"."""
+        return f"{count:,} that {OF_ONE_MAPPING[self] if count == 1 else self.value}"
+
+
+OF_ONE_MAPPING: Final[MappingType[Rejection, str]] = {
+    Rejection.TOO_MANY_IPUS: "has more IPUs per replica than the model has parts to place, such as layers",
+    Rejection.TOO_FEW_IPUS: "needs more IPUs than there are",
+    Rejection.INDIVISIBLE: "does not divide the IPUs of a replica",
+    Rejection.SRAM: "does not fit in SRAM",
+    Rejection.STREAMING_MEMORY: "does not fit in streaming memory",
+    Rejection.GLOBAL_BATCH: "misses the global batch",
+    Rejection.PUBLISHED_GLOBAL_BATCH: "misses the published global batch",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

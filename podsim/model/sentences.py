@@ -61,7 +61,7 @@ def _ipus(count: int) -> str:
     return f"{count:,} IPU{'' if count == 1 else 's'}"
 
 
-def _twice_the_batch_is_slower(parts: object, part: str, longer: float) -> str:
+def _twice_the_global_batch_is_slower(parts: object, part: str, longer: float) -> str:
     """What the largest part of a step gains by a larger batch, and the run loses."""
     text = f"{parts}; twice the batch amortizes {PART_NAMES[Part(part)]} but needs more samples to converge"
     return f"{text}: the run takes {'< 1' if longer < 0.01 else f'{100 * longer:.0f}'} % longer"
@@ -343,6 +343,7 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.HALF_LAYERS: "attention and feed-forward in separate phases, queries in {parts} parts",
     NoteCode.SCHEDULE_GIVEN: "what-if: schedule {schedule} (given)",
     NoteCode.FRAMEWORK_GIVEN: "framework {framework} (given)",
+    NoteCode.PREFETCH_UNUSED: "no effect of --prefetch: in phases inputs are loaded with the first layer",
     NoteCode.PREFETCH_GIVEN: "what-if: inputs of {micro_batches} micro-batches loaded ahead (given)",
     NoteCode.OVERLAP_GIVEN: "what-if: gradients are reduced while other IPUs still run backward (given)",
     NoteCode.IO_TILES: "what-if: {tiles} tiles set aside for IO, the rest compute",
@@ -421,16 +422,16 @@ SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {
     NoteCode.PRICE_WHOLE: "Price is of the whole machine; its lost and idle parts draw idle power",
     NoteCode.LONGEST_PARTS: "{first}, {first_share:.0f%} of a step; then {second}, {second_share:.0f%}",
     NoteCode.FEW_MICRO_BATCHES: "{parts}; accumulation {accumulation:,} is low for {stages} pipeline stages",
-    NoteCode.WAITS_FOR_INPUTS: "{inputs}: IPUs wait for it {wait:.0f%} of a step; {part} takes {share:.0f%}",
-    NoteCode.WAITS_BESIDE_WORK: (
+    NoteCode.INPUTS_TOO_SLOW: "{inputs}: IPUs wait for it {wait:.0f%} of a step; {part} takes {share:.0f%}",
+    NoteCode.INPUTS_SLOWER_THAN_WORK: (
         "{inputs}: IPUs wait for it {wait:.0f%} of a step; it is loaded during {part} ({share:.0f%}), so faster "
         "{part} would only lengthen the wait"
     ),
-    NoteCode.LARGER_BATCH_IS_FASTER: (
+    NoteCode.LARGER_GLOBAL_BATCH_IS_FASTER: (
         "{parts}; a larger global batch is faster: {batch:,} takes {less:.0f%} less time"
     ),
-    NoteCode.TWICE_THE_BATCH_IS_SLOWER: _twice_the_batch_is_slower,
-    NoteCode.LARGER_BATCH_AMORTIZES: (
+    NoteCode.TWICE_THE_GLOBAL_BATCH_IS_SLOWER: _twice_the_global_batch_is_slower,
+    NoteCode.LARGER_GLOBAL_BATCH_AMORTIZES: (
         "{parts}; a global batch above {batch:,} would amortize the {part} but take longer to converge"
     ),
 }

@@ -104,7 +104,10 @@ class WhatIf:
         if self.framework is not None:
             yield AnswerNote.of(NoteCode.FRAMEWORK_GIVEN, framework=self.framework)
         if self.prefetch is not None:
-            yield AnswerNote.of(NoteCode.PREFETCH_GIVEN, micro_batches=configuration.prefetch)
+            if configuration.schedule is Schedule.PHASED:
+                yield AnswerNote.of(NoteCode.PREFETCH_UNUSED, caveat=True)
+            else:
+                yield AnswerNote.of(NoteCode.PREFETCH_GIVEN, micro_batches=configuration.prefetch)
         if self.overlap:
             yield AnswerNote.of(NoteCode.OVERLAP_GIVEN)
         if self.io_tiles is not None or self.overlap:

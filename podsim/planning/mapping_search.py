@@ -11,7 +11,7 @@ from podsim.errors import InputError, MissingParameter
 from podsim.lowering.layout import most_ipus, too_many_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit
+from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit, Rejection
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
 from podsim.planning import batches, search_choice
@@ -61,7 +61,7 @@ class Search:
     on_progress: Callable[[int, int], None] | None = None
     ipus: int = 0  # IPUs to use; 0 for all of the machine
     legal: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[Rejection] = field(default_factory=Counter)
     nearest: tuple[MemoryFit, Mapping] | None = None
     nearest_by: MappingBuilder | None = None
     indivisible: InputError | None = None  # why the first split that could not be lowered was not
@@ -162,7 +162,7 @@ class Search:
         ):
             return lines
         legal, rejected = self.legal, self.rejected
-        self.legal, self.rejected = 0, Counter[str]()
+        self.legal, self.rejected = 0, Counter[Rejection]()
         more = self._all_fitting()
         if min(map(self._least_s, more), default=math.inf) < FAR_QUICKER * min(map(self._least_s, lines)):
             return more
@@ -171,7 +171,7 @@ class Search:
 
     def _of_smaller_batches(self) -> list[SearchLine]:
         """What fits at a half of the published batch, a quarter and so on, where streaming memory holds no more."""
-        if not (self.rejected["do not fit in streaming memory"] and self.recipes):
+        if not (self.rejected[Rejection.STREAMING_MEMORY] and self.recipes):
             return []
         self.smaller = True
         return self._of_recipes()
@@ -263,11 +263,11 @@ class Search:
         """Replicas that fill the IPUs to use, or as fixed; 0 where the split is not legal, which is counted."""
         workload = self.question.workload
         if size > most_ipus(workload):
-            self.rejected["have more IPUs per replica than the model has parts to place, such as layers"] += 1
+            self.rejected[Rejection.TOO_MANY_IPUS] += 1
             if self.constraints.ipus_per_replica:
                 self.indivisible = self.indivisible or too_many_ipus(workload, size)
         elif not (replicas := self._legal_replicas(size)):
-            self.rejected["need more IPUs than there are"] += 1
+            self.rejected[Rejection.TOO_FEW_IPUS] += 1
         else:
             return replicas
         return 0
@@ -303,7 +303,7 @@ class Search:
                 )
                 mapping, memory = fastest(self.quick, stored)
             except InputError as error:
-                self.rejected["do not divide the IPUs of a replica"] += len(accumulations)
+                self.rejected[Rejection.INDIVISIBLE] += len(accumulations)
                 self.indivisible = self.indivisible or error
                 return []
             if memory.fits:
@@ -311,8 +311,8 @@ class Search:
                 return [SearchLine(mapping, memory, accumulations)]
             fewer = self._fewer(accumulations, mapping, memory)
             if not fewer:
-                self.rejected[f"do not fit in {'streaming memory' if memory.streaming_fraction > 1 else 'SRAM'}"] += (
-                    len(accumulations)
+                self.rejected[Rejection.STREAMING_MEMORY if memory.streaming_fraction > 1 else Rejection.SRAM] += len(
+                    accumulations
                 )
                 if self.nearest is None or _shortfall(memory) < _shortfall(self.nearest[0]):
                     self.nearest, self.nearest_by = (memory, mapping), self.planner
@@ -326,7 +326,7 @@ class Search:
         stuck = mapping.schedule is not Schedule.PHASED or memory.streaming_fraction <= 1 or most == 1
         if stuck or self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
             return []
-        self.rejected["do not fit in streaming memory"] += 1
+        self.rejected[Rejection.STREAMING_MEMORY] += 1
         return sorted({count for count in accumulations if count < most} | {most // 2})
 
     def times(self, line: SearchLine, full: StepTimeline) -> Iterator[tuple[float, Mapping, MemoryFit]]:
@@ -393,7 +393,7 @@ class Search:
         if constraints.global_batch:
             count = constraints.global_batch / rows_samples
             if count < 1 or abs(count - round(count)) > 1e-9:
-                self.rejected["miss the global batch"] += 1
+                self.rejected[Rejection.GLOBAL_BATCH] += 1
                 below = math.floor(count)
                 self.global_batches |= {max(1, below) * rows_samples, (below + 1) * rows_samples}
                 return []
@@ -416,7 +416,7 @@ class Search:
         if kept:
             return [nearest]
         self.global_batches.add(nearest * rows_samples)
-        self.rejected["miss the published global batch"] += 1
+        self.rejected[Rejection.PUBLISHED_GLOBAL_BATCH] += 1
         return []
 
     def settle(self, mapping: Mapping, memory: MemoryFit) -> ConsideredMapping:

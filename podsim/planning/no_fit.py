@@ -47,7 +47,7 @@ def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
         if searches and not fitting and all(there.nearest for there in searches.values()):
             return refusal(next(iter(searches.values())))  # at those next to it none fits
         near = [batch if batch in fitting else 0 for batch in near] if fitting else near
-    causes = "; ".join(_count_text(count, why) for why, count in search.rejected.most_common())
+    causes = "; ".join(why.text(count) for why, count in search.rejected.most_common())
     which = "a" if search.constraints.global_batch else "the published"
     return InputError(
         f"no mapping searched gives {which} global batch of {number:,.0f}"
@@ -85,13 +85,6 @@ def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:
         context=[indivisible.message, *indivisible.context] if pod else indivisible.context,
         hint=pod or indivisible.hint,
     )
-
-
-def _count_text(count: int, why: str) -> str:
-    """So many of a reason: "1 that does not fit in SRAM"."""
-    verb, _, rest = why.partition(" ")
-    singular = {"do": "does", "have": "has", "miss": "misses", "need": "needs"}.get(verb, verb)
-    return f"{count:,} that {singular if count == 1 else verb} {rest}"
 
 
 def _where_text(full: StageMemory, mapping: Mapping) -> str:

@@ -18,7 +18,7 @@ def of_candidates(search: "Search", shown: tuple[ConsideredMapping, ...], result
     return Choice(
         given="search",
         legal=search.legal,
-        rejected=dict(sorted(search.rejected.items())),
+        rejected={str(why): count for why, count in sorted(search.rejected.items())},
         considered=_with_batches(search, shown, result),
         reason=_reason(search, shown, result),
     )

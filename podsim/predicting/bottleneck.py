@@ -42,7 +42,7 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> AnswerNote:
         share, part = next((share, part) for share, part in shares if part is not Part.HOST)
         is_beside = part in (Part.COMPUTE, Part.EXCHANGE)  # while inputs are loaded
         return AnswerNote.of(
-            NoteCode.WAITS_BESIDE_WORK if is_beside else NoteCode.WAITS_FOR_INPUTS,
+            NoteCode.INPUTS_SLOWER_THAN_WORK if is_beside else NoteCode.INPUTS_TOO_SLOW,
             inputs=Part.HOST,
             wait=stalled,
             part=part,
@@ -80,8 +80,8 @@ def _with_larger_batches(
         next_s = formula_time_s(question, larger)
     if (less := 1 - best_s / first_s) > LEAST_FASTER:
         batch = best.global_batch
-        return AnswerNote.of(NoteCode.LARGER_BATCH_IS_FASTER, parts=limit, batch=batch, less=less)
+        return AnswerNote.of(NoteCode.LARGER_GLOBAL_BATCH_IS_FASTER, parts=limit, batch=batch, less=less)
     if largest not in PER_UPDATE or twice_s < first_s:  # by little, or it does not fit
         return limit
     longer = twice_s / first_s - 1
-    return AnswerNote.of(NoteCode.TWICE_THE_BATCH_IS_SLOWER, parts=limit, part=largest, longer=longer)
+    return AnswerNote.of(NoteCode.TWICE_THE_GLOBAL_BATCH_IS_SLOWER, parts=limit, part=largest, longer=longer)

@@ -215,9 +215,9 @@ def _samples_estimate(need: Samples) -> Estimate:
 def _time_to_train(
     question: ComparatorCase, run: Run, need: Samples, step: Estimate, doubt: Mapping[Cause, float]
 ) -> Estimate:
-    """The score: its doubt is that of a step, of the mean samples, and of the seeds of the runs that count [s]."""
-    scored = max(1, question.workload.benchmark.runs_scored - 2)
-    variances = {**doubt, Cause.CONVERGENCE: need.doubt**2, Cause.SEEDS: need.seed_spread**2 / scored}
+    """The score: its doubt is that of a step, of the mean samples, and of the seeds of all its runs [s]."""
+    runs = intervals.runs_scored(question.workload.benchmark)
+    variances = {**doubt, Cause.CONVERGENCE: need.doubt**2, Cause.SEEDS: need.seed_spread**2 / runs}
     grade = intervals.worst(step.grade, need.grade)
     smaller = step.smaller and step.beyond >= need.beyond
     return intervals.lognormal(run.total_s, variances, grade, max(step.beyond, need.beyond), smaller=smaller)
@@ -324,7 +324,7 @@ def _limited_by(question: ComparatorCase, parts: Mapping[str, float], batch: int
     )
     if first == "work" or question.global_batch is not None:  # one that was given may be far below the best
         return limit
-    return AnswerNote.of(NoteCode.LARGER_BATCH_AMORTIZES, parts=limit, batch=batch, part=WORDS[first])
+    return AnswerNote.of(NoteCode.LARGER_GLOBAL_BATCH_AMORTIZES, parts=limit, batch=batch, part=WORDS[first])
 
 
 def _assumption_notes(question: ComparatorCase, law: ScalingLaw, need: Samples) -> Iterator[AnswerNote]:

@@ -91,7 +91,8 @@ def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, fail
     footprint = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
     stored = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)
     machines = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_machine)
-    servers = max(1, hosts // math.ceil(mapping.ipus / topology.ipus_per_rack))
+    racks = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_rack)  # that hold the one copy
+    servers = max(1, hosts * racks // math.ceil(topology.ipus / topology.ipus_per_rack))
     way = {
         "ipu_to_gateway": footprint / gateway.pcie_bytes_per_s,
         "streaming_memory": stored / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,

@@ -14,6 +14,7 @@ from podsim.model.calibration import OwnConfiguration, ParameterSet
 from podsim.model.prediction import Run
 from podsim.model.quantity import NINETY, NINETY_PERCENT, Cause, Estimate, Grade
 from podsim.model.sums import clean, sum_in_order
+from podsim.model.training import Benchmark
 from podsim.predicting.run import RunPace, run, stop_counts
 from podsim.predicting.uncertainty import StepDoubt
 
@@ -157,7 +158,7 @@ def scores(
     over the number of runs. Validity: as `time_to_train`; the same seed has the same draws in every scenario. Source:
     mlperf-policies.
     """
-    runs = runs_scored(pace)
+    runs = runs_scored(pace.benchmark)
     spread = math.sqrt(sum_in_order(_of_a_score(step, runs).values()))
     doubt, luck, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
     key = seed, runs, SCORES, samples.mean, samples.doubt, samples.seed_spread, pace.interval_samples, pace.benchmark
@@ -227,9 +228,9 @@ def _draw_times(pace: RunPace, ends: RunEnds, slower: Sequence[float], around: S
     return tolists
 
 
-def runs_scored(pace: RunPace) -> int:
+def runs_scored(benchmark: Benchmark) -> int:
     """Runs of one score, of which the fastest and the slowest are dropped."""
-    return max(3, pace.benchmark.runs_scored)
+    return max(3, benchmark.runs_scored)
 
 
 def _of_a_score(step: StepDoubt, runs: int) -> dict[Cause, float]:
@@ -249,7 +250,7 @@ def score_variances(pace: RunPace, samples: Samples, step: StepDoubt, outside_er
     square. Validity: first order; all runs count, also the fastest and the slowest; it gives shares of causes, the
     interval is simulated. Source: mlperf-policies for the score; derived: propagation of variances of logs.
     """
-    runs, done = runs_scored(pace), run(pace, samples.mean)
+    runs, done = runs_scored(pace.benchmark), run(pace, samples.mean)
     inside = inside_s(pace, done) / done.total_s
     grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 0)
     of_samples = {
@@ -304,7 +305,7 @@ def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, out
     """Simulated times for exactly `count` samples, ascending, with the doubts of `given_samples` [s]."""
     done = run(pace, count)
     steps_s = inside_s(pace, done)
-    rest_s, runs = done.total_s - steps_s, runs_scored(pace)
+    rest_s, runs = done.total_s - steps_s, runs_scored(pace.benchmark)
     doubt, _, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
     slower, longer = (doubt[:, 0] * step.spread).tolist(), (around * outside_error).tolist()
     return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))

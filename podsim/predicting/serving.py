@@ -70,6 +70,7 @@ def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service
         - _time(case, mapping, served, fewer, prefetch=1).step_s
     )
     arrive_s, leave_s = _host_s(case, mapping, served)
+    period_s = max(period_s, leave_s)
     call_s = HOST_CALL_S / mapping.updates_per_call if mapping.configuration.returns_to_host else 0.0
     parts_s = {**alone.breakdown_s, Part.HOST_STEP: call_s}
     full = stages > 1 and not served.one_at_a_time
@@ -77,7 +78,7 @@ def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service
     return Service(
         batch=mapping.micro_batch,
         replicas=mapping.replicas,
-        period_s=max(period_s, leave_s) + call_s,
+        period_s=period_s + call_s,
         latency_s=call_s + HOST_START_S + through_s + HOST_START_S + leave_s,
         host_in_s=HOST_START_S + arrive_s,
         host_out_s=HOST_START_S + leave_s,

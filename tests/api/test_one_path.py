@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import podsim
+from podsim.caches.tables import TABLES
 from podsim.cli.command_line import main
 from podsim.errors import InputError
 from podsim.files import family_rule
@@ -74,6 +75,47 @@ def test_a_prediction_reaches_the_physics_in_few_calls(
     capsys.readouterr()
     assert frames[0] == "predict_command.predict"
     assert len(frames) <= MOST_FRAMES, frames
+
+
+SWEEP = """schema = "podsim.sweep/1"
+workload = "bert"
+[fixed]
+pod = 16
+[[axis]]
+name = "accumulation"
+values = [4, 8]
+"""
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        (8, ("goodput", "bert", "--pod", "64")),
+        (8, ("trace", "bert", "--pod", "16", "-o", "trace.json")),
+        (8, ("workload", "map", "bert", "--pod", "64")),
+        (9, ("predict", "bert", "--pod", "64", "--fault", "ipu:3=0.9")),
+        (9, ("compare", "bert", "pod64", "pod128")),
+        (10, ("explain", "bert", "--pod", "64")),
+        (11, ("scale", "bert", "--pods", "16,64")),
+        (12, ("plan", "bert", "--within", "1h")),
+        (14, ("sweep", "sweep.toml", "--jobs", "1")),
+    ],
+)
+def test_a_study_adds_few_calls_of_its_own(
+    most: int,
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Beside the calls of one prediction: one for each machine, side or point, and one that gathers them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PODSIM_CACHE", "")
+    TABLES.clear()
+    Path("sweep.toml").write_text(SWEEP, encoding="utf-8")
+    frames = frames_of(*words)
+    capsys.readouterr()
+    assert len(frames) <= most, frames
 
 
 @pytest.fixture

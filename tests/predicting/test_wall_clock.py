@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from scipy import stats
 
 import podsim
 from podsim.files import start_times_file
@@ -35,10 +36,11 @@ def text(prediction, **options):
     return render(report.document(prediction, **options), Look(width=100))
 
 
-@pytest.mark.parametrize(("freedom", "quantile"), [(2, 2.920), (5, 2.015), (8, 1.860), (30, 1.697), (10**9, 1.6449)])
-def test_quantiles_are_those_of_tables(freedom, quantile):
-    """Student's t, 95 %: any table of the distribution."""
-    assert start.student_quantile(0.9, freedom) == pytest.approx(quantile, rel=0.06 if freedom < 5 else 0.01)
+@pytest.mark.parametrize("freedom", [1, 2, 3, 5, 8, 30, 10**9])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+def test_quantiles_are_those_of_students_distribution(freedom, level):
+    """Those of scipy, which a prediction does not load."""
+    assert start.student_quantile(level, freedom) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=0.01)
 
 
 def test_the_parts_add_up_and_their_widths_in_squares(short):

@@ -70,10 +70,6 @@ def explain(
     if measure:
         table.pop("faults")
         return _measurements(workload, table, report, output)
-    return _run(workload, table, machine, report, output)
-
-
-def _run(workload: str, table: dict[str, Any], machine: MachineFlags, report: ReportFlags, output: OutputFlags) -> int:
     with progress("asking what if", output) as on_progress:
         explanation = podsim.explain(workload, on_progress=on_progress, **table)
     give_answer(output, explanation)

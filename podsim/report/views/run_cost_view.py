@@ -107,10 +107,16 @@ def _cost_per_run(money: Money, level: float | None = None) -> Fact:
 
 def _power_text(draw: Draw) -> str:
     """The power that an energy is at, with the interval of a predicted one: "102 kW (90 %: 86.1 – 118) + cooling"."""
-    number, unit, remark = watts(draw)
+    number, unit, _ = watts(draw)
     if draw.predicted is not None:
-        return f"{number} {unit} ({remark.partition(' in use')[0]}) + cooling"
+        return f"{number} {unit} ({_power_interval(draw.predicted, draw.least_w)}) + cooling"
     return f"{number} {unit}{'' if draw.typical_w is not None else ' peak'} + cooling"
+
+
+def _power_interval(predicted: Range, least_w: float) -> str:
+    """The interval of a predicted power, in the unit of the power that is shown: "90 %: 86.1 – 118"."""
+    scale = numbers.rates((least_w,), "W")
+    return f"90 %: {scale.number(predicted.low)} – {scale.number(predicted.high)}"
 
 
 def _per_sample(money: Money) -> str:
@@ -392,10 +398,8 @@ def watts(draw: Draw) -> tuple[str, str, str]:
     """Number, unit and remark on the power of a machine."""
     number, unit = numbers.split_unit(numbers.rate(draw.least_w, "W"))
     if draw.predicted is not None:
-        scale = numbers.rates((draw.least_w,), "W")
-        ends = f"90 %: {scale.number(draw.predicted.low)} – {scale.number(draw.predicted.high)}"
         most = "" if draw.peak_w is None else f"; {numbers.rate(draw.peak_w, 'W')} peak"
-        return number, unit, f"{ends} in use{most}"
+        return number, unit, f"{_power_interval(draw.predicted, draw.least_w)} in use{most}"
     if draw.typical_w is None:
         return number, unit, "peak, typical power not published"
     peak = "peak power not published" if draw.peak_w is None else f"{numbers.rate(draw.peak_w, 'W')} peak"

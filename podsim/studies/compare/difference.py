@@ -89,7 +89,7 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", pro
             around={outside: question.outside_error},
             luck=need.seed_spread,
         ),
-        runs=intervals.runs_scored(beat),
+        runs=intervals.runs_scored(beat.benchmark),
         beat=beat,
         mean_samples=need.mean,
         exact=question.samples is not None,

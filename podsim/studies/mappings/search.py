@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import ConsideredMapping, MemoryFit
+    from podsim.model.prediction import ConsideredMapping, MemoryFit, Rejection
     from podsim.model.training import SoftwareConfiguration
     from podsim.predicting.training_case import TrainingCase
     from podsim.resolve import Case
@@ -68,7 +68,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
     settled = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
     settled.sort(key=lambda item: _order(item[1], by, workload.packing))
-    rejected = sum((search.rejected for search in searches), Counter[str]())
+    rejected: Counter[Rejection] = sum((search.rejected for search in searches), Counter())
     return Mappings(
         workload=workload.name,
         workload_title=workload.title,
@@ -81,7 +81,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         legal=sum(search.legal for search in searches),
         distinct=len(best),
         timed=timed,
-        rejected=dict(sorted(rejected.items())),
+        rejected={str(why): count for why, count in sorted(rejected.items())},
         nearest=_nearest(searches),
         idle=idle,
         advised=tuple(_advice(question, best, item, timed) for best, item in settled[:most]),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from podsim.files import catalog
 from podsim.files import failures_file as rates
-from podsim.planning import competitors, workload_sequence
-from podsim.planning.answering import answer
+from podsim.planning import answering, competitors, workload_sequence
 from podsim.planning.ownership import OwnershipKeywords, one_rent, ownership_terms
 from podsim.predicting import run_with_failures
 from podsim.predicting.unknown_length import without_length
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from podsim.model.prediction import Prediction
-    from podsim.model.workload import Workload
     from podsim.planning.workload_sequence import NamedRun
     from podsim.resolve import Case
     from podsim.scenario import Scenario
@@ -58,8 +56,10 @@ def scale(
     def answer(varied: Scenario) -> Prediction:
         answers = []
         for model in run.models:
-            prediction, case = _answer(replace(varied, workload=model.name), model, failures=failures)
-            answers.append(prediction)
+            of_model = replace(varied, workload=model.name)
+            case = resolve(of_model, read=model, also="failures." if failures else "", needs_length=failures)
+            prediction, case = answering.answer(case)
+            answers.append(_with_failures(prediction, case) if failures else without_length(prediction, case.missing))
         whole = run.run.whole(answers)
         priced = whole.has_length or any(value is not None for value in money.values())
         return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
@@ -89,19 +89,15 @@ def _published_preset(run: NamedRun, preset: str | None) -> str | None:
     return None if preset in large_pods else preset
 
 
-def _answer(scenario: Scenario, model: Workload, *, failures: bool) -> tuple[Prediction, Case]:
-    """The prediction for one machine of a workload that was read before; with `failures` what they make of it."""
-    case = resolve(scenario, read=model, also="failures." if failures else "", needs_length=failures)
-    prediction, case = answer(case)
-    if not failures:
-        return without_length(prediction, case.missing), case
+def _with_failures(prediction: Prediction, case: Case) -> Prediction:
+    """A prediction with its goodput."""
     report = run_with_failures.goodput(
         prediction,
         case.question,
-        rates.failures(scenario.what_if.changes).value,
+        rates.failures(case.scenario.what_if.changes).value,
         work_s=None,
         interval_s=None,
         runs=None,
         spares=0,
     )
-    return replace(prediction, goodput=report), case
+    return replace(prediction, goodput=report)

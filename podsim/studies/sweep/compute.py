@@ -1,6 +1,6 @@
 """A sweep from its file to its report: points that are stored are read, the others computed and stored as they come."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,7 +88,7 @@ def run(laid: SweepLayout, job: SweepJob) -> SweepReport:
         count = settling.points(results.stored) if settling else None
         _tell(job, stored, len(laid.questions))
         _warn(job, results.warnings)
-        if count is None:
+        if count is None and missing:
             count = _compute(laid, job, results, missing, settling)
         return _report(laid, results, stored, count)
 
@@ -99,7 +99,13 @@ def _compute(
     """Compute and store points; after how many of the design an adaptive sweep is settled, None if it is not."""
     compute = partial(points.outcome, folder=laid.folder, turn=laid.turn)
     total = len(laid.questions)
-    with closing(_outcomes([laid.questions[key] for key in missing], compute, job)) as arriving:
+    questions = [laid.questions[key] for key in missing]
+    outcomes = (
+        backends.here(questions, compute, job.jobs)
+        if job.scheduler is None
+        else backends.cluster(questions, compute, job.scheduler)
+    )
+    with closing(outcomes) as arriving:
         try:
             for done, outcome in enumerate(arriving, start=total - len(missing) + 1):
                 _store(laid, job, results, outcome)
@@ -132,17 +138,6 @@ def _warn(job: SweepJob, warnings: Sequence[str]) -> None:
 
 def _digest(laid: SweepLayout) -> str:
     return blake2b("\n".join(laid.questions).encode(), digest_size=8).hexdigest()
-
-
-def _outcomes(
-    questions: Sequence[SweepQuestion], compute: backends.Compute, job: SweepJob
-) -> Generator[SweepOutcome, None, None]:
-    if not questions:
-        return
-    if job.scheduler is None:
-        yield from backends.here(questions, compute, job.jobs)
-    else:
-        yield from backends.cluster(questions, compute, job.scheduler)
 
 
 def _strange(job: SweepJob) -> InputError:

@@ -147,14 +147,14 @@ def _predict(question: SweepQuestion, files: SweepFiles) -> Prediction:
     run = files.run(question.workload)
     scenario = _scenario(question.workload, files.flags(question))
     run.check(scenario)
-    return run.whole([_of_one(replace(scenario, workload=name), files) for name in run.workloads])
-
-
-def _of_one(scenario: Scenario, files: SweepFiles) -> Prediction:
-    result = files.target(scenario)
-    length = run_length(result.workload, scenario.length)
-    case = Case(scenario=scenario, question=asked(scenario, result, length), preset=result.preset)
-    return answer(case, weighs=False)[0]
+    answers = []
+    for name in run.workloads:
+        of_workload = replace(scenario, workload=name)
+        result = files.target(of_workload)
+        length = run_length(result.workload, scenario.length)
+        case = Case(scenario=of_workload, question=asked(of_workload, result, length), preset=result.preset)
+        answers.append(answer(case, weighs=False)[0])
+    return run.whole(answers)
 
 
 def _file_names(scenario: Scenario) -> Scenario:
