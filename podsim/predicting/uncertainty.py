@@ -28,7 +28,6 @@ PER_DOUBLING = 0.05  # log error a doubling beyond the largest machine fitted; a
 OTHER_CHIP = 0.06  # log error of a chip with no calibration point; assumed (docs/explanation/model.md)
 OF_FRAMEWORK = Grade.EXTRAPOLATED
 """The grade of waits for input at best: their constants are fitted to complete programs, no calibrated step."""
-"""Parts that grow with the stretch of a program; its syncs between chips do not, a hundredth of a step at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
