@@ -57,7 +57,7 @@ def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service
     from and to the host, and parts of a batch by itself [s].
 
     Equation: period = program of n + 1 batches − program of n, n = stages + 1, at least the transfer of the results;
-    latency = start + max(batch by itself, stages × that difference + input where several stages are full) + start +
+    latency = start + max(batch by itself, stages × that period + input where several stages are full) + start +
     results; each with a call of the host program where the configuration returns to it. Validity: all replicas load at
     once; a batch that is not full is as slow; no queue; no other time of a framework on the host. Source: derived:
     differences of programs that the engine runs; jia-2019 for starts (Mk1), hydronet-gnn for the call.
