@@ -186,6 +186,46 @@ def bare_participles(path: Path, module: ast.Module) -> list[str]:
     ]
 
 
+# What is said of a number as of a column of a table, which the number follows: "measured" is a measured value.
+OF_NUMBERS = {"measured", "predicted", "expected"}
+
+# Parameters that keep a participle as their name, by file and name, and why.
+KEYWORDS: dict[tuple[str, str], str] = {}
+
+
+def is_switch(argument: ast.arg) -> bool:
+    """Whether a parameter is true or false: `folded=True` says what it is."""
+    return argument.annotation is not None and ast.unparse(argument.annotation) in ("bool", "bool | None")
+
+
+def variables(module: ast.Module) -> Iterator[tuple[str, int]]:
+    """Names of variables and parameters; fields of classes are named with the keys of files and answers."""
+    fields = {
+        id(target)
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+        for entry in node.body
+        if isinstance(entry, ast.Assign | ast.AnnAssign)
+        for target in (entry.targets if isinstance(entry, ast.Assign) else [entry.target])
+    }
+    for node in ast.walk(module):
+        if isinstance(node, ast.arg) and not is_switch(node):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node.id, node.lineno
+
+
+def participle_variables(path: Path, module: ast.Module) -> list[str]:
+    """Places of variables and parameters that are named by a participle alone."""
+    return [
+        f"{place(path, line)} {name}"
+        for name, line in variables(module)
+        if is_participle(name, is_action=True)
+        and name.strip("_") not in OF_NUMBERS
+        and (place(path), name) not in KEYWORDS
+    ]
+
+
 def shared_file_names() -> dict[str, list[str]]:
     """Files of one name in two folders, of which at most one is without a role of its own."""
     places: dict[str, list[str]] = defaultdict(list)
@@ -206,6 +246,24 @@ def test_no_participle_is_a_name() -> None:
 
 def test_functions_are_verbs_and_values_are_nouns() -> None:
     assert [name for path in modules("podsim") for name in bare_participles(path, tree(path))] == []
+
+
+def test_variables_say_what_they_hold() -> None:
+    assert [name for path in modules("podsim") for name in participle_variables(path, tree(path))] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["known = {}", "def f(left): ...", "for stated in texts: ...", "x = [kept for kept in y]", "a, shown = b"]
+)
+def test_a_variable_named_by_a_participle_is_noticed(text: str) -> None:
+    assert participle_variables(ROOT / "podsim/units.py", ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["known_parameters = {}", "def f(folded: bool): ...", "measured = 1", "class A:\n    stated: int = 1"]
+)
+def test_a_variable_that_says_what_it_holds_is_left_alone(text: str) -> None:
+    assert not participle_variables(ROOT / "podsim/units.py", ast.parse(text))
 
 
 @pytest.mark.parametrize(
