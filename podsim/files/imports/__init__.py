@@ -20,9 +20,10 @@ def load_workload(path: Path, changes: Sequence[Change] = ()) -> tuple[LoadedFil
     options, rest = options_of(changes)
     if path.suffix.lower() not in SUFFIXES:
         if options != Options():
-            stated = [change.path for change in changes if change not in rest]
+            option_paths = [change.path for change in changes if change not in rest]
             raise InputError(
-                f"{OPTION_FLAGS[stated[0].split('.')[1]]} does not apply to {path.name}, which states its sizes itself",
+                f"{OPTION_FLAGS[option_paths[0].split('.')[1]]} does not apply to {path.name}, "
+                "which states its sizes itself",
                 code="bad-change",
                 hint="leave it out: it is for config.json and ONNX files; other models: podsim workload list",
             )

@@ -33,8 +33,8 @@ def workload_text(path: Path, options: Options) -> str:
         raise InputError("--shape is for ONNX files; a config has sizes", code="bad-change", hint="--sequence 2048")
     config = Config(says, options)
     family, sizes, row = FAMILIES[kind](config)
-    refused = *ignored_fields.unsupported_fields(says, kind), *ignored_fields.mistyped_fields(says)
-    wrong = [*config.wrong, *refused, *_contradictions(sizes, faulty=bool(config.wrong))]
+    refusals = *ignored_fields.unsupported_fields(says, kind), *ignored_fields.mistyped_fields(says)
+    wrong = [*config.wrong, *refusals, *_contradictions(sizes, faulty=bool(config.wrong))]
     if wrong:
         raise InputError(
             f"{printable(path.name)} has {fault_count(len(wrong))}",
@@ -79,13 +79,13 @@ def _stem(path: Path, kind: str) -> str:
 
 
 def _unknown_family(path: Path, kind: object, says: Mapping[str, Any]) -> InputError:
-    known = sorted(FAMILIES)
+    families = sorted(FAMILIES)
     if not isinstance(kind, str):
         name = printable(path.name)
         what = f"{name} has no model_type: not a config.json of transformers"
         if kind is not None:
             what = f"model_type of {name} must be a text, not {printable(ignored_fields.message(kind))}"
-        return InputError(what, code=CODE, context=[f"known: {', '.join(known)}"])
+        return InputError(what, code=CODE, context=[f"known: {', '.join(families)}"])
     near = _nearest(kind, says)
     config = Config(says, Options())
     _, sizes, _ = FAMILIES[near](config)
@@ -99,7 +99,7 @@ def _unknown_family(path: Path, kind: object, says: Mapping[str, Any]) -> InputE
     return InputError(
         f"the architecture {printable(value_text(kind))} is not known",
         code="unknown-architecture",
-        context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(known)}"],
+        context=[f"the nearest family is {near}", *lacks, f"known: {', '.join(families)}"],
         hint=f"{as_one}state its operators as [[unit]] (docs/reference/formats.md)",
     )
 
@@ -123,11 +123,11 @@ def _nearest(kind: str, says: Mapping[str, Any]) -> str:
 
 def _contradictions(sizes: Mapping[str, Any], *, faulty: bool) -> Iterator[str]:
     """Sizes that no model can have together, in the words of the config; 1 may stand for one that is faulty."""
-    heads, hidden, shared = sizes["heads"], sizes["hidden"], sizes.get("key_value_heads")
+    heads, hidden, key_value_heads = sizes["heads"], sizes["hidden"], sizes.get("key_value_heads")
     if hidden % heads and not (faulty and hidden == 1):
         yield f"{heads} attention heads do not divide a hidden size of {hidden:,}"
-    if shared and heads % shared and not (faulty and heads == 1):
-        yield f"{shared} key-value heads do not divide {heads} attention heads"
+    if key_value_heads and heads % key_value_heads and not (faulty and heads == 1):
+        yield f"{key_value_heads} key-value heads do not divide {heads} attention heads"
     if "patch" in sizes and sizes["image"] % sizes["patch"] and not (faulty and sizes["image"] == 1):
         yield f"patches of {sizes['patch']} do not divide an image of {sizes['image']}"
 
@@ -137,15 +137,17 @@ def _encoder(
 ) -> Importable:
     positions = config.size("max_position_embeddings", usual=512)
     sequence = config.sequence(max(1, positions - offset), bound=True)
-    masked = math.ceil(MASKED_SHARE * sequence)
-    config.notes.append(f"{masked} tokens of a row are masked, {100 * MASKED_SHARE:g} %: a config does not state it")
+    masked_tokens = math.ceil(MASKED_SHARE * sequence)
+    config.notes.append(
+        f"{masked_tokens} tokens of a row are masked, {100 * MASKED_SHARE:g} %: a config does not state it"
+    )
     sizes = {
         **layers_of(config, names),
         "sequence": sequence,
         "vocabulary": config.size("vocab_size"),
         "positions": positions,
         "segments": config.size("type_vocab_size", usual=segments, least=0),
-        "masked_tokens": masked,
+        "masked_tokens": masked_tokens,
         "dropout": config.share("hidden_dropout_prob", "dropout", usual=0.1) > 0,
         "tied": config.truth("tie_word_embeddings", True),
     }
@@ -213,16 +215,24 @@ def _gpt_neox(config: Config) -> Importable:
 def _llama(config: Config, *, shared_heads: int = 0) -> Importable:
     sizes, row = _rotary(config)
     layers = layers_of(config)
-    stated = "num_key_value_heads" in config.says  # null says as many as heads, nothing what the class has
-    shared = config.size("num_key_value_heads", usual=layers["heads"] if stated else shared_heads or layers["heads"])
+    has_key_value_heads = "num_key_value_heads" in config.says  # null says as many as heads, nothing what the class has
+    key_value_heads = config.size(
+        "num_key_value_heads", usual=layers["heads"] if has_key_value_heads else shared_heads or layers["heads"]
+    )
     width = config.size("head_dim", usual=max(1, layers["hidden"] // layers["heads"]))
     if config.says.get("head_dim") and width * layers["heads"] != layers["hidden"]:
         config.wrong.append(f"heads of {width} x {layers['heads']} are not the hidden size of {layers['hidden']:,}")
     for name in ("attention_bias", "mlp_bias"):
         if config.truth(name, False):
             config.wrong.append(f"{name} is true: a llama with it is not known")
-    gated = {"key_value_heads": shared, "rms_norm": True, "gated": True, "biases": False, "dropout": False}
-    return "transformer", {**layers, **sizes, **gated}, row
+    layer_features = {
+        "key_value_heads": key_value_heads,
+        "rms_norm": True,
+        "gated": True,
+        "biases": False,
+        "dropout": False,
+    }
+    return "transformer", {**layers, **sizes, **layer_features}, row
 
 
 def _mistral(config: Config) -> Importable:

@@ -169,8 +169,8 @@ def notes(says: Says, read: Container[str], sizes: Mapping[str, Any]) -> Iterato
         for name in names:
             if says.get(name) is not None and (text := note(name, says, sizes)):
                 yield text
-    known = {name for names, _ in NOTES for name in names} | PLAIN
-    strange = sorted(name for name, value in says.items() if name not in known and name not in read and value)
+    expected_fields = {name for names, _ in NOTES for name in names} | PLAIN
+    strange = sorted(name for name, value in says.items() if name not in expected_fields and name not in read and value)
     strange = [name for name in strange if not name.startswith("_") and name not in UNSUPPORTED_FIELDS]
     if strange:
         more = f" and {len(strange) - 8} more" if len(strange) > 8 else ""
@@ -203,10 +203,10 @@ def _of_rotation(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
 
 
 def _of_dropout(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
-    stated = bool(says[name])
-    if "dropout" not in sizes or stated == sizes["dropout"]:
+    has_dropout = bool(says[name])
+    if "dropout" not in sizes or has_dropout == sizes["dropout"]:
         return ""
-    which = "left out" if stated else "computed"
+    which = "left out" if has_dropout else "computed"
     return f"{name} is {message(says[name])}; dropout inside attention is {which}, as that of the layer is"
 
 
@@ -215,13 +215,17 @@ def _of_quantization(name: str, _says: Says, _sizes: Mapping[str, Any]) -> str:
 
 
 def _decoder(name: str, says: Says, sizes: Mapping[str, Any]) -> str:
-    masked = says[name] and "masked_tokens" in sizes
-    return f"{name} is true; here it is trained on masked tokens, not on the next one" if masked else ""
+    is_masked = says[name] and "masked_tokens" in sizes
+    return f"{name} is true; here it is trained on masked tokens, not on the next one" if is_masked else ""
 
 
 def _heads(_name: str, says: Says, _sizes: Mapping[str, Any]) -> str:
-    stated = says["architectures"]
-    first = stated[0] if isinstance(stated, list) and stated and isinstance(stated[0], str) else ""
+    architectures = says["architectures"]
+    first = (
+        architectures[0]
+        if isinstance(architectures, list) and architectures and isinstance(architectures[0], str)
+        else ""
+    )
     if not first or first.endswith(HEADS):
         return ""
     return f"{printable(first[:60])} is read with the heads that it is trained with from nothing"

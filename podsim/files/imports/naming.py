@@ -13,8 +13,8 @@ MOST: Final = 80
 def name(text: str) -> str:
     """A name for a workload: never that of one that is shipped, whose fitted numbers are not its own."""
     result = _STRANGE.sub("-", text).strip("-._")[:MOST].rstrip("-._") or "model"
-    shipped = {path.stem for path in find.folders("workloads")[-1].glob("*.toml")}
-    return f"own-{result}" if result in shipped or result == "model" else result
+    shipped_names = {path.stem for path in find.folders("workloads")[-1].glob("*.toml")}
+    return f"own-{result}" if result in shipped_names or result == "model" else result
 
 
 def written_by(path: Path) -> tuple[str, ...]:

@@ -11,29 +11,33 @@ DOTS = "..."
 SPARE = "@#$%&*!?"  # labels of dimensions that an ellipsis stands for, from the last
 
 
-def einsum(seen: NodeShapes) -> Operators | None:
+def einsum(node_shapes: NodeShapes) -> Operators | None:
     """The product of two operands; None for more of them, for a diagonal, and where one alone is summed over."""
-    result = _labels(seen)
+    result = _labels(node_shapes)
     if result is None:
         return None
-    groups, summed, left, right = (
+    groups, reduction, left_size, right_size = (
         result.size(labels) for labels in (result.groups, result.summed, result.left, result.right)
     )
     if not result.summed:
         elements = Stream(
-            elements=max(1, math.prod(seen.out)), operations=("multiply",), back_operations=("multiply", "multiply")
+            elements=max(1, math.prod(node_shapes.out)),
+            operations=("multiply",),
+            back_operations=("multiply", "multiply"),
         )
-        return None if seen.weights else [of(seen, Kind.ELEMENTWISE, elements)]
-    if 1 in seen.weights:
-        return [_product(seen, 1, groups, left, summed, right)]
-    if 0 in seen.weights:
-        return [_product(seen, 0, groups, right, summed, left)]
-    shape = Matmul(groups=groups, m=left, k=summed, n=right, weights=False)
-    return [of(seen, Kind.MATMUL, shape)]
+        return None if node_shapes.weights else [of(node_shapes, Kind.ELEMENTWISE, elements)]
+    if 1 in node_shapes.weights:
+        return [_product(node_shapes, 1, groups, left_size, reduction, right_size)]
+    if 0 in node_shapes.weights:
+        return [_product(node_shapes, 0, groups, right_size, reduction, left_size)]
+    shape = Matmul(groups=groups, m=left_size, k=reduction, n=right_size, weights=False)
+    return [of(node_shapes, Kind.MATMUL, shape)]
 
 
-def _product(seen: NodeShapes, at: int, groups: int, rows: int, summed: int, columns: int) -> Operator:
-    return of(seen, Kind.MATMUL, Matmul(groups=groups, m=rows, k=summed, n=columns), tied=is_tied(seen, at))
+def _product(node_shapes: NodeShapes, at: int, groups: int, rows: int, reduction: int, columns: int) -> Operator:
+    return of(
+        node_shapes, Kind.MATMUL, Matmul(groups=groups, m=rows, k=reduction, n=columns), tied=is_tied(node_shapes, at)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,34 +54,34 @@ class _Labels:
         return math.prod(self.sizes[label] for label in labels)
 
 
-def _labels(seen: NodeShapes) -> _Labels | None:
-    equation = str(seen.attribute("equation", "")).replace(" ", "")
+def _labels(node_shapes: NodeShapes) -> _Labels | None:
+    equation = str(node_shapes.attribute("equation", "")).replace(" ", "")
     reads, arrow, writes = equation.partition("->")
     terms = reads.split(",")
-    if len(terms) != 2 or len(seen.ins) != 2:
+    if len(terms) != 2 or len(node_shapes.ins) != 2:
         return None
-    first, second = (_label_dimensions(term, len(size)) for term, size in zip(terms, seen.ins, strict=True))
+    first, second = (_label_dimensions(term, len(size)) for term, size in zip(terms, node_shapes.ins, strict=True))
     both = [*first, *second]
     if len(set(first)) < len(first) or len(set(second)) < len(second):
         return None  # a diagonal
     if arrow:
-        out = _label_dimensions(writes, len(seen.out))
+        out = _label_dimensions(writes, len(node_shapes.out))
     else:
         once = sorted(label for label in both if both.count(label) == 1 and label not in SPARE)
         out = "".join([label for label in SPARE if label in both] + once)
     sizes: dict[str, int] = {}
-    for term, stated in zip((first, second), seen.ins, strict=True):
-        for label, size in zip(term, stated, strict=True):
+    for term, dimensions in zip((first, second), node_shapes.ins, strict=True):
+        for label, size in zip(term, dimensions, strict=True):
             sizes[label] = max(size, sizes.get(label, 1))  # of 1 it is repeated
-    kept, shared = set(out), set(first) & set(second)
-    if any(label not in kept for label in set(both) - shared) or not kept <= set(both):
+    result_labels, shared_labels = set(out), set(first) & set(second)
+    if any(label not in result_labels for label in set(both) - shared_labels) or not result_labels <= set(both):
         return None
     return _Labels(
         sizes=sizes,
-        groups="".join(label for label in first if label in shared and label in kept),
-        summed="".join(label for label in first if label in shared and label not in kept),
-        left="".join(label for label in first if label not in shared),
-        right="".join(label for label in second if label not in shared),
+        groups="".join(label for label in first if label in shared_labels and label in result_labels),
+        summed="".join(label for label in first if label in shared_labels and label not in result_labels),
+        left="".join(label for label in first if label not in shared_labels),
+        right="".join(label for label in second if label not in shared_labels),
     )
 
 

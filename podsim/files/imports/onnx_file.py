@@ -62,16 +62,16 @@ def graph(path: Path, options: Options) -> Graph:
     floats = {tensor.name for tensor in model.graph.initializer if tensor.data_type in _float_types()}
     inputs = [value for value in model.graph.input if value.name not in weights]
     rows, texts = _set_sizes(path, inputs, options)
-    shapes, typed = _infer_shapes(path, model, nodes)
-    unknown = [name for node in nodes for name in node.output if name and name not in shapes]
-    if unknown:
+    shapes, inferred_floats = _infer_shapes(path, model, nodes)
+    unsized_names = [name for node in nodes for name in node.output if name and name not in shapes]
+    if unsized_names:
         raise _unknown_size(path, nodes, inputs, shapes)
     _small(path, shapes)
     return Graph(
         name=path.stem,
         nodes=tuple(nodes),
         shapes=shapes,
-        floats=frozenset(floats | typed),
+        floats=frozenset(floats | inferred_floats),
         weights=weights,
         inputs=tuple(value.name for value in inputs),
         outputs=tuple(value.name for value in model.graph.output),
@@ -133,13 +133,13 @@ def _content(path: Path) -> bytes:
         raise fault(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _check_bounds(path: Path, stated: Any) -> None:
+def _check_bounds(path: Path, onnx_graph: Any) -> None:
     """Refuse more than anybody's model has, before anything is done with it."""
-    if excess := NODES.excess(len(stated.node) + len(stated.initializer)):
+    if excess := NODES.excess(len(onnx_graph.node) + len(onnx_graph.initializer)):
         raise fault(path, excess)
-    if stated.sparse_initializer:
+    if onnx_graph.sparse_initializer:
         raise fault(path, "sparse weights are not read")
-    for tensor in stated.initializer:
+    for tensor in onnx_graph.initializer:
         _check_dimensions(path, tensor.name, tensor.dims)
 
 
@@ -162,28 +162,28 @@ def _small(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
         _check_dimensions(path, name, sizes)
 
 
-def _check_names(path: Path, stated: Any) -> None:
+def _check_names(path: Path, onnx_graph: Any) -> None:
     """Refuse names that are no text, nodes that write nothing and tensors that two nodes write."""
-    made: set[str] = set()
-    for at, node in enumerate(stated.node):
+    written_names: set[str] = set()
+    for at, node in enumerate(onnx_graph.node):
         entries = [entry.name for entry in node.attribute]
         texts = [node.name, node.op_type, node.domain, *node.input, *node.output, *entries]
         if not all(isinstance(text, str) for text in texts):
             raise fault(path, f"node {at} has a name that is not UTF-8")
-        named = [name for name in node.output if name]
-        if not named:
+        output_names = [name for name in node.output if name]
+        if not output_names:
             raise fault(path, f"node {at}, {value_text(node.op_type)}, writes nothing")
-        twice = next((name for name in named if name in made), None)
+        twice = next((name for name in output_names if name in written_names), None)
         if twice is not None:
             raise fault(path, f"two nodes write {value_text(twice)}")
-        made.update(named)
-    if not all(isinstance(item.name, str) for item in (*stated.initializer, *stated.input, *stated.output)):
+        written_names.update(output_names)
+    if not all(isinstance(item.name, str) for item in (*onnx_graph.initializer, *onnx_graph.input, *onnx_graph.output)):
         raise fault(path, "a tensor has a name that is not UTF-8")
 
 
-def _equations(path: Path, stated: Any) -> None:
+def _equations(path: Path, onnx_graph: Any) -> None:
     """Refuse an Einsum that is no equation: the shape inference of onnx never comes back from a lone dot."""
-    for node in stated.node:
+    for node in onnx_graph.node:
         for entry in node.attribute if node.op_type == "Einsum" else ():
             text = entry.s.decode("utf-8", "replace").replace(" ", "")
             if entry.name == "equation" and not EQUATION.fullmatch(text):
@@ -192,11 +192,11 @@ def _equations(path: Path, stated: Any) -> None:
                 )
 
 
-def _no_control_flow(path: Path, stated: Any) -> None:
+def _no_control_flow(path: Path, onnx_graph: Any) -> None:
     result = sorted(
         {
             node.op_type
-            for node in stated.node
+            for node in onnx_graph.node
             if node.op_type in CONTROL or any(entry.type in GRAPHS for entry in node.attribute)
         }
     )
@@ -228,14 +228,21 @@ def _external(path: Path, tensors: Sequence[Any]) -> Iterator[str]:
         yield "weights lie in other files, of which only the sizes count: " + ", ".join(sorted(places)[:3])
 
 
-def _sort_nodes(path: Path, stated: Any) -> list[Any]:
+def _sort_nodes(path: Path, onnx_graph: Any) -> list[Any]:
     """The nodes, each after what it reads; InputError where they form a cycle or read a tensor that no node writes."""
-    made = {tensor.name for tensor in stated.initializer} | {value.name for value in stated.input} | {""}
-    makers = {name: at for at, node in enumerate(stated.node) for name in node.output if name}
-    missing = sorted({name for node in stated.node for name in node.input if name not in made and name not in makers})
+    available_names = (
+        {tensor.name for tensor in onnx_graph.initializer} | {value.name for value in onnx_graph.input} | {""}
+    )
+    makers = {name: at for at, node in enumerate(onnx_graph.node) for name in node.output if name}
+    missing = sorted(
+        {name for node in onnx_graph.node for name in node.input if name not in available_names and name not in makers}
+    )
     if missing:
         raise fault(path, f"no node writes {value_text(missing[0])}, which another reads")
-    lacks = {at: {makers[name] for name in node.input if name not in made} for at, node in enumerate(stated.node)}
+    lacks = {
+        at: {makers[name] for name in node.input if name not in available_names}
+        for at, node in enumerate(onnx_graph.node)
+    }
     readers: dict[int, list[int]] = {}
     for at, before in lacks.items():
         for other in before:
@@ -248,24 +255,26 @@ def _sort_nodes(path: Path, stated: Any) -> list[Any]:
             lacks[reader].discard(at)
             if not lacks[reader]:
                 heappush(ready, reader)
-    if len(order) < len(stated.node):
-        stuck = stated.node[min(lacks.keys() - set(order))]
-        raise fault(path, f"cycle in the graph at {stuck.op_type} {value_text(stuck.name or stuck.output[0])}")
-    return [stated.node[at] for at in order]
+    if len(order) < len(onnx_graph.node):
+        stuck_node = onnx_graph.node[min(lacks.keys() - set(order))]
+        raise fault(
+            path, f"cycle in the graph at {stuck_node.op_type} {value_text(stuck_node.name or stuck_node.output[0])}"
+        )
+    return [onnx_graph.node[at] for at in order]
 
 
 def _set_sizes(path: Path, inputs: Sequence[Any], options: Options) -> tuple[int, list[str]]:
     """Give the inputs the sizes asked for; a first dimension that is open is one sample. Returns the samples."""
-    known = {value.name: value for value in inputs}
+    inputs_by_name = {value.name: value for value in inputs}
     for name, sizes in options.shapes.items():
-        if name not in known:
-            raise fault(path, f"has no input {value_text(name)}", context=[f"inputs: {', '.join(known)}"])
-        stated = known[name].type.tensor_type.shape
-        if known[name].type.tensor_type.HasField("shape") and stated.dim and len(stated.dim) != len(sizes):
-            raise fault(path, f"input {name} has {len(stated.dim)} dimensions, not {len(sizes)}")
-        del stated.dim[:]
+        if name not in inputs_by_name:
+            raise fault(path, f"has no input {value_text(name)}", context=[f"inputs: {', '.join(inputs_by_name)}"])
+        shape = inputs_by_name[name].type.tensor_type.shape
+        if inputs_by_name[name].type.tensor_type.HasField("shape") and shape.dim and len(shape.dim) != len(sizes):
+            raise fault(path, f"input {name} has {len(shape.dim)} dimensions, not {len(sizes)}")
+        del shape.dim[:]
         for size in sizes:
-            stated.dim.add(dim_value=size)
+            shape.dim.add(dim_value=size)
     lacking, notes = [], []
     for value in inputs:
         sizes = value.type.tensor_type.shape.dim
@@ -309,10 +318,10 @@ def _infer_shapes(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[st
     for _turn in range(turns := 1 + MOST_PASSES // len(nodes)):
         shapes, floats = _shapes(path, onnx, bare)
         shapes |= {tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer}
-        guessed = _undefined_outputs(onnx, nodes, shapes)
-        if not guessed:
+        guesses = _undefined_outputs(onnx, nodes, shapes)
+        if not guesses:
             return shapes, floats
-        bare.graph.value_info.extend(guessed)
+        bare.graph.value_info.extend(guesses)
     raise fault(
         path,
         f"operators that ONNX does not define stand at more than {turns:,} places between others: too many to follow",
@@ -321,20 +330,20 @@ def _infer_shapes(path: Path, model: Any, nodes: Sequence[Any]) -> tuple[dict[st
 
 def _undefined_outputs(onnx: Any, nodes: Sequence[Any], shapes: Mapping[str, Any]) -> list[Any]:
     """What undefined operators write, as far as no other operator has to be worked out between."""
-    known = dict(shapes)
+    all_shapes = dict(shapes)
     result: list[Any] = []
     for node in nodes:
-        written = next(name for name in node.output if name)
-        if written in known:
+        output = next(name for name in node.output if name)
+        if output in all_shapes:
             continue
         if known_operator(node):
             if result:
                 return result
             continue
-        source = next((name for name in node.input if name in known), None)
+        source = next((name for name in node.input if name in all_shapes), None)
         if source is not None:
-            known[written] = known[source]
-            result.append(onnx.helper.make_tensor_value_info(written, onnx.TensorProto.FLOAT, known[source]))
+            all_shapes[output] = all_shapes[source]
+            result.append(onnx.helper.make_tensor_value_info(output, onnx.TensorProto.FLOAT, all_shapes[source]))
     return result
 
 
@@ -350,11 +359,11 @@ def _without_weights(onnx: Any, model: Any) -> Any:
     bare.graph.name = "graph"
     for field in ("node", "input", "output", "value_info"):
         getattr(bare.graph, field).extend(getattr(model.graph, field))
-    listed = {value.name for value in bare.graph.input}
+    input_names = {value.name for value in bare.graph.input}
     for tensor in model.graph.initializer:
         if math.prod(tensor.dims) <= KEPT_ELEMENTS and tensor.data_location != 1:
             bare.graph.initializer.append(tensor)
-        elif tensor.name not in listed:
+        elif tensor.name not in input_names:
             bare.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     return bare
 

@@ -104,7 +104,7 @@ class _Walk:
         self.names[word] += 1
         name = f"{word}-{self.names[word]}" if self.names[word] > 1 else word
         node = norm or node
-        seen = NodeShapes(
+        node_shapes = NodeShapes(
             node=node,
             ins=tuple(self.shapes[item] if item else () for item in node.input),
             out=self.shapes[next(item for item in node.output if item)],
@@ -113,14 +113,14 @@ class _Walk:
             name=name,
         )
         try:
-            made = onnx_operators.operators(seen)
+            translation = onnx_operators.operators(node_shapes)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             what = (
                 f"{node.op_type} {value_text(node.name or name)} has not the inputs, sizes or attributes that it needs"
             )
             raise onnx_file.fault(self.path, what) from None
-        unsupported = "" if made is not None else node.op_type
-        operators = tuple(onnx_operators.one_pass(seen) if made is None else made)
+        unsupported_type = "" if translation is not None else node.op_type
+        operators = tuple(onnx_operators.one_pass(node_shapes) if translation is None else translation)
         reads = tuple(item for item in node.input if item and item not in self.roots)
         first = not any(read in self.weighted for read in reads)
         if first:
@@ -128,20 +128,20 @@ class _Walk:
             operators = tuple(replace(each, input_gradient=at > until) for at, each in enumerate(operators))
         if not first or any(map(_has_weights, operators)):
             self.weighted.update(node.output)
-        self.used.update(root for root in seen.weights.values() if root)
-        return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported)
+        self.used.update(root for root in node_shapes.weights.values() if root)
+        return _Step(operators=operators, reads=reads, writes=tuple(node.output), unsupported=unsupported_type)
 
 
 def _units(steps: list[_Step]) -> tuple[LayerUnit, ...]:
     """Units cut where one tensor alone goes on, each with a product, a convolution or a lookup."""
     last = {name: at for at, step in enumerate(steps) for name in step.reads}
-    computed = _weight_dependent(steps)
+    weighted_names = _weight_dependent(steps)
     live: set[str] = set()
     parts: list[list[_Step]] = [[]]
     works = False
     for at, step in enumerate(steps):
         parts[-1].append(step)
-        live.update(name for name in step.writes if name in computed and last.get(name, -1) > at)
+        live.update(name for name in step.writes if name in weighted_names and last.get(name, -1) > at)
         live.difference_update(name for name in step.reads if last[name] == at)
         works = works or _works(step)
         if works and len(live) <= 1 and at + 1 < len(steps):
@@ -172,14 +172,14 @@ def _works(step: _Step) -> bool:
 
 
 def _unit(number: int, part: list[_Step]) -> LayerUnit:
-    name, operators, taken = f"part{number}", [], set()
+    name, operators, operator_names = f"part{number}", [], set()
     for each in (each for step in part for each in step.operators):
-        called, count = each.name, 1
-        while called in taken:
+        operator_name, count = each.name, 1
+        while operator_name in operator_names:
             count += 1
-            called = f"{each.name}-{count}"
-        taken.add(called)
-        operators.append(replace(each, name=f"{name}.{called}"))
+            operator_name = f"{each.name}-{count}"
+        operator_names.add(operator_name)
+        operators.append(replace(each, name=f"{name}.{operator_name}"))
     kinds = {each.kind for each in operators}
     group = "attention" if Kind.SOFTMAX in kinds else "embedding" if Kind.GATHER in kinds else "block"
     return LayerUnit(name=name, group=group, checkpoint=True, operators=tuple(_attention(operators)))

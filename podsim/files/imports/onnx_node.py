@@ -33,7 +33,7 @@ def _single(entry: Any) -> Any:
 
 
 def of(
-    seen: NodeShapes,
+    node_shapes: NodeShapes,
     kind: Kind,
     shape: OperatorShape,
     *,
@@ -45,7 +45,7 @@ def of(
     """An operator called as the node is."""
     footprint = 0 if tied or not shape.parameters else 1
     return Operator(
-        name=f"{seen.name}{suffix}",
+        name=f"{node_shapes.name}{suffix}",
         kind=kind,
         shape=shape,
         tied=tied,
@@ -54,6 +54,6 @@ def of(
     )
 
 
-def is_tied(seen: NodeShapes, at: int) -> bool:
+def is_tied(node_shapes: NodeShapes, at: int) -> bool:
     """Whether an input is a weight that was counted before."""
-    return seen.weights.get(at, "") in seen.tied
+    return node_shapes.weights.get(at, "") in node_shapes.tied

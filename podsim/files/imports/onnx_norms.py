@@ -22,9 +22,9 @@ def find_norms(graph: Graph) -> Norms:
     whole: dict[int, Any] = {}
     for at, node in enumerate(graph.nodes):
         if node.op_type == "ReduceMean" and at not in inner and (norm := finder.norm(at)):
-            parts, made = norm
+            parts, norm_node = norm
             inner.update(parts[:-1])
-            whole[parts[-1]] = made
+            whole[parts[-1]] = norm_node
     return Norms(inner=frozenset(inner), whole=whole)
 
 

@@ -140,77 +140,81 @@ NORMS: Final = frozenset(
 )
 
 
-def operators(seen: NodeShapes) -> Operators | None:
+def operators(node_shapes: NodeShapes) -> Operators | None:
     """The operators of a node; None where podsim has no word for it."""
-    kind = seen.node.op_type
-    if seen.node.domain not in DOMAINS:
+    kind = node_shapes.node.op_type
+    if node_shapes.node.domain not in DOMAINS:
         return None
     if kind in BUILDERS:
-        return BUILDERS[kind](seen)
-    function = next((build for known, build in GROUPS if kind in known), None)
-    return None if function is None else function(seen)
+        return BUILDERS[kind](node_shapes)
+    function = next((build for kinds, build in GROUPS if kind in kinds), None)
+    return None if function is None else function(node_shapes)
 
 
-def one_pass(seen: NodeShapes) -> Operators:
+def one_pass(node_shapes: NodeShapes) -> Operators:
     """What a node is taken for that podsim has no word for: one pass over what it writes, and its weights."""
-    elements = max(1, math.prod(seen.out))
-    footprint = sum(math.prod(seen.ins[at]) for at, root in seen.weights.items() if root and root not in seen.tied)
+    elements = max(1, math.prod(node_shapes.out))
+    footprint = sum(
+        math.prod(node_shapes.ins[at])
+        for at, root in node_shapes.weights.items()
+        if root and root not in node_shapes.tied
+    )
     shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",), parameters=footprint)
-    return [of(seen, Kind.ELEMENTWISE, shape)]
+    return [of(node_shapes, Kind.ELEMENTWISE, shape)]
 
 
-def _copy(seen: NodeShapes) -> Operator:
-    elements = max(1, math.prod(seen.out))
+def _copy(node_shapes: NodeShapes) -> Operator:
+    elements = max(1, math.prod(node_shapes.out))
     shape = Stream(elements=elements, operations=("copy",), back_operations=("copy",))
-    return of(seen, Kind.COPY, shape, stashed=False)
+    return of(node_shapes, Kind.COPY, shape, stashed=False)
 
 
-def _elementwise(seen: NodeShapes) -> Operators:
-    kind, elements = seen.node.op_type, max(1, math.prod(seen.out))
+def _elementwise(node_shapes: NodeShapes) -> Operators:
+    kind, elements = node_shapes.node.op_type, max(1, math.prod(node_shapes.out))
     if kind == "Dropout":
         shape = Stream(elements=elements, operations=("dropout",), back_operations=("dropout",))
-        return [of(seen, Kind.DROPOUT, shape, stashed=False)]
-    static = next((at for at in seen.weights if at < len(seen.ins)), None)
+        return [of(node_shapes, Kind.DROPOUT, shape, stashed=False)]
+    static = next((at for at in node_shapes.weights if at < len(node_shapes.ins)), None)
     if kind in ("Add", "Sub", "Mul", "Div", "PRelu") and static is not None:
-        size = math.prod(seen.ins[static])
+        size = math.prod(node_shapes.ins[static])
         if size > 1:
-            return [_channel_vector(seen, static, size, elements)]
+            return [_channel_vector(node_shapes, static, size, elements)]
         shape = Stream(elements=elements, operations=("scale",), back_operations=("scale",))
-        return [of(seen, Kind.ELEMENTWISE, shape, stashed=False)]
+        return [of(node_shapes, Kind.ELEMENTWISE, shape, stashed=False)]
     forward, backward = CHAINS[kind]
     if kind == "Pow" and static is not None:
         forward = ("square",)  # the power of a norm or a gelu, a small whole number
     shape = Stream(elements=elements, operations=forward, back_operations=backward)
-    return [of(seen, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
+    return [of(node_shapes, Kind.ELEMENTWISE, shape, stashed=kind not in ("Add", "Sub", "Sum", "Neg"))]
 
 
-def _channel_vector(seen: NodeShapes, at: int, size: int, elements: int) -> Operator:
+def _channel_vector(node_shapes: NodeShapes, at: int, size: int, elements: int) -> Operator:
     """One vector of weights that all rows share: a bias, or the scale of each channel."""
-    trained = seen.weights[at] and seen.weights[at] not in seen.tied
+    is_trained = node_shapes.weights[at] and node_shapes.weights[at] not in node_shapes.tied
     row = math.gcd(size, elements)
-    if not seen.weights[at]:  # a constant: a mask, or positions that nobody trains
+    if not node_shapes.weights[at]:  # a constant: a mask, or positions that nobody trains
         shape = Stream(elements=elements, operations=("mask",), back_operations=("copy",))
-        return of(seen, Kind.ELEMENTWISE, shape, stashed=False)
-    shape = Stream(elements=elements, operations=("bias",), row=row, parameters=size if trained else 0)
-    return of(seen, Kind.BIAS, shape, stashed=seen.node.op_type in ("Mul", "Div"))
+        return of(node_shapes, Kind.ELEMENTWISE, shape, stashed=False)
+    shape = Stream(elements=elements, operations=("bias",), row=row, parameters=size if is_trained else 0)
+    return of(node_shapes, Kind.BIAS, shape, stashed=node_shapes.node.op_type in ("Mul", "Div"))
 
 
-def _bias(seen: NodeShapes, at: int, channels: int) -> Operators:
+def _bias(node_shapes: NodeShapes, at: int, channels: int) -> Operators:
     """The bias that a product or convolution has as an input."""
-    if len(seen.ins) <= at or not seen.ins[at]:
+    if len(node_shapes.ins) <= at or not node_shapes.ins[at]:
         return []
-    trained = 0 if is_tied(seen, at) or not seen.weights.get(at) else math.prod(seen.ins[at])
-    shape = Stream(elements=math.prod(seen.out), operations=("bias",), row=channels, parameters=trained)
-    return [of(seen, Kind.BIAS, shape, stashed=False, suffix="-bias")]
+    parameters = 0 if is_tied(node_shapes, at) or not node_shapes.weights.get(at) else math.prod(node_shapes.ins[at])
+    shape = Stream(elements=math.prod(node_shapes.out), operations=("bias",), row=channels, parameters=parameters)
+    return [of(node_shapes, Kind.BIAS, shape, stashed=False, suffix="-bias")]
 
 
-def _convolution(seen: NodeShapes) -> Operators:
-    groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
-    images, inputs, outputs = seen.ins[0][0], seen.ins[0][1], weights[0]
+def _convolution(node_shapes: NodeShapes) -> Operators:
+    groups, weights = int(node_shapes.attribute("group", 1)), node_shapes.ins[1]
+    images, inputs, outputs = node_shapes.ins[0][0], node_shapes.ins[0][1], weights[0]
     if groups < 1 or inputs % groups or outputs % groups:
         raise ValueError
-    kernel, edges = weights[2:], seen.out[2:]
-    strides = [int(item) for item in seen.attribute("strides", [1] * len(edges))]
+    kernel, edges = weights[2:], node_shapes.out[2:]
+    strides = [int(item) for item in node_shapes.attribute("strides", [1] * len(edges))]
     shape: OperatorShape
     if len(edges) == 2 and edges[0] == edges[1] and kernel[0] == kernel[1] and strides[0] == strides[1]:
         shape = Conv(
@@ -222,83 +226,104 @@ def _convolution(seen: NodeShapes) -> Operators:
             stride=strides[0],
             channel_groups=groups,
         )
-        made = of(seen, Kind.CONVOLUTION, shape, tied=is_tied(seen, 1))
+        operator = of(node_shapes, Kind.CONVOLUTION, shape, tied=is_tied(node_shapes, 1))
     else:
         reduction = inputs // groups * math.prod(kernel)
         shape = Matmul(groups=groups, m=images * math.prod(edges), k=reduction, n=outputs // groups)
-        made = of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1))
-    return [made, *_bias(seen, 2, outputs)]
+        operator = of(node_shapes, Kind.MATMUL, shape, tied=is_tied(node_shapes, 1))
+    return [operator, *_bias(node_shapes, 2, outputs)]
 
 
-def _transposed_convolution(seen: NodeShapes) -> Operators:
-    groups, weights = int(seen.attribute("group", 1)), seen.ins[1]
-    pixels = seen.ins[0][0] * math.prod(seen.ins[0][2:])
+def _transposed_convolution(node_shapes: NodeShapes) -> Operators:
+    groups, weights = int(node_shapes.attribute("group", 1)), node_shapes.ins[1]
+    pixels = node_shapes.ins[0][0] * math.prod(node_shapes.ins[0][2:])
     each = weights[1] * math.prod(weights[2:])
     shape = Matmul(groups=groups, m=pixels, k=weights[0] // groups, n=each)
-    return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1)), *_bias(seen, 2, weights[1] * groups)]
+    return [
+        of(node_shapes, Kind.MATMUL, shape, tied=is_tied(node_shapes, 1)),
+        *_bias(node_shapes, 2, weights[1] * groups),
+    ]
 
 
-def _gemm(seen: NodeShapes) -> Operators:
-    left, right = (
-        size[::-1] if seen.attribute(flag, 0) else size
-        for flag, size in zip(("transA", "transB"), seen.ins[:2], strict=True)
+def _gemm(node_shapes: NodeShapes) -> Operators:
+    left_shape, right_shape = (
+        size[::-1] if node_shapes.attribute(flag, 0) else size
+        for flag, size in zip(("transA", "transB"), node_shapes.ins[:2], strict=True)
     )
-    footprint, m, n = (0, right[1], left[0]) if 0 in seen.weights else (1, left[0], right[1])
-    shape = Matmul(m=m, k=left[1], n=n, weights=footprint in seen.weights)
-    return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, footprint)), *_bias(seen, 2, right[1])]
+    footprint, m, n = (
+        (0, right_shape[1], left_shape[0]) if 0 in node_shapes.weights else (1, left_shape[0], right_shape[1])
+    )
+    shape = Matmul(m=m, k=left_shape[1], n=n, weights=footprint in node_shapes.weights)
+    return [
+        of(node_shapes, Kind.MATMUL, shape, tied=is_tied(node_shapes, footprint)),
+        *_bias(node_shapes, 2, right_shape[1]),
+    ]
 
 
-def _product(seen: NodeShapes) -> Operators:
-    left, right = seen.ins[0], seen.ins[1]
-    left, right = (1, *left) if len(left) == 1 else left, (*right, 1) if len(right) == 1 else right
-    groups, m, k, n = math.prod(seen.out) // max(1, left[-2] * right[-1]), left[-2], left[-1], right[-1]
-    if 1 in seen.weights:
-        footprint = math.prod(right[:-2])
+def _product(node_shapes: NodeShapes) -> Operators:
+    left_shape, right_shape = node_shapes.ins[0], node_shapes.ins[1]
+    left_shape, right_shape = (
+        (1, *left_shape) if len(left_shape) == 1 else left_shape,
+        (*right_shape, 1) if len(right_shape) == 1 else right_shape,
+    )
+    groups, m, k, n = (
+        math.prod(node_shapes.out) // max(1, left_shape[-2] * right_shape[-1]),
+        left_shape[-2],
+        left_shape[-1],
+        right_shape[-1],
+    )
+    if 1 in node_shapes.weights:
+        footprint = math.prod(right_shape[:-2])
         shape = Matmul(groups=footprint, m=m * groups // footprint, k=k, n=n)
-        return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 1))]
-    if 0 in seen.weights:
-        footprint = math.prod(left[:-2])
+        return [of(node_shapes, Kind.MATMUL, shape, tied=is_tied(node_shapes, 1))]
+    if 0 in node_shapes.weights:
+        footprint = math.prod(left_shape[:-2])
         shape = Matmul(groups=footprint, m=n * groups // footprint, k=k, n=m)
-        return [of(seen, Kind.MATMUL, shape, tied=is_tied(seen, 0))]
-    if math.prod(right[:-2]) == 1:
+        return [of(node_shapes, Kind.MATMUL, shape, tied=is_tied(node_shapes, 0))]
+    if math.prod(right_shape[:-2]) == 1:
         groups, m = 1, groups * m
-    return [of(seen, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
+    return [of(node_shapes, Kind.MATMUL, Matmul(groups=groups, m=m, k=k, n=n, weights=False))]
 
 
-def _softmax(seen: NodeShapes) -> Operators:
-    row = seen.out[int(seen.attribute("axis", -1))]
-    return [of(seen, Kind.SOFTMAX, Stream(elements=math.prod(seen.out), row=row))]
+def _softmax(node_shapes: NodeShapes) -> Operators:
+    row = node_shapes.out[int(node_shapes.attribute("axis", -1))]
+    return [of(node_shapes, Kind.SOFTMAX, Stream(elements=math.prod(node_shapes.out), row=row))]
 
 
-def _gather(seen: NodeShapes) -> Operators:
+def _gather(node_shapes: NodeShapes) -> Operators:
     """Rows of a table that is trained; of anything else a copy."""
-    if 0 not in seen.weights or not seen.weights[0] or int(seen.attribute("axis", 0)) or len(seen.ins[0]) < 2:
-        return [_copy(seen)]
-    table, width = seen.ins[0][0], math.prod(seen.ins[0][1:])
-    shape = Gather(table=table, width=width, lookups=max(1, math.prod(seen.ins[1])), trained=True)
-    return [of(seen, Kind.GATHER, shape, tied=is_tied(seen, 0))]
+    if (
+        0 not in node_shapes.weights
+        or not node_shapes.weights[0]
+        or int(node_shapes.attribute("axis", 0))
+        or len(node_shapes.ins[0]) < 2
+    ):
+        return [_copy(node_shapes)]
+    table, width = node_shapes.ins[0][0], math.prod(node_shapes.ins[0][1:])
+    shape = Gather(table=table, width=width, lookups=max(1, math.prod(node_shapes.ins[1])), trained=True)
+    return [of(node_shapes, Kind.GATHER, shape, tied=is_tied(node_shapes, 0))]
 
 
-def _norm(seen: NodeShapes) -> Operators:
-    kind, size = seen.node.op_type, seen.ins[0]
-    numbers = [at for at in (1, 2) if at < len(seen.ins) and seen.ins[at]]
-    trained = sum(math.prod(seen.ins[at]) for at in numbers if not is_tied(seen, at))
+def _norm(node_shapes: NodeShapes) -> Operators:
+    kind, size = node_shapes.node.op_type, node_shapes.ins[0]
+    numbers = [at for at in (1, 2) if at < len(node_shapes.ins) and node_shapes.ins[at]]
+    parameters = sum(math.prod(node_shapes.ins[at]) for at in numbers if not is_tied(node_shapes, at))
     channels = size[1] if kind in ("BatchNormalization", "InstanceNormalization", "GroupNormalization") else 0
     groups, norm = 0, Kind.LAYER_NORM
     if kind == "BatchNormalization":
         norm = Kind.BATCH_NORM
     elif channels:
         norm = Kind.GROUP_NORM
-        groups = int(seen.attribute("num_groups", channels)) * size[0]
-    axis = int(seen.attribute("axis", -1))
+        groups = int(node_shapes.attribute("num_groups", channels)) * size[0]
+    axis = int(node_shapes.attribute("axis", -1))
     row = channels or math.prod(size[axis if axis >= 0 else len(size) + axis :])
-    shape = Stream(elements=math.prod(size), row=row, parameters=trained, statistics=groups)
-    return [of(seen, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(numbers) if trained else 0)]
+    shape = Stream(elements=math.prod(size), row=row, parameters=parameters, statistics=groups)
+    return [of(node_shapes, norm, shape, stashed=norm is Kind.LAYER_NORM, tensors=len(numbers) if parameters else 0)]
 
 
-def _pool(seen: NodeShapes) -> Stream:
-    before, after = math.prod(seen.ins[0]), max(1, math.prod(seen.out))
-    kernel = seen.attribute("kernel_shape", None)
+def _pool(node_shapes: NodeShapes) -> Stream:
+    before, after = math.prod(node_shapes.ins[0]), max(1, math.prod(node_shapes.out))
+    kernel = node_shapes.attribute("kernel_shape", None)
     window = math.prod(int(edge) for edge in kernel) if kernel else max(1, before // after)
     return Stream(elements=before, window=window, out_elements=after)
 
@@ -343,7 +368,7 @@ GROUPS: Final[tuple[tuple[Container[str], Callable[[NodeShapes], Operators]], ..
     (FREE, lambda _: []),
     (CHAINS, _elementwise),
     (NORMS, _norm),
-    (POOLS | REDUCTIONS, lambda seen: [of(seen, Kind.POOL, _pool(seen))]),
-    (COPIES, lambda seen: [_copy(seen)]),
+    (POOLS | REDUCTIONS, lambda node_shapes: [of(node_shapes, Kind.POOL, _pool(node_shapes))]),
+    (COPIES, lambda node_shapes: [_copy(node_shapes)]),
 )
 """What many nodes have in common."""

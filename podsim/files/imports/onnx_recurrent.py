@@ -28,33 +28,35 @@ CELLS: Final[Mapping[str, tuple[Chain, ...]]] = {
 GATES: Final = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
-def recurrent(seen: NodeShapes) -> Operators | None:
+def recurrent(node_shapes: NodeShapes) -> Operators | None:
     """All directions of a layer; None where its weights are not in the file, so that they are not trained."""
-    if not (seen.weights.get(1) and seen.weights.get(2)):
+    if not (node_shapes.weights.get(1) and node_shapes.weights.get(2)):
         return None
-    directions, rows, inputs = seen.ins[1]
-    hidden = seen.ins[2][-1]
-    steps, batch = seen.ins[0][:2] if not seen.attribute("layout", 0) else seen.ins[0][1::-1]
-    if rows != GATES[seen.node.op_type] * hidden or seen.ins[2] != (directions, rows, hidden):
+    directions, rows, inputs = node_shapes.ins[1]
+    hidden = node_shapes.ins[2][-1]
+    steps, batch = node_shapes.ins[0][:2] if not node_shapes.attribute("layout", 0) else node_shapes.ins[0][1::-1]
+    if rows != GATES[node_shapes.node.op_type] * hidden or node_shapes.ins[2] != (directions, rows, hidden):
         raise ValueError
-    made = []
+    operators = []
     for direction in range(directions):
-        name = seen.name if directions == 1 else f"{seen.name}-{('forward', 'backward')[direction]}"
-        made += [replace(each, repeats=steps) for each in _layer(seen, name, batch, inputs, hidden)]
-    return made
+        name = node_shapes.name if directions == 1 else f"{node_shapes.name}-{('forward', 'backward')[direction]}"
+        operators += [replace(each, repeats=steps) for each in _layer(node_shapes, name, batch, inputs, hidden)]
+    return operators
 
 
-def _layer(seen: NodeShapes, name: str, batch: int, inputs: int, hidden: int) -> Iterator[Operator]:
+def _layer(node_shapes: NodeShapes, name: str, batch: int, inputs: int, hidden: int) -> Iterator[Operator]:
     """One position of one direction."""
-    kind = seen.node.op_type
-    gates, shared = GATES[kind], is_tied(seen, 1)
+    kind = node_shapes.node.op_type
+    gates, is_shared = GATES[kind], is_tied(node_shapes, 1)
     shape = Matmul(m=batch, k=inputs + hidden, n=gates * hidden)
-    yield Operator(name=name, kind=Kind.MATMUL, shape=shape, tied=shared, weight_tensors=0 if shared else 2)
-    if len(seen.ins) > 3 and seen.ins[3]:  # one of input and one of state, added as one
-        trained = 0 if is_tied(seen, 3) or not seen.weights.get(3) else math.prod(seen.ins[3][1:])
-        biased = Stream(elements=batch * gates * hidden, operations=("bias",), row=gates * hidden, parameters=trained)
+    yield Operator(name=name, kind=Kind.MATMUL, shape=shape, tied=is_shared, weight_tensors=0 if is_shared else 2)
+    if len(node_shapes.ins) > 3 and node_shapes.ins[3]:  # one of input and one of state, added as one
+        parameters = (
+            0 if is_tied(node_shapes, 3) or not node_shapes.weights.get(3) else math.prod(node_shapes.ins[3][1:])
+        )
+        bias = Stream(elements=batch * gates * hidden, operations=("bias",), row=gates * hidden, parameters=parameters)
         yield Operator(
-            name=f"{name}-bias", kind=Kind.BIAS, shape=biased, stashed=False, weight_tensors=1 if trained else 0
+            name=f"{name}-bias", kind=Kind.BIAS, shape=bias, stashed=False, weight_tensors=1 if parameters else 0
         )
     if gates > 1:
         yield vector_operators.activation(f"{name}-sigmoid", batch * (gates - 1) * hidden, "sigmoid")

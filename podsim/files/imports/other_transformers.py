@@ -61,8 +61,8 @@ def _t5(config: Config) -> Importable:
     layers = config.size("num_layers", most=LAYERS.most)
     after = config.size("num_decoder_layers", usual=layers, most=LAYERS.most)
     tokens = config.sequence(config.size("n_positions", usual=USUAL_TOKENS), bound=False)
-    shared = layers == after and hidden >= SHARED_FROM
-    if shared:
+    has_shared_block = layers == after and hidden >= SHARED_FROM
+    if has_shared_block:
         config.notes.append(
             "encoder and decoder run one shared block, as the published PopXL program: encoder layers compute "
             "attention to the encoder too, times 0"
@@ -82,7 +82,7 @@ def _t5(config: Config) -> Importable:
         "biases": False,
         "dropout": config.share("dropout_rate", usual=0.1) > 0,
         "tied": config.truth("tie_word_embeddings", True),
-        "shared_block": shared,
+        "shared_block": has_shared_block,
     }
     return "encoder_decoder", sizes, f"{tokens:,} tokens in, {tokens:,} tokens out"
 
@@ -91,16 +91,16 @@ def _has_gates(config: Config) -> bool:
     """Whether the feed-forward half has gates: "gated-gelu" or "relu"."""
     name = "feed_forward_proj"
     config.read.add(name)
-    stated = config.says.get(name, "relu")
-    parts = stated.split("-") if isinstance(stated, str) else []
+    projection = config.says.get(name, "relu")
+    parts = projection.split("-") if isinstance(projection, str) else []
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[0] != "gated"):
         config.wrong.append(
-            f'{name} is {ignored_fields.message(stated)}; "relu", "gelu", "gated-gelu" and such are known'
+            f'{name} is {ignored_fields.message(projection)}; "relu", "gelu", "gated-gelu" and such are known'
         )
         return False
     usual = ("gated", "gelu") if len(parts) == 2 else ("gelu",)
     if tuple(parts) != usual:
-        config.notes.append(f'{name} is "{stated[:40]}", computed as {"swish" if len(parts) == 2 else "gelu"} here')
+        config.notes.append(f'{name} is "{projection[:40]}", computed as {"swish" if len(parts) == 2 else "gelu"} here')
     return len(parts) == 2
 
 
@@ -167,11 +167,11 @@ def _check_scores(config: Config) -> None:
     config.read.update(("relative_attention", "pos_att_type"))
     if config.says.get("relative_attention") is not True:
         config.wrong.append("relative_attention is not true: a deberta without it is not known")
-    stated = config.says.get("pos_att_type")
-    kinds = stated.split("|") if isinstance(stated, str) else stated
+    attention_types = config.says.get("pos_att_type")
+    kinds = attention_types.split("|") if isinstance(attention_types, str) else attention_types
     names = {each.strip().casefold() for each in kinds if isinstance(each, str)} if isinstance(kinds, list) else set()
     if names != BOTH:
-        config.wrong.append(f'pos_att_type is {ignored_fields.message(stated)}; "c2p|p2c" alone is known')
+        config.wrong.append(f'pos_att_type is {ignored_fields.message(attention_types)}; "c2p|p2c" alone is known')
 
 
 def _positive(config: Config, name: str) -> int:
