@@ -36,10 +36,10 @@ class Event:
 
 def number(value: object) -> float | None:
     """A number of at most `MOST`, also one written as text; None for anything else."""
-    stated = decimal(value) if isinstance(value, str) else value
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or not abs(stated) <= MOST:
+    plain_value = decimal(value) if isinstance(value, str) else value
+    if isinstance(plain_value, bool) or not isinstance(plain_value, int | float) or not abs(plain_value) <= MOST:
         return None  # NaN is not at most anything
-    return float(stated)
+    return float(plain_value)
 
 
 def events(lines: Iterable[Line], say: Say) -> Iterator[Event]:
@@ -72,7 +72,7 @@ def _event(line: Line, at: int) -> Event | str:
     if not isinstance(key, str):
         return "the event has no key"
     if time_ms is None or not 0 < time_ms <= LATEST_MS:
-        stated = table.get("time_ms")
-        return f"{key}: time_ms is {'missing' if stated is None else value_text(str(stated))}, no time"
+        stated_time = table.get("time_ms")
+        return f"{key}: time_ms is {'missing' if stated_time is None else value_text(str(stated_time))}, no time"
     result = metadata if isinstance(metadata, dict) else {}
     return Event(key=key, value=table.get("value"), time_ms=time_ms, line=line.number, metadata=result)

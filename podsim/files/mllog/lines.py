@@ -98,11 +98,11 @@ def _text(piece: bytes) -> str:
 
 
 def _wide(stream: "io.BufferedReader[_LimitedStream]", encoding: str) -> Iterator[Line]:
-    decoded = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
+    text_stream = io.TextIOWrapper(stream, encoding=encoding, errors="replace")
     number = 0
-    while piece := decoded.readline(LONGEST):
+    while piece := text_stream.readline(LONGEST):
         number += 1
         cut = len(piece) == LONGEST and not piece.endswith("\n")
-        while cut and (more := decoded.readline(LONGEST)) and not more.endswith("\n"):
+        while cut and (more := text_stream.readline(LONGEST)) and not more.endswith("\n"):
             continue
         yield Line(number, piece, cut)

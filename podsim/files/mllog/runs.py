@@ -106,8 +106,13 @@ def _start(now: _Open, event: Event, say: Say) -> _Open:
 def _after(now: _Open) -> _Open:
     """The next run of the file; the submission is still the same."""
     fresh = _Open(now.file)
-    kept = (*TEXTS.values(), *(name for name, _ in NUMBERS.values() if name != "seed"), "target", "samples_set")
-    fresh.inherited = {name: value for name, value in (now.inherited | now.stated).items() if name in kept}
+    inherited_names = (
+        *TEXTS.values(),
+        *(name for name, _ in NUMBERS.values() if name != "seed"),
+        "target",
+        "samples_set",
+    )
+    fresh.inherited = {name: value for name, value in (now.inherited | now.stated).items() if name in inherited_names}
     return fresh
 
 
@@ -173,18 +178,18 @@ def _span(now: _Open, event: Event, say: Say) -> None:
             say(event.line, f"{event.key} again before its stop, that of line {now.begun[what].line} is ignored")
         now.begun[what] = event
         return
-    begun = now.begun.pop(what, None)
-    if begun is None:
+    start = now.begun.pop(what, None)
+    if start is None:
         now.unpaired = now.unpaired or what != "evaluations"
         say(event.line, f"{event.key} without a start, ignored")
     elif len(now.spans[what]) < MOST_EVENTS:
-        start_s = now.since_s(min(begun.time_ms, time_ms))
-        now.spans[what].append(LogSpan(start_s=start_s, stop_s=now.since_s(time_ms), epoch_count=_count(begun, event)))
+        start_s = now.since_s(min(start.time_ms, time_ms))
+        now.spans[what].append(LogSpan(start_s=start_s, stop_s=now.since_s(time_ms), epoch_count=_count(start, event)))
 
 
-def _count(begun: Event, stopped: Event) -> float | None:
+def _count(start: Event, stop: Event) -> float | None:
     """Epochs of a block, as either end states them."""
-    return begun.number("epoch_count") or stopped.number("epoch_count")
+    return start.number("epoch_count") or stop.number("epoch_count")
 
 
 def _stop(now: _Open, event: Event, say: Say) -> list[LogRun]:

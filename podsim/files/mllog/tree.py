@@ -60,22 +60,22 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
     if is_plain(root):
         yield root, ""
         return
-    seen: set[tuple[int, int]] = set()
-    failed: list[OSError] = []
-    for folder, inner, names in os.walk(root, followlinks=True, onerror=failed.append):
-        yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in failed)
-        failed.clear()
+    visited_folders: set[tuple[int, int]] = set()
+    errors: list[OSError] = []
+    for folder, inner, names in os.walk(root, followlinks=True, onerror=errors.append):
+        yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in errors)
+        errors.clear()
         state = Path(folder).stat()
-        if (state.st_dev, state.st_ino) in seen:
+        if (state.st_dev, state.st_ino) in visited_folders:
             inner.clear()
             yield Path(folder), "a link to a folder that is read already"
             continue
-        seen.add((state.st_dev, state.st_ino))
+        visited_folders.add((state.st_dev, state.st_ino))
         inner.sort()
         for name in sorted(names):
             path = Path(folder, name)
             yield path, "" if is_plain(path) else "no plain file, or a link to nothing"
-    yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in failed)
+    yield from ((Path(str(error.filename)), f"cannot be read: {error.strerror}") for error in errors)
 
 
 def _log(path: Path, name: str, result: list[LogRun], remarks: list[Remark]) -> None:
@@ -88,13 +88,13 @@ def _log(path: Path, name: str, result: list[LogRun], remarks: list[Remark]) -> 
         if count <= MOST_REMARKS:
             details.append(Remark(file=name, line=line, text=printable(text)))
 
-    heard = _Presence()
-    result += runs(heard.to(events(_readable(path, say), say)), name, say)
+    presence = _Presence()
+    result += runs(presence.to(events(_readable(path, say), say)), name, say)
     if count > MOST_REMARKS:
         details.append(Remark(file=name, line=0, text=f"{count - MOST_REMARKS} more remarks on this file"))
-    if not heard.any and not details:
+    if not presence.any and not details:
         details.append(Remark(file=name, line=0, text="no :::MLLOG line, no result log"))
-    elif not heard.starts and not details:
+    elif not presence.starts and not details:
         details.append(Remark(file=name, line=0, text="no run_start, no run"))
     remarks += details
 
@@ -129,12 +129,12 @@ def _readable(path: Path, say: Any) -> Iterator[Any]:
 
 def _once(result: list[LogRun], remarks: list[Remark]) -> tuple[LogRun, ...]:
     """Runs less copies: a log beside its own archive is one run."""
-    kept: dict[tuple[object, ...], LogRun] = {}
+    unique_runs: dict[tuple[object, ...], LogRun] = {}
     for run in result:
-        first = kept.setdefault((run.platform, run.benchmark, run.began_ms, run.clock_s, run.seed), run)
+        first = unique_runs.setdefault((run.platform, run.benchmark, run.began_ms, run.clock_s, run.seed), run)
         if first is not run:
             remarks.append(Remark(file=run.file, line=run.line, text=f"the same run as in {first.file}, counted once"))
-    return tuple(kept.values())
+    return tuple(unique_runs.values())
 
 
 def _system(path: Path) -> SystemFile | None:
@@ -158,7 +158,7 @@ def _system(path: Path) -> SystemFile | None:
 
 def _count(value: object) -> int:
     """A count of up to `MOST_CHIPS`, also one written as text; 0 for anything else."""
-    stated = whole(value.strip()) if isinstance(value, str) else value
-    if isinstance(stated, bool) or not isinstance(stated, int):
+    count = whole(value.strip()) if isinstance(value, str) else value
+    if isinstance(count, bool) or not isinstance(count, int):
         return 0
-    return stated if 0 < stated <= MOST_CHIPS else 0
+    return count if 0 < count <= MOST_CHIPS else 0
