@@ -99,8 +99,8 @@ def topology(name: str, changes: Changes = (), *, chip: str | None = None) -> Do
     fitted parameters have. Changes of the workload and of fitted parameters are left to `workload` and
     `apply_to_parameters`.
     """
-    changed = what_if.parse(changes)
-    return _ReadMachine(_machine(name, changed, chip), chip).with_changes(changed)
+    request = what_if.parse(changes)
+    return _ReadMachine(_machine(name, request, chip), chip).with_changes(request)
 
 
 class _ReadMachine:
@@ -116,30 +116,36 @@ class _ReadMachine:
         """What changes may name, by path."""
         return what_if.settable(self.document.tables, Topology)
 
-    def with_changes(self, changed: Sequence[Change]) -> Document[Topology]:
+    def with_changes(self, request: Sequence[Change]) -> Document[Topology]:
         """The machine with changed numbers; InputError as `topology`."""
         read = self.document
-        changes = [change for change in changed if not change.path.startswith(ELSEWHERE)]
+        changes = [change for change in request if not change.path.startswith(ELSEWHERE)]
         if read.value.fabric:
             changes = [change for change in changes if not change.path.startswith(stated_machines.SIZES)]
         if not changes:
             return read
-        known, fitted = self.leaves, _fitted_names()
-        unknown = [change for change in changes if change.path not in known and change.path not in fitted]
-        shown = [path for path in known if not _changes_nothing(path, read.value)]
-        what_if.refuse_unknown(unknown, [*shown, *(path for path in fitted if path not in known), "workload.…"])
-        mine = [change for change in changes if change.path in known]
-        result = what_if.apply(read, Topology, mine, topology_faults, leaves=known)
+        leaves, fitted_names = self.leaves, _fitted_names()
+        unknown_changes = [
+            change for change in changes if change.path not in leaves and change.path not in fitted_names
+        ]
+        useful_paths = [path for path in leaves if not _changes_nothing(path, read.value)]
+        what_if.refuse_unknown(
+            unknown_changes, [*useful_paths, *(path for path in fitted_names if path not in leaves), "workload.…"]
+        )
+        mine = [change for change in changes if change.path in leaves]
+        result = what_if.apply(read, Topology, mine, topology_faults, leaves=leaves)
         result = _with_hosts_in_proportion(result, read, {change.path.removeprefix("hosts.") for change in mine})
-        stated = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
-        return replace(result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *stated}))
+        economics_keys = {change.path.removeprefix(ECONOMICS) for change in mine if change.path.startswith(ECONOMICS)}
+        return replace(
+            result, value=topologies.with_economics(result.value, {*read.value.economics.by_hand, *economics_keys})
+        )
 
 
 def _with_hosts_in_proportion(
-    new: Document[Topology], old: Document[Topology], stated: Collection[str]
+    new: Document[Topology], old: Document[Topology], stated_keys: Collection[str]
 ) -> Document[Topology]:
     """A machine whose levels were changed, with hosts for its IPUs but for keys that are stated."""
-    if new.value.ipus == old.value.ipus or not (hosts := in_proportion(old.tables, new.tables, stated)):
+    if new.value.ipus == old.value.ipus or not (hosts := in_proportion(old.tables, new.tables, stated_keys)):
         return new
     counts = {path.removeprefix("hosts."): int(item.text) for path, item in hosts.provenance.items()}
     return replace(
@@ -178,16 +184,16 @@ def _machine(name: str, changes: Sequence[Change] = (), chip: str | None = None)
     if at_ranks := stated_machines.parts(name, changes, chip):
         return at_ranks
     others = without_ipus()
-    if (placed := others.get(name.partition(":")[0])) is not None:
-        workloads = placed.workloads_with_law
+    if (comparator := others.get(name.partition(":")[0])) is not None:
+        workloads = comparator.workloads_with_law
         raise InputError(
-            f"{placed.machine.title} has no IPUs: scaling laws give its time to train only, "
+            f"{comparator.machine.title} has no IPUs: scaling laws give its time to train only, "
             f"of {', '.join(workloads) or 'no workload yet'}",
             code="no-ipus",
             hint=f"podsim predict {workloads[0]} --topology {shlex.quote(name)}" if workloads else "",
         )
-    known = (*names("topologies"), *names("fabrics"), *others)
-    raise find.unknown_name("topologies", name, known, also=member_names())
+    machine_names = (*names("topologies"), *names("fabrics"), *others)
+    raise find.unknown_name("topologies", name, machine_names, also=member_names())
 
 
 def without_ipus() -> "dict[str, MachineWithChip]":
@@ -234,8 +240,8 @@ def workload(name: str, changes: Changes = ()) -> Document[Workload]:
     match = find.find("workloads", name)
     if not match:
         raise _no_workload(name)
-    loaded, rest = imports.load_workload(match.path, what_if.parse(changes))
-    return replace(_build(_workload_file(loaded), rest), warnings=match.warnings)
+    file, rest = imports.load_workload(match.path, what_if.parse(changes))
+    return replace(_build(_workload_file(file), rest), warnings=match.warnings)
 
 
 def _no_workload(name: str) -> InputError:
@@ -250,15 +256,15 @@ def _no_workload(name: str) -> InputError:
     return find.unknown_name("workloads", name, names("workloads"), also=runs)
 
 
-def _workload_file(loaded: LoadedFile) -> Document[WorkloadFile]:
-    return document(loaded, WorkloadFile, workload_faults)
+def _workload_file(file: LoadedFile) -> Document[WorkloadFile]:
+    return document(file, WorkloadFile, workload_faults)
 
 
 def _build(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Document[Workload]:
     mine = [change for change in changes if change.path.startswith("workload.")]
     if mine:
-        known = what_if.settable(file.tables, WorkloadFile, "workload.")
-        what_if.refuse_unknown([change for change in mine if change.path not in known], known)
+        leaves = what_if.settable(file.tables, WorkloadFile, "workload.")
+        what_if.refuse_unknown([change for change in mine if change.path not in leaves], leaves)
         file = what_if.apply(file, WorkloadFile, mine, workload_faults, "workload.")
     # Operators are the model itself: each of a thousand sizes needs no source.
     own, provenance = (
@@ -268,8 +274,8 @@ def _build(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
     if file.value.reference:
         own, of_points = reference_points.of_round(file.value.reference)
         provenance |= of_points
-    fixed = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
-    if own is None and not fixed:
+    has_fixed_samples = not file.value.benchmark or file.value.benchmark.style is EvaluationStyle.FIXED
+    if own is None and not has_fixed_samples:
         reference = convergence(file.value.name)
         own = reference.value
         provenance |= {f"convergence.{path}": provenance for path, provenance in reference.provenance.items()}
@@ -278,8 +284,8 @@ def _build(file: Document[WorkloadFile], changes: Sequence[Change] = ()) -> Docu
     else:
         from podsim.files import reference_networks
 
-        stated = {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
-        value, lacking = reference_networks.complete(file.value, own, stated, workload)
+        stated_keys = {*file.tables, *(change.path.removeprefix("workload.") for change in mine)}
+        value, lacking = reference_networks.complete(file.value, own, stated_keys, workload)
         provenance |= lacking
     return Document(
         value=value,
@@ -308,10 +314,10 @@ def points() -> tuple[CalibrationPoint, ...]:
     files: dict[str, str] = {}
     points = []
     for path in paths:
-        loaded = load(path, "points")
-        for at, point in enumerate(_points(loaded).value):
+        file = load(path, "points")
+        for at, point in enumerate(_points(file).value):
             if point.id in files:
-                raise loaded.error(Fault(("point", at, "id"), f'"{point.id}" is in {files[point.id]} already'))
+                raise file.error(Fault(("point", at, "id"), f'"{point.id}" is in {files[point.id]} already'))
             points.append(point)
         files |= {point.id: path.name for point in points}
     return tuple(points)
@@ -330,8 +336,8 @@ def points_of(path: Path) -> tuple[CalibrationPoint, ...]:
     return points
 
 
-def _points(loaded: LoadedFile) -> Document[tuple[CalibrationPoint, ...]]:
-    result = document(loaded, PointsFile, _faults_of_points)
+def _points(file: LoadedFile) -> Document[tuple[CalibrationPoint, ...]]:
+    result = document(file, PointsFile, _faults_of_points)
     return Document(
         value=result.value.points,
         path=result.path,
@@ -350,10 +356,10 @@ def sources() -> Mapping[str, Source]:
     return _sources(load(find.data_folder("calibration") / "sources.toml", "sources")).value
 
 
-def _sources(loaded: LoadedFile) -> Document[Mapping[str, Source]]:
+def _sources(file: LoadedFile) -> Document[Mapping[str, Source]]:
     value: dict[str, Source] = {}
     faults: list[Fault] = []
-    for name, table in loaded.tables.items():
+    for name, table in file.tables.items():
         source, wrong = (
             of_tables(_source_table(name, table), Source) if isinstance(table, dict) else (None, [_no_table(name)])
         )
@@ -361,8 +367,8 @@ def _sources(loaded: LoadedFile) -> Document[Mapping[str, Source]]:
         if source:
             value[name] = source
     if faults:
-        raise loaded.error(*faults)
-    return Document(value=value, path=str(loaded.path), text=loaded.text, tables=loaded.tables, provenance={})
+        raise file.error(*faults)
+    return Document(value=value, path=str(file.path), text=file.text, tables=file.tables, provenance={})
 
 
 def _source_table(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -377,10 +383,10 @@ def _no_table(name: str) -> Fault:
 
 def parameters(path: Path | None = None) -> ParameterSet:
     """What `calibrate` has learned, as shipped or from a file; MissingParameter where nothing is shipped."""
-    shipped = parameters_path()
-    if path is None and not is_there(shipped):
-        raise MissingParameter(f"there are no fitted parameters: no {shipped.name}", hint="podsim calibrate")
-    parameters = read(path or shipped, ParameterSet, "parameters", parameter_forms.faults).value
+    shipped_path = parameters_path()
+    if path is None and not is_there(shipped_path):
+        raise MissingParameter(f"there are no fitted parameters: no {shipped_path.name}", hint="podsim calibrate")
+    parameters = read(path or shipped_path, ParameterSet, "parameters", parameter_forms.faults).value
     inputs.record_fit({name: parameter.value for name, parameter in parameters.fitted.items()})
     return parameters
 
@@ -420,18 +426,18 @@ class CheckedFile:
 
 def describe(path: Path) -> CheckedFile:
     """What a file is and says; InputError with all its faults."""
-    loaded = imports.load_workload(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
-    if loaded.what == "topology":
-        return CheckedFile(loaded.what, topologies.finish(topologies.gather(path)))
-    return CheckedFile(loaded.what, (_READERS.get(loaded.what) or readers.reader(loaded.what))(loaded))
+    file = imports.load_workload(path)[0] if path.suffix.lower() in imports.SUFFIXES else load(path)
+    if file.what == "topology":
+        return CheckedFile(file.what, topologies.finish(topologies.gather(path)))
+    return CheckedFile(file.what, (_READERS.get(file.what) or readers.reader(file.what))(file))
 
 
 _READERS: Final[Mapping[str, Callable[[LoadedFile], Document[Any]]]] = {
-    "chip": lambda loaded: document(loaded, Chip),
-    "family": lambda loaded: document(loaded, FamilyFile),
-    "convergence": lambda loaded: document(loaded, Convergence),
-    "parameters": lambda loaded: document(loaded, ParameterSet, parameter_forms.faults),
-    "workload": lambda loaded: _build(_workload_file(loaded)),
+    "chip": lambda file: document(file, Chip),
+    "family": lambda file: document(file, FamilyFile),
+    "convergence": lambda file: document(file, Convergence),
+    "parameters": lambda file: document(file, ParameterSet, parameter_forms.faults),
+    "workload": lambda file: _build(_workload_file(file)),
     "points": _points,
     "sources": _sources,
 }

@@ -76,8 +76,8 @@ def _pairs(changes: Changes, wrong: list[tuple[str, str]]) -> Iterator[tuple[str
 
 def _unquote(text: str) -> str:
     text = text.strip()
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-    return text[1:-1].strip() if quoted else text
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1].strip() if is_quoted else text
 
 
 def _error(rows: Sequence[tuple[str, str]], *, more: Sequence[str] = (), hint: str = "") -> InputError:
@@ -92,14 +92,14 @@ def settable(tables: Mapping[str, Any], cls: type, prefix: str = "") -> dict[str
     return {prefix + label(leaf.path, tables): leaf for leaf in leaves}
 
 
-def _leaves(raw: Any, annotated: Any, path: Path) -> Iterator[Leaf]:
-    kind = bare(annotated)[0]
+def _leaves(raw: Any, annotated_type: Any, path: Path) -> Iterator[Leaf]:
+    kind = bare(annotated_type)[0]
     if is_array_of_tables(kind):
         for at, item in enumerate(raw or ()):
             yield from _leaves(item, member(kind), (*path, at))
     elif not is_table(kind):
         if not is_text(kind):
-            yield Leaf(path, annotated)
+            yield Leaf(path, annotated_type)
     elif raw is not None:
         keys = {key: entry.annotated for key, entry in entries(kind).items()} if isinstance(kind, type) else {}
         for key, inner in (keys or dict.fromkeys(raw, member(kind))).items():
@@ -111,33 +111,33 @@ def _now(path: str) -> str:
     return ".".join(NEW_NAMES.get(part, part) for part in path.split("."))
 
 
-def _near(path: str, known: Sequence[str]) -> str:
+def _near(path: str, paths: Sequence[str]) -> str:
     """What to set in place of an unknown path, "" where nothing is near."""
-    of_link = [name for name in HOST_LINK if name in known]
+    of_link = [name for name in HOST_LINK if name in paths]
     if path.startswith("host-link.") and of_link:  # by spelling alone, the link between racks would be nearest
         return f"; the bandwidth of host links is {' and '.join(of_link)}"
-    return did_you_mean(path, known)
+    return did_you_mean(path, paths)
 
 
-def refuse_unknown(strangers: Sequence[Change], known: Iterable[str]) -> None:
+def refuse_unknown(strangers: Sequence[Change], paths: Iterable[str]) -> None:
     """Raise where there are changes of paths that do not exist, with what does."""
-    known = list(known)
+    paths = list(paths)
     if strangers:
-        rows = [(change.path, f"unknown path{_near(_now(change.path), known)}") for change in strangers]
-        near, parent = _around(strangers[0].path, known)
-        meant = nearest(_now(strangers[0].path), known)
+        rows = [(change.path, f"unknown path{_near(_now(change.path), paths)}") for change in strangers]
+        near, parent = _around(strangers[0].path, paths)
+        nearest_path = nearest(_now(strangers[0].path), paths)
         text = strangers[0].text
         certain = len(strangers) == 1 and units.decimal(text) is None  # a bare number may lack the unit of another path
-        hint = f"--set {shlex.quote(f'{meant}={text}')}" if meant and certain else ""
+        hint = f"--set {shlex.quote(f'{nearest_path}={text}')}" if nearest_path and certain else ""
         raise _error(rows, more=[f"what can be set{parent and f' under {parent}'}: {'  '.join(near)}"], hint=hint)
 
 
-def _around(path: str, known: Sequence[str]) -> tuple[list[str], str]:
+def _around(path: str, paths: Sequence[str]) -> tuple[list[str], str]:
     """The known paths nearest to an unknown one, only beginnings of many, and what they all begin with, if anything."""
     parent = path
     while parent:
         parent = parent.rpartition(".")[0]
-        near = [name for name in known if name.startswith(f"{parent}." if parent else "")]
+        near = [name for name in paths if name.startswith(f"{parent}." if parent else "")]
         if near:
             break
     if len(near) <= MOST_LISTED:
@@ -191,15 +191,17 @@ def apply(
         rows = [_row(prefix + label(fault.path, tables), fault.message, texts) for fault in faults]
         likely = [flag for change in changes if (flag := _likely_flag(change, leaves, document))]
         raise _error(rows, hint=likely[0] if len(rows) == len(likely) == 1 else "")
-    changed = frozenset(
+    changed_paths = frozenset(
         change.path
         for change in changes
         if current_value(None, value, leaves[change.path].path)
         != current_value(None, document.value, leaves[change.path].path)
     )
-    for path in sorted(changed & replacements.keys()):
+    for path in sorted(changed_paths & replacements.keys()):
         inputs.record_change(path, *replacements[path])
-    return replace(document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed)
+    return replace(
+        document, value=value, tables=tables, provenance=provenance, changed=document.changed | changed_paths
+    )
 
 
 def _likely_flag(change: Change, leaves: Mapping[str, Leaf], document: Document[Any]) -> str:
@@ -228,8 +230,8 @@ def _with_unit(change: Change, unit: str, old: object) -> str:
 def of_prefix(document: Document[T], cls: type[T], changes: Changes, prefix: str, rule: Rule) -> Document[T]:
     """The document with those changes whose path begins with `prefix`; InputError for one of a path it has not."""
     mine = [change for change in parse(changes) if change.path.startswith(prefix)]
-    known = settable(document.tables, cls, prefix)
-    refuse_unknown([change for change in mine if change.path not in known], known)
+    leaves = settable(document.tables, cls, prefix)
+    refuse_unknown([change for change in mine if change.path not in leaves], leaves)
     return apply(document, cls, mine, rule, prefix)
 
 
@@ -243,20 +245,20 @@ def _put(tables: Any, path: Path, value: object) -> None:
     tables[path[-1]] = value
 
 
-def _value(text: str, annotated: Any) -> Any:
+def _value(text: str, annotated_type: Any) -> Any:
     """The value as a file would hold it: a text where it has a unit or is a choice, else a number, truth or array."""
-    unit = unit_of(annotated)
+    unit = unit_of(annotated_type)
     if unit and unit.symbol:
         return text
     try:
         table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
-    return table["value"] if list(table) == ["value"] and not issubclass(_class(annotated), str) else text
+    return table["value"] if list(table) == ["value"] and not issubclass(_class(annotated_type), str) else text
 
 
-def _class(annotated: Any) -> type:
-    kind = bare(annotated)[0]
+def _class(annotated_type: Any) -> type:
+    kind = bare(annotated_type)[0]
     return kind if isinstance(kind, type) else object
 
 
@@ -265,32 +267,32 @@ def apply_to_parameters(parameters: ParameterSet, changes: Changes) -> Parameter
 
     Raises InputError: a value is not a number above 0.
     """
-    fitted = dict(parameters.fitted)
+    fitted_parameters = dict(parameters.fitted)
     wrong = []
     for change in parse(changes):
-        if change.path not in fitted:
+        if change.path not in fitted_parameters:
             continue
-        unit = fitted[change.path].unit
+        unit = fitted_parameters[change.path].unit
         try:
-            text = absolute(change.text, fitted[change.path].value, unit)
+            text = absolute(change.text, fitted_parameters[change.path].value, unit)
         except ValueError as error:
             wrong.append((f"{change.path}={change.text}", str(error)))
             continue
         value = _number(text, unit)
         if value is None:
-            example = f', or with its unit: "{fitted[change.path].value:g} {unit}"' if unit else ""
+            example = f', or with its unit: "{fitted_parameters[change.path].value:g} {unit}"' if unit else ""
             text = f"this parameter must be a finite number above 0{example}"
             wrong.append((f"{change.path}={change.text}", text))
         elif value > 1 and change.path.endswith(".efficiency"):
             wrong.append((f"{change.path}={change.text}", "an efficiency is at most 1"))
         else:
-            before = f"{fitted[change.path].value:.3g} {unit}".rstrip()
-            if value != fitted[change.path].value:
+            before = f"{fitted_parameters[change.path].value:.3g} {unit}".rstrip()
+            if value != fitted_parameters[change.path].value:
                 inputs.record_change(change.path, text, before)
-            fitted[change.path] = replace(fitted[change.path], value=value)
+            fitted_parameters[change.path] = replace(fitted_parameters[change.path], value=value)
     if wrong:
         raise _error(wrong)
-    return replace(parameters, fitted=fitted)
+    return replace(parameters, fitted=fitted_parameters)
 
 
 def _number(text: str, unit: str) -> float | None:

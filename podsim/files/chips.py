@@ -16,6 +16,6 @@ def chip_with(name: str, changes: Changes = ()) -> Document[Chip]:
     """
     document = catalog.chip(name)
     request = what_if.parse(changes)
-    known = what_if.settable(document.tables, Chip, PREFIX)
-    what_if.refuse_unknown([change for change in request if change.path not in known], known)
+    leaves = what_if.settable(document.tables, Chip, PREFIX)
+    what_if.refuse_unknown([change for change in request if change.path not in leaves], leaves)
     return what_if.apply(document, Chip, request, no_rule, PREFIX)

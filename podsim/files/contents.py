@@ -45,12 +45,12 @@ _READ_BEFORE: Final[ContextVar[FilesRead | None]] = ContextVar("_READ_BEFORE", d
 
 
 @contextmanager
-def reading_once(known: FilesRead | None = None) -> Iterator[None]:
+def reading_once(files_read: FilesRead | None = None) -> Iterator[None]:
     """Within it a file that is asked for again is not opened again: one question sees one state of every file.
 
-    Several questions that are to see the same state pass the same `known`.
+    Several questions that are to see the same state pass the same `files_read`.
     """
-    token = _READ_BEFORE.set(known or _READ_BEFORE.get() or FilesRead())
+    token = _READ_BEFORE.set(files_read or _READ_BEFORE.get() or FilesRead())
     try:
         yield
     finally:
@@ -59,12 +59,12 @@ def reading_once(known: FilesRead | None = None) -> Iterator[None]:
 
 def make_once(key: Hashable, make: Callable[[], Value]) -> Value:
     """What `make` makes of files, made once for a key within `reading_once` and never changed."""
-    known = _READ_BEFORE.get()
-    if known is None:
+    files_read = _READ_BEFORE.get()
+    if files_read is None:
         return make()
-    if key not in known.made:
-        known.made[key] = make()
-    result: Value = known.made[key]
+    if key not in files_read.made:
+        files_read.made[key] = make()
+    result: Value = files_read.made[key]
     return result
 
 
@@ -145,13 +145,13 @@ def bytes_of(path: Path, code: str, most: int = MOST_BYTES) -> bytes:
 
 def _raw(path: Path, most: int) -> bytes:
     """What a file holds, and a byte more than `most` of one that holds more; errors as `opened` has them."""
-    known = _READ_BEFORE.get()
-    raw = known.contents.get(path) if known is not None else None
+    files_read = _READ_BEFORE.get()
+    raw = files_read.contents.get(path) if files_read is not None else None
     if raw is None or most + 1 > len(raw) > MOST_BYTES:
         with open_file(path) as file:
             raw = file.read(max(most, MOST_BYTES) + 1)
-        if known is not None:
-            known.contents[path] = raw
+        if files_read is not None:
+            files_read.contents[path] = raw
     return raw[: most + 1]
 
 

@@ -33,8 +33,8 @@ def fabric(name: str, changes: Changes = ()) -> Document[GenericFabric] | None:
     request = what_if.parse(changes)
     if fabric is None or not request:
         return fabric
-    known = what_if.settable(fabric.tables, GenericFabric)
-    what_if.refuse_unknown([change for change in request if change.path not in known], known)
+    leaves = what_if.settable(fabric.tables, GenericFabric)
+    what_if.refuse_unknown([change for change in request if change.path not in leaves], leaves)
     return what_if.apply(fabric, GenericFabric, request, fabric_faults)
 
 
@@ -49,9 +49,9 @@ def _by_name(name: str) -> Document[GenericFabric] | None:
     return replace(_with_sizes(of_file(load(base.path, "fabric")), name, sizes), warnings=base.warnings)
 
 
-def of_file(loaded: LoadedFile) -> Document[GenericFabric]:
+def of_file(file: LoadedFile) -> Document[GenericFabric]:
     """The fabric that a loaded file describes."""
-    return document(loaded, GenericFabric, fabric_faults)
+    return document(file, GenericFabric, fabric_faults)
 
 
 def _with_sizes(base: Document[GenericFabric], name: str, sizes: list[int]) -> Document[GenericFabric]:
@@ -135,13 +135,13 @@ def _spread(levels: Sequence[GenericLevel]) -> Iterator[Fault]:
 def _overrides(fabric: GenericFabric) -> Iterator[Fault]:
     from podsim.topology.edges import link_keys
 
-    seen: set[object] = set()
+    overridden_keys: set[object] = set()
     for at, override in enumerate(fabric.overrides):
         try:
             keys = link_keys(fabric, override.name)
         except ValueError as error:
             yield Fault(("override", at, "name"), str(error))
             continue
-        if seen.intersection(keys):
+        if overridden_keys.intersection(keys):
             yield Fault(("override", at, "name"), f"a link of {override.name} is overridden twice")
-        seen.update(keys)
+        overridden_keys.update(keys)

@@ -44,8 +44,8 @@ class FamilyFile:
 
 def families() -> tuple[LoadedFile, tuple[MachineFamily, ...]]:
     """The file of the families, and what it says."""
-    loaded = load(data_folder("topologies") / f"{FAMILY}.toml", "family")
-    return loaded, document(loaded, FamilyFile).value.families
+    file = load(data_folder("topologies") / f"{FAMILY}.toml", "family")
+    return file, document(file, FamilyFile).value.families
 
 
 def member(name: str) -> Parts | None:
@@ -53,11 +53,11 @@ def member(name: str) -> Parts | None:
 
     Raises InputError: the count is not a power of two, or above what the family joins.
     """
-    loaded, known = families()
-    for family in known:
+    file, machine_families = families()
+    for family in machine_families:
         match = re.fullmatch(re.escape(family.prefix) + r"(\d{1,18})", name)
         if match:
-            return _Builder(loaded, family).build(int(match[1]))
+            return _Builder(file, family).build(int(match[1]))
     return None
 
 
@@ -71,12 +71,12 @@ def pod(ipus: int, chip: str) -> Parts:
 
     Raises InputError: no family has the chip, or the count is not a power of two or above what the family joins.
     """
-    loaded, family = _of_chip(ipus, chip)
+    file, family = _of_chip(ipus, chip)
     name = f"{family.prefix}{ipus}"
     if match := find("topologies", name):
         return gather(match.path, match.warnings)
     path = alias(name)
-    return gather(path) if path else _Builder(loaded, family).build(ipus)
+    return gather(path) if path else _Builder(file, family).build(ipus)
 
 
 def pod_name(ipus: int, chip: str) -> str:
@@ -86,17 +86,17 @@ def pod_name(ipus: int, chip: str) -> str:
 
 def _of_chip(ipus: int, chip: str) -> tuple[LoadedFile, MachineFamily]:
     """The family of a chip, which has a member of so many IPUs, and its file."""
-    loaded, known = families()
-    family = next((family for family in known if _chip(family) == chip), None)
+    file, machine_families = families()
+    family = next((family for family in machine_families if _chip(family) == chip), None)
     if family is None:
         raise InputError(
             f'no family of machines has the chip "{printable(chip)}"',
             code="unknown-chip",
-            context=[f"families have {', '.join(str(_chip(family)) for family in known)}"],
+            context=[f"families have {', '.join(str(_chip(family)) for family in machine_families)}"],
             hint="--topology takes a machine by name or file",
         )
     check_count(ipus, family.prefix, family.most_racks * finish(_file(family.rack)).value.ipus)
-    return loaded, family
+    return file, family
 
 
 def _chip(family: MachineFamily) -> object:
@@ -152,11 +152,11 @@ class _Builder:
     def _part_of_rack(self, ipus: int, rack: Topology) -> Parts:
         machines = ipus // rack.ipus_per_machine
         whole = rack.level("rack")
-        closed = whole is not None and whole.closed and machines == whole.holds
-        level = {"name": "rack", "holds": machines, "closed": closed}
+        is_closed = whole is not None and whole.closed and machines == whole.holds
+        level = {"name": "rack", "holds": machines, "closed": is_closed}
         hosts = {"servers": 1, "most_servers": max(1, rack.hosts.most_servers * ipus // rack.ipus)}
         how = AnswerNote.of(
-            NoteCode.PART_OF_RACK, rack=self.family.rack, machines=machines, of=rack.machines, closed=closed
+            NoteCode.PART_OF_RACK, rack=self.family.rack, machines=machines, of=rack.machines, closed=is_closed
         )
         return self._change(ipus, _file(self.family.rack), level, hosts, how)
 
@@ -169,7 +169,7 @@ class _Builder:
         hosts = {"servers": servers, "most_servers": max(servers, rack.hosts.most_servers * racks)}
         how = AnswerNote.of(NoteCode.RACKS_JOINED, rack=self.family.rack, racks=racks, ring=ring)
         base = _file(f"{self.family.prefix}{2 * rack.ipus}")
-        return self._change(ipus, base, level, hosts, how, assumed="" if ring else self.family.note)
+        return self._change(ipus, base, level, hosts, how, assumption="" if ring else self.family.note)
 
     def _change(
         self,
@@ -179,10 +179,10 @@ class _Builder:
         hosts: Mapping[str, int],
         how: AnswerNote,
         *,
-        assumed: str = "",
+        assumption: str = "",
         title: str = "",
     ) -> Parts:
-        """The machine `base` with another count of members in one level; `assumed` is what is not documented of it.
+        """The machine `base` with another count of members in one level; `assumption` is what is not documented of it.
 
         Its title is that of the family, unless one is given.
 
@@ -194,20 +194,20 @@ class _Builder:
         own = {
             "name": f"{self.family.prefix}{ipus}",
             "title": title or self.family.title.replace("{ipus}", str(ipus)),
-            "notes": [how, *([assumed] if assumed else []), *general],
+            "notes": [how, *([assumption] if assumption else []), *general],
             "level": [dict(level)],
             "hosts": dict(hosts),
         }
-        stated = {f"level.{level['name']}.{key}": value for key, value in level.items() if key != "name"}
-        stated |= {f"hosts.{key}": value for key, value in hosts.items()}
-        made = {path: _provenance(path, value, str(how), assumed) for path, value in stated.items()}
-        parts = replace(base, loaded=self.loaded, own=own, tables=own, provenance=made, faults=(), warnings=())
+        values = {f"level.{level['name']}.{key}": value for key, value in level.items() if key != "name"}
+        values |= {f"hosts.{key}": value for key, value in hosts.items()}
+        provenance = {path: _provenance(path, value, str(how), assumption) for path, value in values.items()}
+        parts = replace(base, loaded=self.loaded, own=own, tables=own, provenance=provenance, faults=(), warnings=())
         return replace(over(base, parts), chip_in=base.chip_in)
 
 
-def _provenance(path: str, value: object, how: str, assumed: str) -> Provenance:
+def _provenance(path: str, value: object, how: str, assumption: str) -> Provenance:
     """Where a number that the rule makes comes from."""
     text = value if isinstance(value, str) else value_text(value)
-    if assumed and path.endswith(".shape"):
-        return Provenance(path=path, text=text, kind=SourceKind.ASSUMED, source="", note=assumed)
+    if assumption and path.endswith(".shape"):
+        return Provenance(path=path, text=text, kind=SourceKind.ASSUMED, source="", note=assumption)
     return Provenance(path=path, text=text, kind=SourceKind.DERIVED, source="", note=how)

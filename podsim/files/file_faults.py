@@ -51,10 +51,10 @@ NEW_NAMES: Final = {"practice": "configuration"}
 """Keys of earlier releases and their names now: an error names the new one."""
 
 
-def unknown_choice(word: str, known: Sequence[str]) -> str:
+def unknown_choice(word: str, choices: Sequence[str]) -> str:
     """Say that a choice is not known, and what it may have been or may be."""
     return f"{value_text(word)} is not known" + (
-        did_you_mean(word, known) or "; known: " + ", ".join(f'"{k}"' for k in known)
+        did_you_mean(word, choices) or "; known: " + ", ".join(f'"{k}"' for k in choices)
     )
 
 

@@ -136,15 +136,15 @@ def _units(units: Sequence[GivenUnit]) -> Iterator[Fault]:
 
 
 def _configurations_known(tables: Mapping[str, Any]) -> Iterator[Fault]:
-    known = [
+    names = [
         configuration["name"]
         for _, configuration in _tables(tables, "configuration")
         if isinstance(configuration.get("name"), str)
     ]
     for at, preset in _tables(tables, "preset"):
         configuration = preset.get("configuration")
-        if isinstance(configuration, str) and configuration not in known:
-            yield Fault(("preset", at, "configuration"), unknown_choice(configuration, known))
+        if isinstance(configuration, str) and configuration not in names:
+            yield Fault(("preset", at, "configuration"), unknown_choice(configuration, names))
 
 
 def _layouts_in_replica(file: WorkloadFile) -> Iterator[Fault]:
@@ -165,8 +165,8 @@ def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
             if not value > 0:
                 yield Fault(("point", at, key), f"must be above 0, not {value}")
         yield from (Fault(("point", at, key), text) for key, text in _contradictions(point))
-        stated = (point.replicas, point.ipus_per_replica, point.micro_batch, point.accumulation)
-        if any(stated) and not all(stated):
+        mapping = (point.replicas, point.ipus_per_replica, point.micro_batch, point.accumulation)
+        if any(mapping) and not all(mapping):
             yield Fault(
                 ("point", at), "states part of a mapping: replicas, ipus_per_replica, micro_batch, accumulation"
             )
@@ -174,9 +174,12 @@ def points_faults(points: Sequence[CalibrationPoint]) -> Iterator[Fault]:
 
 def _contradictions(point: CalibrationPoint) -> Iterator[tuple[str, str]]:
     """What a point says twice and not alike: key and message."""
-    trained = point.steps * point.global_batch
-    if _apart(point.samples_to_converge, trained) > SAMPLES_APART:
-        yield "samples_to_converge", f"{point.samples_to_converge:,.0f}, but steps x global_batch is {trained:,.0f}"
+    trained_samples = point.steps * point.global_batch
+    if _apart(point.samples_to_converge, trained_samples) > SAMPLES_APART:
+        yield (
+            "samples_to_converge",
+            f"{point.samples_to_converge:,.0f}, but steps x global_batch is {trained_samples:,.0f}",
+        )
     stepped_s = point.steps * point.step_s
     if point.train_s > 0 and stepped_s > point.train_s * (1 + PARTS_APART):
         yield "train", f"{point.train_s:g} s, but steps x step is {stepped_s:g} s"
@@ -184,18 +187,18 @@ def _contradictions(point: CalibrationPoint) -> Iterator[tuple[str, str]]:
     minutes = (point.startup_s + point.train_s + evaluated_s + point.graph_switch_s) / 60
     if _apart(point.minutes, minutes) > PARTS_APART:
         yield "minutes", f"{point.minutes:g}, but its parts add up to {minutes:.4g}"
-    scored = point.minutes * point.normalisation
-    if _apart(point.score_minutes, scored) > SCORE_APART:
-        yield "score_minutes", f"{point.score_minutes:g}, but minutes x normalisation is {scored:.6g}"
+    normalised_minutes = point.minutes * point.normalisation
+    if _apart(point.score_minutes, normalised_minutes) > SCORE_APART:
+        yield "score_minutes", f"{point.score_minutes:g}, but minutes x normalisation is {normalised_minutes:.6g}"
 
 
-def _apart(stated: float, value: float) -> float:
-    return abs(stated - value) / value if value > 0 else 0.0
+def _apart(stated_value: float, value: float) -> float:
+    return abs(stated_value - value) / value if value > 0 else 0.0
 
 
 def _different(key: str, names: Sequence[str]) -> Iterator[Fault]:
-    seen = set()
+    earlier_names = set()
     for at, name in enumerate(names):
-        if name in seen:
+        if name in earlier_names:
             yield Fault((key, at), f'"{name}" is there twice')
-        seen.add(name)
+        earlier_names.add(name)

@@ -52,8 +52,8 @@ def folders(kind: Kind) -> tuple[Path, ...]:
 
 
 def _data_home() -> tuple[Path, ...]:
-    if stated := os.environ.get("XDG_DATA_HOME"):
-        return (Path(stated),)
+    if data_home := os.environ.get("XDG_DATA_HOME"):
+        return (Path(data_home),)
     try:
         return (Path.home() / ".local" / "share",)
     except RuntimeError:
@@ -138,11 +138,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts if part]
 
 
-def unknown_name(kind: Kind, name: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> InputError:
+def unknown_name(kind: Kind, name: str, known_names: tuple[str, ...], also: tuple[str, ...] = ()) -> InputError:
     """Say that nothing has a name, and which one may have been meant, of files or of `also`."""
     what = SINGULAR[kind]
-    near = did_you_mean(name, (*known, *also))
-    context = () if near else (f"known: {', '.join(known)}",)
+    near = did_you_mean(name, (*known_names, *also))
+    context = () if near else (f"known: {', '.join(known_names)}",)
     if kind_here := not_plain(Path(name)):  # a pipe or a folder of that name, which no path with a / names
         context = (f"./{printable(name)} {kind_here}: podsim reads plain files", *context)
     elif is_plain(Path(name)):

@@ -45,23 +45,23 @@ class Ledger:
 
     def read(self, what: str, name: str, text: str) -> None:
         """Remember a `what` file by its content; another one of the same name is counted."""
-        called, result = f"{what} {name}", digest(text)
+        file_key, result = f"{what} {name}", digest(text)
         at = 1
-        while self.files.setdefault(called, result) != result:
+        while self.files.setdefault(file_key, result) != result:
             at += 1
-            called = f"{what} {name} ({at})"
+            file_key = f"{what} {name} ({at})"
 
     @property
     def calibration(self) -> str | None:
         """The digest of the parameters that answer; None where none or several were read."""
-        texts = {digest for called, digest in self.files.items() if called.startswith("parameters ")}
+        texts = {digest for file_key, digest in self.files.items() if file_key.startswith("parameters ")}
         return texts.pop() if len(texts) == 1 else None
 
     @property
     def hash(self) -> str:
         """One digest of all contents and the question; names of files, spelling and order of flags do not count."""
         flags = canonical({name: "" if name in self.named else value for name, value in self.flags.items()})
-        files = sorted((called.partition(" ")[0], file) for called, file in self.files.items())
+        files = sorted((file_key.partition(" ")[0], file) for file_key, file in self.files.items())
         return digest(json.dumps([self.verb, flags, files], sort_keys=True))
 
 

@@ -61,11 +61,11 @@ def entries(cls: Hashable) -> Mapping[str, Entry]:
 
 
 def _entry(field: Field[Any]) -> Entry:
-    annotated: Any = field.type
-    unit = unit_of(annotated)
-    named = next((note.name for note in bare(annotated)[1] if isinstance(note, Key)), None)
-    key = named or field.name.removesuffix(SUFFIXES[unit.symbol] if unit else "")
-    return Entry(key=key, name=field.name, annotated=annotated)
+    annotated_type: Any = field.type
+    unit = unit_of(annotated_type)
+    explicit_key = next((note.name for note in bare(annotated_type)[1] if isinstance(note, Key)), None)
+    key = explicit_key or field.name.removesuffix(SUFFIXES[unit.symbol] if unit else "")
+    return Entry(key=key, name=field.name, annotated=annotated_type)
 
 
 @cache

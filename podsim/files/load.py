@@ -47,7 +47,7 @@ SCHEMAS: Final = {
     "scenario": "podsim.scenario/1",
     "sources": "podsim.sources/1",
 }
-_KINDS: Final = {spelled: name for name, spelled in SCHEMAS.items()}
+_KINDS: Final = {schema: name for name, schema in SCHEMAS.items()}
 _LONG_KEY: Final = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{KEY_PARTS}}}""")
 _TOO_DEEP: Final = "is not TOML that podsim reads: it nests too deep"
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -138,7 +138,7 @@ def _refuse_long(tables: Mapping[str, Any], text: str) -> None:
 
 
 def _wrong_schema(schema: object, text: str | None, what: str) -> str:
-    target = f'"{SCHEMAS[what]}"' if what else "one of " + ", ".join(f'"{known}"' for known in SCHEMAS.values())
+    target = f'"{SCHEMAS[what]}"' if what else "one of " + ", ".join(f'"{choice}"' for choice in SCHEMAS.values())
     if schema is None:
         return f"is missing; a {what or 'podsim'} file begins with schema = {target}"
     if text:
@@ -148,9 +148,9 @@ def _wrong_schema(schema: object, text: str | None, what: str) -> str:
     return f"{value_text(schema)} is not known" + (did_you_mean(schema, SCHEMAS.values()) or f"; {target} is needed")
 
 
-def text_field(loaded: LoadedFile, key: str) -> str | None:
+def text_field(file: LoadedFile, key: str) -> str | None:
     """Take the text at `key` out of the tables; InputError where it is something else."""
-    value: Mapping[str, Any] | object = loaded.tables.pop(key, None)
+    value: Mapping[str, Any] | object = file.tables.pop(key, None)
     if value is not None and not isinstance(value, str):
-        raise loaded.error(Fault((key,), f"must be a text, not {value_text(value)}"))
+        raise file.error(Fault((key,), f"must be a text, not {value_text(value)}"))
     return value

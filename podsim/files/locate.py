@@ -100,10 +100,10 @@ class _Scanner:
 
     def _value(self, path: Path) -> None:
         self._blank()
-        opened = self.text[self.at : self.at + 1]
-        if opened in ("[", "{"):
+        bracket = self.text[self.at : self.at + 1]
+        if bracket in ("[", "{"):
             self.at += 1
-            self._members(path, array=opened == "[")
+            self._members(path, array=bracket == "[")
         elif match := _STRING.match(self.text, self.at) or _SCALAR.match(self.text, self.at):
             self.at = match.end()
         else:

@@ -31,16 +31,16 @@ class Origin:
 
     def nearer(self, table: Mapping[str, Any]) -> "Origin":
         """With what a table inside states; a locator belongs to its source, a note to its kind."""
-        stated = {key: table[key] for key in DEFAULTS if isinstance(table.get(key), str)}
-        if stated.get("kind") not in KINDS:
-            stated.pop("kind", None)  # the kind of an operator, or a slip that is said elsewhere
-        if not stated:
+        defaults = {key: table[key] for key in DEFAULTS if isinstance(table.get(key), str)}
+        if defaults.get("kind") not in KINDS:
+            defaults.pop("kind", None)  # the kind of an operator, or a slip that is said elsewhere
+        if not defaults:
             return self
-        if "source" in stated:
-            stated.setdefault("locator", "")
-        if "kind" in stated:
-            stated.setdefault("note", "")
-        return replace(self, **stated)
+        if "source" in defaults:
+            defaults.setdefault("locator", "")
+        if "kind" in defaults:
+            defaults.setdefault("note", "")
+        return replace(self, **defaults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,25 @@ def unwrap(raw: Mapping[str, Any], cls: type, own: str = "") -> BareTables:
     """
     walk = _Unwrapper()
     tables = walk.table(raw, cls, (), Origin())
-    named: Names = {}
-    labelled = ((label(path, tables, named), text, origin) for path, (text, origin) in walk.leaves.items())
-    stated = {name: _provenance(name, text, origin, own) for name, text, origin in labelled}
-    return BareTables(tables, stated, walk.faults)
+    names: Names = {}
+    labelled_leaves = ((label(path, tables, names), text, origin) for path, (text, origin) in walk.leaves.items())
+    provenance = {name: _provenance(name, text, origin, own) for name, text, origin in labelled_leaves}
+    return BareTables(tables, provenance, walk.faults)
 
 
-def label(path: Path, tables: Mapping[str, Any], known: Names | None = None) -> str:
+def label(path: Path, tables: Mapping[str, Any], names: Names | None = None) -> str:
     """A path as `--set` and provenance spell it: members of an array by name, links without "link.".
 
-    `known` keeps what members are called from one path of the same tables to the next.
+    `names` keeps what members are called from one path of the same tables to the next.
     """
     parts: list[str] = []
     here: Any = tables
-    known = {} if known is None else known
+    names = {} if names is None else names
     for part in path:
         if isinstance(part, int):
-            if id(here) not in known:
-                known[id(here)] = member_labels(here)
-            parts.append(known[id(here)].get(part, str(part)))
+            if id(here) not in names:
+                names[id(here)] = member_labels(here)
+            parts.append(names[id(here)].get(part, str(part)))
         else:
             parts.append(part)
         here = _step(here, part)
@@ -107,34 +107,34 @@ class _Unwrapper:
 
     def table(self, raw: Mapping[str, Any], cls: type, path: Path, around: Origin) -> dict[str, Any]:
         """The keys of a dataclass."""
-        known = entries(cls)
-        origin = self._origin(raw, around, path, [key for key in DEFAULTS if key in raw and key not in known])
+        entry_by_key = entries(cls)
+        origin = self._origin(raw, around, path, [key for key in DEFAULTS if key in raw and key not in entry_by_key])
         return {
-            key: self.value(value, known[key].annotated, (*path, key), origin) if key in known else value
+            key: self.value(value, entry_by_key[key].annotated, (*path, key), origin) if key in entry_by_key else value
             for key, value in raw.items()
-            if key in known or key not in DEFAULTS
+            if key in entry_by_key or key not in DEFAULTS
         }
 
     def mapping(self, raw: Mapping[str, Any], kind: Any, path: Path, around: Origin) -> dict[str, Any]:
         """Keys that the file is free to name, beside the defaults for all of them."""
-        stated = [key for key in DEFAULTS if isinstance(raw.get(key), str)]
-        origin = self._origin(raw, around, path, stated)
+        default_keys = [key for key in DEFAULTS if isinstance(raw.get(key), str)]
+        origin = self._origin(raw, around, path, default_keys)
         return {
             key: self.value(value, member(kind), (*path, key), origin)
             for key, value in raw.items()
-            if key not in stated
+            if key not in default_keys
         }
 
-    def value(self, raw: Any, annotated: Any, path: Path, origin: Origin) -> Any:
+    def value(self, raw: Any, annotated_type: Any, path: Path, origin: Origin) -> Any:
         """Whatever stands at one key."""
-        kind = bare(annotated)[0]
+        kind = bare(annotated_type)[0]
         if is_array_of_tables(kind) and isinstance(raw, list):
             return [self.value(item, member(kind), (*path, at), origin) for at, item in enumerate(raw)]
         if is_table(kind) and isinstance(raw, dict):
             return (self.mapping if get_origin(kind) else self.table)(raw, kind, path, origin)
-        return raw if is_table(kind) or is_array_of_tables(kind) else self.leaf(raw, annotated, path, origin)
+        return raw if is_table(kind) or is_array_of_tables(kind) else self.leaf(raw, annotated_type, path, origin)
 
-    def leaf(self, raw: Any, annotated: Any, path: Path, origin: Origin) -> Any:
+    def leaf(self, raw: Any, annotated_type: Any, path: Path, origin: Origin) -> Any:
         """A bare value; where it came from is kept, unless it is only a text."""
         text = ""
         if isinstance(raw, dict) and "value" in raw:
@@ -142,23 +142,23 @@ class _Unwrapper:
             for key in sorted(raw.keys() - set(LEAF)):
                 self.faults.append(Fault((*path, key), "unknown key" + did_you_mean(key, LEAF)))
             text = _value_text(raw["value"])
-            raw = self._single(raw, annotated, path) if "counts" in raw else raw["value"]
-        kind = bare(annotated)[0]
+            raw = self._single(raw, annotated_type, path) if "counts" in raw else raw["value"]
+        kind = bare(annotated_type)[0]
         if not is_text(kind):
             self.leaves[path] = (text or _value_text(raw), origin)
         return raw
 
-    def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, stated: list[str]) -> Origin:
-        for key in stated:
+    def _origin(self, raw: Mapping[str, Any], around: Origin, path: Path, default_keys: list[str]) -> Origin:
+        for key in default_keys:
             if not isinstance(raw[key], str):
                 self.faults.append(Fault((*path, key), f"must be a text, not {value_text(raw[key])}"))
             elif key == "kind" and raw[key] not in KINDS:
                 self.faults.append(Fault((*path, key), unknown_choice(raw[key], list(KINDS))))
         return around.nearer(raw)
 
-    def _single(self, raw: Mapping[str, Any], annotated: Any, path: Path) -> Any:
+    def _single(self, raw: Mapping[str, Any], annotated_type: Any, path: Path) -> Any:
         """One direction of one link, of a data rate that counts several."""
-        unit, match = unit_of(annotated), _COUNTS.match(str(raw["counts"]))
+        unit, match = unit_of(annotated_type), _COUNTS.match(str(raw["counts"]))
         if not (unit and unit.symbol == "B/s" and isinstance(raw["value"], str)):
             self.faults.append(Fault((*path, "counts"), "only a data rate can count several links"))
         elif not match or not int(match["links"] or 1):
@@ -181,7 +181,7 @@ def _value_text(raw: Any) -> str:
 
 def _provenance(path: str, text: str, origin: Origin, own: str) -> Provenance:
     # A number without a source is the user's in a file of theirs, else it is assumed, whatever it looks like.
-    unsourced = SourceKind.GIVEN if own else SourceKind.ASSUMED
-    kind = KINDS.get(origin.kind, SourceKind.DATASHEET if origin.source else unsourced)
+    kind_without_source = SourceKind.GIVEN if own else SourceKind.ASSUMED
+    kind = KINDS.get(origin.kind, SourceKind.DATASHEET if origin.source else kind_without_source)
     note = origin.note or (f"in {own}" if kind is SourceKind.GIVEN and own else "")
     return Provenance(path=path, text=text, kind=kind, source=origin.source, locator=origin.locator, note=note)

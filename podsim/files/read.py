@@ -44,8 +44,8 @@ class Document(Displayable, Generic[T]):
     @property
     def assumed_paths(self) -> frozenset[str]:
         """Paths of numbers without a published source: those that are assumed, and those that the user gave."""
-        unpublished = SourceKind.ASSUMED, SourceKind.GIVEN
-        return frozenset(path for path, item in self.provenance.items() if item.kind in unpublished)
+        unpublished_kinds = SourceKind.ASSUMED, SourceKind.GIVEN
+        return frozenset(path for path, item in self.provenance.items() if item.kind in unpublished_kinds)
 
 
 def no_rule(_value: object, _tables: Mapping[str, Any]) -> Iterable[Fault]:
@@ -64,32 +64,32 @@ def read(path: Path, cls: type[T], what: str, rule: Rule = no_rule, *, alone: bo
 _DOCUMENTS: Final = TABLES.add("documents", Table[object, tuple[Mapping[str, Any], Document[Any]]](MOST_KNOWN))
 
 
-def document(loaded: LoadedFile, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
+def document(file: LoadedFile, cls: type[T], rule: Rule = no_rule, *, alone: bool = True) -> Document[T]:
     """The `cls` that a loaded file describes; what was read before from the same text is not read again.
 
     Unless the rule looks at other files, which may have changed: the file then does not stand `alone`.
     """
     if not alone:
-        return _read(loaded, cls, rule)
-    key = loaded.path, loaded.what, loaded.text, cls, rule
+        return _read(file, cls, rule)
+    key = file.path, file.what, file.text, cls, rule
     tables, document = _DOCUMENTS.get(key, ({}, None))
-    if document is None or tables != loaded.tables:  # some callers change tables first
-        document = _read(loaded, cls, rule)
-        _DOCUMENTS.keep(key, (loaded.tables, document))
+    if document is None or tables != file.tables:  # some callers change tables first
+        document = _read(file, cls, rule)
+        _DOCUMENTS.keep(key, (file.tables, document))
     return document
 
 
-def _read(loaded: LoadedFile, cls: type[T], rule: Rule) -> Document[T]:
-    unwrapped = unwrap(loaded.tables, cls, own_name(loaded.path))
-    value, faults = structure(unwrapped.tables, cls, rule)
-    if value is None or unwrapped.faults:
-        raise loaded.error(*unwrapped.faults, *faults)
+def _read(file: LoadedFile, cls: type[T], rule: Rule) -> Document[T]:
+    bare_tables = unwrap(file.tables, cls, own_name(file.path))
+    value, faults = structure(bare_tables.tables, cls, rule)
+    if value is None or bare_tables.faults:
+        raise file.error(*bare_tables.faults, *faults)
     return Document(
         value=value,
-        path=str(loaded.path),
-        text=loaded.text,
-        tables=unwrapped.tables,
-        provenance=unwrapped.provenance,
+        path=str(file.path),
+        text=file.text,
+        tables=bare_tables.tables,
+        provenance=bare_tables.provenance,
     )
 
 

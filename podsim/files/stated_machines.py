@@ -33,13 +33,13 @@ def parts(name: str, changes: Sequence[Change], chip: str | None) -> Parts | Non
     ranks, stands = document.value.endpoints, chip or document.value.chip
     base = pod(1 << (ranks - 1).bit_length(), "bow" if stands == "bow" else "gc200")
     tables = _tables(document, base)
-    moved = {_path(path): replace(item, path=_path(path)) for path, item in document.provenance.items()}
-    kept = {path: item for path, item in base.provenance.items() if not path.startswith("link.")}
+    fabric_provenance = {_path(path): replace(item, path=_path(path)) for path, item in document.provenance.items()}
+    pod_provenance = {path: item for path, item in base.provenance.items() if not path.startswith("link.")}
     return Parts(
         loaded=load(Path(document.path), "fabric"),
         own=document.tables,
         tables={**tables, "chip": document.value.chip},
-        provenance={**kept, **moved},
+        provenance={**pod_provenance, **fabric_provenance},
         warnings=document.warnings,
     )
 
@@ -62,7 +62,7 @@ def _path(path: str) -> str:
 def _tables(document: Document[GenericFabric], base: Parts) -> dict[str, Any]:
     levels = base.tables["level"]
     inside = next(level for level in levels if level["name"] == "machine")
-    assumed = AnswerNote.of(NoteCode.STATED_FABRIC, fabric=document.value.name, pod=str(base.tables["name"]))
+    assumption = AnswerNote.of(NoteCode.STATED_FABRIC, fabric=document.value.name, pod=str(base.tables["name"]))
     return {
         **base.tables,
         "name": document.tables["name"],
@@ -71,5 +71,5 @@ def _tables(document: Document[GenericFabric], base: Parts) -> dict[str, Any]:
         "link": document.tables["link"],
         "fabric": document.tables["level"],
         "override": document.tables.get("override", []),
-        "notes": [*document.value.notes, assumed],
+        "notes": [*document.value.notes, assumption],
     }

@@ -45,13 +45,13 @@ def _key_faults(cls: type, path: Path, missing: list[Entry], extra: set[str]) ->
     """Unknown and missing keys; an unknown key near a missing one is one slip, and so one fault."""
     faults = []
     names = [entry.key for entry in missing]
-    known = dict.fromkeys((*entries(cls), *DEFAULTS))
+    known_keys = dict.fromkeys((*entries(cls), *DEFAULTS))
     for key in sorted(extra)[:MOST_SHOWN]:
         now = NEW_NAMES.get(key, key)
         near = [now] if now in entries(cls) else get_close_matches(key, names, n=1)
-        near = near or get_close_matches(key, known, n=1)
+        near = near or get_close_matches(key, known_keys, n=1)
         names = [name for name in names if name not in near]
-        hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(known)}"
+        hint = f'; did you mean "{near[0]}"?' if near else f"; known here: {', '.join(known_keys)}"
         faults.append(Fault((*path, key), "unknown key" + hint))
     if len(extra) > MOST_SHOWN:
         faults += [Fault((*path, key), "unknown key") for key in sorted(extra)[MOST_SHOWN:]]

@@ -67,31 +67,31 @@ def gather(path: Path, warnings: tuple[str, ...] = (), inside: tuple[Path, ...] 
 
     Raises InputError: a file cannot be read, extends itself, or extends a machine that does not exist.
     """
-    loaded = load(path, "topology")
-    if slips := list(_slips(loaded)):
-        raise loaded.error(*slips)
-    extends, aliases = loaded.tables.pop("extends", None), loaded.tables.pop("aliases", [])
+    file = load(path, "topology")
+    if slips := list(_slips(file)):
+        raise file.error(*slips)
+    extends, aliases = file.tables.pop("extends", None), file.tables.pop("aliases", [])
     own = own_name(path)
-    unwrapped = _MACHINE_FILES.remember((loaded.text, own), lambda: unwrap(loaded.tables, Topology, own))
+    bare_tables = _MACHINE_FILES.remember((file.text, own), lambda: unwrap(file.tables, Topology, own))
     if wrong := list(_text_faults(extends, aliases)):
-        raise loaded.error(*wrong, *unwrapped.faults)
+        raise file.error(*wrong, *bare_tables.faults)
     parts = Parts(
-        loaded=loaded,
-        own=unwrapped.tables,
-        tables=unwrapped.tables,
-        provenance=unwrapped.provenance,
-        faults=tuple(unwrapped.faults),
+        loaded=file,
+        own=bare_tables.tables,
+        tables=bare_tables.tables,
+        provenance=bare_tables.provenance,
+        faults=tuple(bare_tables.faults),
         warnings=warnings,
         chip_in=path,
     )
-    return over(_base(loaded, extends, inside), parts) if isinstance(extends, str) else parts
+    return over(_base(file, extends, inside), parts) if isinstance(extends, str) else parts
 
 
-def _slips(loaded: LoadedFile) -> Iterator[Fault]:
+def _slips(file: LoadedFile) -> Iterator[Fault]:
     """Keys that are nearly `extends` or `aliases`: without the machine it extends all else would seem to be missing."""
-    known = {*entries(Topology), *DEFAULTS, *OWN_KEYS}
-    for key in sorted(loaded.tables.keys() - known):
-        for near in get_close_matches(key, known, n=1):
+    known_keys = {*entries(Topology), *DEFAULTS, *OWN_KEYS}
+    for key in sorted(file.tables.keys() - known_keys):
+        for near in get_close_matches(key, known_keys, n=1):
             if near in OWN_KEYS:
                 yield Fault((key,), f'unknown key; did you mean "{near}"?')
 
@@ -103,30 +103,30 @@ def _text_faults(extends: object, aliases: object) -> Iterator[Fault]:
         yield Fault(("aliases",), f"must be an array of names, not {value_text(aliases)}")
 
 
-def _base(loaded: LoadedFile, name: str, inside: tuple[Path, ...]) -> Parts:
-    match = find("topologies", name, near=loaded.path)
+def _base(file: LoadedFile, name: str, inside: tuple[Path, ...]) -> Parts:
+    match = find("topologies", name, near=file.path)
     if not match:
-        raise _at(loaded, "extends", "topologies", name)
-    chain = (*inside, loaded.path)
+        raise _at(file, "extends", "topologies", name)
+    chain = (*inside, file.path)
     if resolve_path(match.path) in [resolve_path(path) for path in chain]:
         circle = " → ".join(path.name for path in (*chain, match.path))
-        raise loaded.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
+        raise file.error(Fault(("extends",), f"a file cannot extend itself: {circle}"))
     base = gather(match.path, match.warnings, chain)
     if base.faults:
         finish(base)
     return base
 
 
-def _at(loaded: LoadedFile, key: str, kind: Kind, name: str) -> InputError:
+def _at(file: LoadedFile, key: str, kind: Kind, name: str) -> InputError:
     """An unknown name, said at the line of the file that gives it."""
     error = unknown_name(kind, name, names(kind))
-    return loaded.error(Fault((key,), "; ".join((error.message, *error.context))))
+    return file.error(Fault((key,), "; ".join((error.message, *error.context))))
 
 
 def over(base: Parts, parts: Parts) -> Parts:
     """What a machine changes, put over the machine it extends; hosts it does not state are in proportion."""
-    left = NOT_INHERITED if "level" not in parts.own else (*NOT_INHERITED, "notes")  # notes tell of the levels
-    below = {key: value for key, value in base.tables.items() if key not in left}
+    excluded_keys = NOT_INHERITED if "level" not in parts.own else (*NOT_INHERITED, "notes")  # notes tell of the levels
+    below = {key: value for key, value in base.tables.items() if key not in excluded_keys}
     own = {"title": parts.own.get("name", ""), **parts.own}
     provenance = dict(base.provenance)
     if hosts := in_proportion(base.tables, merge(below, own), _own_hosts(own)):
