@@ -60,12 +60,12 @@ def applications() -> tuple[Microbenchmark, ...]:
     """Every measurement, in the order of the file; InputError with every fault of it."""
     rows, faults = [], []
     places: dict[Place, int] = {}
-    known: set[str] = set()
+    ids: set[str] = set()
     for line, cells in csv_rows.rows(find.data_folder("calibration") / NAME, HEADER, WHAT):
         places[f"line {line}",] = line
-        wrong = list(_faults(cells, known))
+        wrong = list(_faults(cells, ids))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
-        known.add(cells["id"])
+        ids.add(cells["id"])
         if not wrong:
             rows.append(_row(cells))
     if faults:
@@ -73,11 +73,11 @@ def applications() -> tuple[Microbenchmark, ...]:
     return tuple(rows)
 
 
-def _faults(cells: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
+def _faults(cells: dict[str, str], ids: set[str]) -> Iterator[tuple[str, str]]:
     for key in REQUIRED_KEYS:
         if not cells[key].strip():
             yield key, "is missing"
-    if cells["id"] in known:
+    if cells["id"] in ids:
         yield "id", f"{value_text(cells['id'])} stands there already"
     if cells["trust"].strip() and cells["trust"] not in TRUST:
         yield "trust", f"{value_text(cells['trust'])} is none of {', '.join(TRUST)}"

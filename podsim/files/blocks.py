@@ -52,14 +52,14 @@ def read(path: Path) -> tuple[RunBlocks, ...]:
 def _run(cells: list[str]) -> RunBlocks:
     if len(cells) != len(HEADER):
         raise ValueError(f"has {len(cells)} cells, not {len(HEADER)}")
-    stated = dict(zip(HEADER, cells, strict=True))
+    row = dict(zip(HEADER, cells, strict=True))
     return RunBlocks(
-        point=stated["point"],
-        run=_run_number(stated["run"]),
-        init_s=_seconds(stated["init_s"]),
-        blocks_s=tuple(_seconds(text) for text in stated["blocks_s"].split(";")),
-        source=stated["source"],
-        locator=stated["locator"],
+        point=row["point"],
+        run=_run_number(row["run"]),
+        init_s=_seconds(row["init_s"]),
+        blocks_s=tuple(_seconds(text) for text in row["blocks_s"].split(";")),
+        source=row["source"],
+        locator=row["locator"],
     )
 
 

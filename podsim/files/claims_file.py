@@ -18,15 +18,15 @@ NAME: Final = "claims.toml"
 
 def claims(path: Path | None = None) -> Document[ClaimsFile]:
     """The claims of `path`, or as shipped; MissingParameter where there is no such file, InputError for its faults."""
-    shipped = find.data_folder("calibration") / NAME
-    if path is None and not is_there(shipped):
+    shipped_path = find.data_folder("calibration") / NAME
+    if path is None and not is_there(shipped_path):
         raise MissingParameter(f"there are no claims: no {NAME}", hint="calibration/README.md says what it holds")
-    return read(path or shipped, ClaimsFile, "claims", faults)
+    return read(path or shipped_path, ClaimsFile, "claims", faults)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[ClaimsFile]:
+def of_loaded(file: LoadedFile) -> Document[ClaimsFile]:
     """The claims of a file that was read; InputError with every fault of the file."""
-    return document(loaded, ClaimsFile, faults)
+    return document(file, ClaimsFile, faults)
 
 
 def faults(file: ClaimsFile | None, _tables: object) -> Iterator[Fault]:

@@ -88,9 +88,9 @@ def machine(name: str) -> MachineWithChip:
     return placements[name]
 
 
-def count(placed: MachineWithChip, number: int | None, flag: str = "--chips ") -> int:
+def count(comparator: MachineWithChip, number: int | None, flag: str = "--chips ") -> int:
     """The number of chips that is meant; InputError where no machine comes to that many, `flag` before the hint."""
-    machine = placed.machine
+    machine = comparator.machine
     chips = machine.chips if number is None else number
     whole = max(1, round(chips / machine.multiple)) * machine.multiple
     if not 1 <= chips <= MOST_CHIPS:
@@ -106,14 +106,14 @@ def count(placed: MachineWithChip, number: int | None, flag: str = "--chips ") -
     return chips
 
 
-def chip_of_loaded(loaded: LoadedFile) -> Document[ComparatorChip]:
+def chip_of_loaded(file: LoadedFile) -> Document[ComparatorChip]:
     """The chip of a file that was read; InputError with every fault of the file."""
-    return document(loaded, ComparatorChip)
+    return document(file, ComparatorChip)
 
 
-def laws_of_loaded(loaded: LoadedFile) -> Document[Laws]:
+def laws_of_loaded(file: LoadedFile) -> Document[Laws]:
     """The laws of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Laws)
+    return document(file, Laws)
 
 
 def laws_path() -> Path:

@@ -6,9 +6,9 @@ from podsim.files.read import Document, document
 from podsim.model.family import GeneralConfiguration
 
 
-def of_loaded(loaded: LoadedFile) -> Document[GeneralConfiguration]:
+def of_loaded(file: LoadedFile) -> Document[GeneralConfiguration]:
     """What a loaded file says."""
-    return document(loaded, GeneralConfiguration)
+    return document(file, GeneralConfiguration)
 
 
 def general() -> Document[GeneralConfiguration]:

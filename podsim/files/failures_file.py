@@ -32,9 +32,9 @@ def failures(changes: Changes = ()) -> Document[Failures]:
     return what_if.of_prefix(read(path, Failures, "failures", faults), Failures, changes, PREFIX, faults)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Failures]:
+def of_loaded(file: LoadedFile) -> Document[Failures]:
     """The rates of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Failures, faults)
+    return document(file, Failures, faults)
 
 
 def faults(failures: Failures | None, _tables: object) -> Iterator[Fault]:

@@ -21,9 +21,9 @@ def costs() -> FrameworkCosts:
     return read(path(), FrameworkCosts, "frameworks", faults).value if is_there(path()) else NO_COSTS
 
 
-def of_loaded(loaded: LoadedFile) -> Document[FrameworkCosts]:
+def of_loaded(file: LoadedFile) -> Document[FrameworkCosts]:
     """The constants of a file that was read; InputError with every fault of the file."""
-    return document(loaded, FrameworkCosts, faults)
+    return document(file, FrameworkCosts, faults)
 
 
 def faults(costs: FrameworkCosts | None, _tables: object) -> Iterator[Fault]:

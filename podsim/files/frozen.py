@@ -25,6 +25,6 @@ def frozen_predictions() -> tuple[FrozenPrediction, ...]:
     return of_loaded(load(file, "frozen")).value.predictions
 
 
-def of_loaded(loaded: LoadedFile) -> Document[FrozenFile]:
+def of_loaded(file: LoadedFile) -> Document[FrozenFile]:
     """The predictions of a file that was read; InputError with every fault of the file."""
-    return document(loaded, FrozenFile)
+    return document(file, FrozenFile)

@@ -17,9 +17,9 @@ def inventory(path: str) -> Inventory:
     return of_loaded(load(Path(path), "inventory")).value
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Inventory]:
+def of_loaded(file: LoadedFile) -> Document[Inventory]:
     """The machines of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Inventory, faults, alone=False)
+    return document(file, Inventory, faults, alone=False)
 
 
 def name(machine: InventoryMachine) -> str:

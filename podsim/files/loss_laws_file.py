@@ -21,9 +21,9 @@ def law(name: str) -> tuple[LossLaw, CriticalBatch]:
     )
 
 
-def of_loaded(loaded: LoadedFile) -> Document[LossLaws]:
+def of_loaded(file: LoadedFile) -> Document[LossLaws]:
     """The laws of a file that was read; InputError with every fault of the file."""
-    return document(loaded, LossLaws, faults)
+    return document(file, LossLaws, faults)
 
 
 def faults(laws: LossLaws | None, _tables: object) -> Iterator[Fault]:

@@ -25,8 +25,8 @@ def all_measurements() -> tuple[Microbenchmark, ...]:
     paths = [*sorted((folder / FOLDER).glob("*.csv")), folder / PUBLISHED_FILE]
     if len(paths) == 1:
         raise MissingParameter("there are no microbenchmarks", hint="calibration/README.md says where they stand")
-    known: dict[str, str] = {}
-    return tuple(row for path in paths for row in read(path, known))
+    file_by_id: dict[str, str] = {}
+    return tuple(row for path in paths for row in read(path, file_by_id))
 
 
 def published_results() -> tuple[Microbenchmark, ...]:
@@ -39,32 +39,32 @@ def server() -> Path:
     return find.data_folder("calibration") / FOLDER / "c2-server.toml"
 
 
-def read(path: Path, known: dict[str, str] | None = None) -> tuple[Microbenchmark, ...]:
-    """The measurements of one file; `known` collects ids over several files.
+def read(path: Path, file_by_id: dict[str, str] | None = None) -> tuple[Microbenchmark, ...]:
+    """The measurements of one file; `file_by_id` collects ids over several files.
 
     Raises InputError: the file cannot be read, or with every fault of it.
     """
-    known = {} if known is None else known
+    file_by_id = {} if file_by_id is None else file_by_id
     rows, faults = [], []
     places: dict[Place, int] = {}
     for line, cells in csv_rows.rows(path, HEADER, WHAT):
         places[f"line {line}",] = line
-        wrong = list(_faults(cells, known))
+        wrong = list(_faults(cells, file_by_id))
         faults += [Fault((f"line {line}", key), message) for key, message in wrong]
         if not wrong:
-            known[cells["id"]] = path.name
+            file_by_id[cells["id"]] = path.name
             rows.append(_row(cells))
     if faults:
         raise error_of(WHAT, path.name, faults, places)
     return tuple(rows)
 
 
-def _faults(cells: dict[str, str], known: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _faults(cells: dict[str, str], file_by_id: dict[str, str]) -> Iterator[tuple[str, str]]:
     for key in REQUIRED_KEYS:
         if not cells[key].strip():
             yield key, "is missing"
-    if cells["id"] in known:
-        yield "id", f"{value_text(cells['id'])} stands in {known[cells['id']]} already"
+    if cells["id"] in file_by_id:
+        yield "id", f"{value_text(cells['id'])} stands in {file_by_id[cells['id']]} already"
     value = decimal(cells["value"])
     if value is None or value < 0:
         yield "value", f"{value_text(cells['value'])} is not a finite number of 0 or more"

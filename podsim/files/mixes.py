@@ -15,16 +15,16 @@ def mix(path: str) -> Mix:
     return of_loaded(load(Path(path), "mix")).value
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Mix]:
+def of_loaded(file: LoadedFile) -> Document[Mix]:
     """The jobs of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Mix, faults, alone=False)
+    return document(file, Mix, faults, alone=False)
 
 
 def faults(mix: Mix | None, _tables: object) -> Iterator[Fault]:
     """Workloads that are not known."""
     if mix is None:
         return
-    known = (*find.names("workloads"), *run_phases.names())
+    workload_names = (*find.names("workloads"), *run_phases.names())
     for at, job in enumerate(mix.jobs):
-        if not find.is_path(job.workload) and job.workload not in known:
-            yield Fault(("job", at, "workload"), unknown_choice(job.workload, known))
+        if not find.is_path(job.workload) and job.workload not in workload_names:
+            yield Fault(("job", at, "workload"), unknown_choice(job.workload, workload_names))

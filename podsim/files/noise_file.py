@@ -46,9 +46,9 @@ def noise(changes: Changes = ()) -> Document[Noise]:
     return what_if.of_prefix(read(path(), Noise, "noise", faults), Noise, changes, PREFIX, faults)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Noise]:
+def of_loaded(file: LoadedFile) -> Document[Noise]:
     """How steps vary, of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Noise, faults)
+    return document(file, Noise, faults)
 
 
 def faults(noise: Noise | None, _tables: object) -> Iterator[Fault]:

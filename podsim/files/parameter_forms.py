@@ -29,11 +29,11 @@ def faults(parameters: ParameterSet | None, _tables: object) -> Iterator[Fault]:
         if name not in SHARDING:
             yield Fault(at, unknown_choice(name, SHARDING))
             continue
-        needed = {name if text == parameters.form else text: text for text in parameters.fitted}
-        yield from (Fault((*at, "values"), f'"{text}" is missing') for text in needed if text not in form.values)
+        counterparts = {name if text == parameters.form else text: text for text in parameters.fitted}
+        yield from (Fault((*at, "values"), f'"{text}" is missing') for text in counterparts if text not in form.values)
         yield from (
             Fault((*at, "values", theirs), f"must be within a factor of {MOST_APART:g} of {own[mine]:g}")
-            for theirs, mine in needed.items()
+            for theirs, mine in counterparts.items()
             if theirs in form.values
             and mine in own
             and not 1 / MOST_APART <= form.values[theirs] / own[mine] <= MOST_APART

@@ -30,28 +30,28 @@ def of_file(path: Path) -> Document[PriceList]:
     return read(path, PriceList, "prices", faults, alone=False)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[PriceList]:
+def of_loaded(file: LoadedFile) -> Document[PriceList]:
     """The prices of a file that was read; InputError with every fault of the file."""
-    return document(loaded, PriceList, faults, alone=False)
+    return document(file, PriceList, faults, alone=False)
 
 
 def faults(_list: PriceList | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
     """Machines that nothing is known of."""
-    known: list[str] = []
+    names: list[str] = []
     for key in ("price", "power"):
         rows = tables.get(key)
         for at, row in enumerate(rows if isinstance(rows, list) else ()):
             name = row.get("machine") if isinstance(row, dict) else None
-            known = known or _names()
-            if isinstance(name, str) and name not in known and not _is_machine(name):
-                yield Fault((key, at, "machine"), unknown_choice(name, known))
+            names = names or _names()
+            if isinstance(name, str) and name not in names and not _is_machine(name):
+                yield Fault((key, at, "machine"), unknown_choice(name, names))
 
 
 def _names() -> list[str]:
     """Machines of shipped lists, topologies and machines without IPUs."""
-    shipped = prices()
-    listed = (*(price.machine for price in shipped.prices), *(power.machine for power in shipped.powers))
-    return list(dict.fromkeys((*catalog.names("topologies"), *catalog.without_ipus(), *listed)))
+    price_list = prices()
+    machine_names = (*(price.machine for price in price_list.prices), *(power.machine for power in price_list.powers))
+    return list(dict.fromkeys((*catalog.names("topologies"), *catalog.without_ipus(), *machine_names)))
 
 
 def _is_machine(name: str) -> bool:

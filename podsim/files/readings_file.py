@@ -19,29 +19,29 @@ NAME: Final = "readings.toml"
 
 def readings(path: Path | None = None) -> Document[ReadingsFile]:
     """The readings of `path`, or as shipped; MissingParameter where there is no file, InputError for its faults."""
-    shipped = find.data_folder("calibration") / NAME
-    if path is None and not is_there(shipped):
+    shipped_path = find.data_folder("calibration") / NAME
+    if path is None and not is_there(shipped_path):
         raise MissingParameter(f"there are no readings: no {NAME}", hint="calibration/README.md says what it holds")
-    return read(path or shipped, ReadingsFile, "readings", faults)
+    return read(path or shipped_path, ReadingsFile, "readings", faults)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[ReadingsFile]:
+def of_loaded(file: LoadedFile) -> Document[ReadingsFile]:
     """The readings of a file that was read; InputError with every fault of the file."""
-    return document(loaded, ReadingsFile, faults)
+    return document(file, ReadingsFile, faults)
 
 
 def faults(file: ReadingsFile | None, _tables: object) -> Iterator[Fault]:
     """Rows that are read twice or that are not published, things unsaid that are not known, twice there or too many."""
-    known = {row.id for row in (*microbenchmarks.published_results(), *applications.applications())}
+    row_ids = {row.id for row in (*microbenchmarks.published_results(), *applications.applications())}
     left_out = [(at, row) for at, rows in enumerate(file.left_out if file else ()) for row in rows.rows]
     rows = Counter((*(reading.row for reading in (file.readings if file else ())), *(row for _, row in left_out)))
     yield from (Fault(("reading",), f"{row} is read {count} times") for row, count in rows.items() if count > 1)
     for at, reading in enumerate(file.readings if file else ()):
         for key, row in (("row", reading.row), ("factor_row", reading.factor_row), ("calls_row", reading.calls_row)):
-            if row and row not in known:
+            if row and row not in row_ids:
                 yield Fault(("reading", at, key), f'there is no published row "{row}"')
     for at, row in left_out:
-        if row not in known:
+        if row not in row_ids:
             yield Fault(("left_out", at, "rows"), f'there is no published row "{row}"')
     yield from _interpretation_faults(file) if file else ()
 
@@ -54,6 +54,6 @@ def _interpretation_faults(file: ReadingsFile) -> Iterator[Fault]:
         strange = [name for name in reading.unsaid if name not in ways]
         for name in strange:
             yield Fault(("reading", at, "unsaid"), f'no [[unsaid]] is named "{name}"')
-        combined = math.prod(ways.get(name, 1) for name in reading.unsaid)
-        if combined > MOST_COMBINED:
-            yield Fault(("reading", at, "unsaid"), f"{combined:,} ways to read a row, {MOST_COMBINED} at most")
+        combinations = math.prod(ways.get(name, 1) for name in reading.unsaid)
+        if combinations > MOST_COMBINED:
+            yield Fault(("reading", at, "unsaid"), f"{combinations:,} ways to read a row, {MOST_COMBINED} at most")

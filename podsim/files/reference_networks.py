@@ -100,8 +100,8 @@ class Reference:
 def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     """What kind of network a chain is: by where its arithmetic is, and what its input is looked up in."""
     operators = [each for unit in units for each in unit.operators]
-    convolved = sum_in_order(each.flop(Pass.FORWARD) for each in operators if each.kind is Kind.CONVOLUTION)
-    if convolved > 0.5 * _forward_flop(units):
+    convolution_flop = sum_in_order(each.flop(Pass.FORWARD) for each in operators if each.kind is Kind.CONVOLUTION)
+    if convolution_flop > 0.5 * _forward_flop(units):
         return NetworkKind.CONVOLUTIONAL
     if any(each.kind is Kind.SOFTMAX for each in operators):
         text = any(each.kind is Kind.GATHER for each in operators)
@@ -109,7 +109,7 @@ def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     return None
 
 
-def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, shipped: Shipped) -> Reference | None:
+def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, read_workload: Shipped) -> Reference | None:
     """The published network nearest in parameters and arithmetic, of the same kind; None where none is near.
 
     The same network goes before any other. Then one whose attention is alike all through goes before one whose
@@ -118,12 +118,12 @@ def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, shipp
     nearest length stands.
     A language model takes the configuration of a larger one, or of one half its size: what fits there fits here. One
     that streams its weights in phases suits networks of its width alone, which is what it cuts, and one with an encoder
-    and a decoder only the same network. `shipped` reads a workload that podsim ships.
+    and a decoder only the same network. `read_workload` reads a workload that podsim ships.
     """
     own, size = kind(units), Size.of(units)
     nearest: tuple[tuple[bool | float, ...], Reference] | None = None
     for name in general.networks_of(own):
-        document = shipped(name)
+        document = read_workload(name)
         other = Size.of(document.value.units)
         reference = _compare(size, other, document.value, document.provenance)
         away = max(abs(math.log(reference.parameters)), abs(math.log(reference.flop)))
@@ -165,44 +165,50 @@ def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
 
 
 def complete(
-    file: WorkloadFile, convergence: Convergence | None, stated: set[str], shipped: Shipped
+    file: WorkloadFile, convergence: Convergence | None, stated_keys: set[str], read_workload: Shipped
 ) -> tuple[Workload, Mapping[str, Provenance]]:
     """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from.
 
-    `shipped` reads a workload that podsim ships: the network nearest to it has what it lacks.
+    `read_workload` reads a workload that podsim ships: the network nearest to it has what it lacks.
     """
     usual = general_configuration()
-    like = None if file.configurations else reference(families.chain(file), usual.value, shipped)
+    like = None if file.configurations else reference(families.chain(file), usual.value, read_workload)
     workload = families.build(file, convergence, usual.value)
-    known = {"benchmark": bool(file.benchmark), "configuration": bool(file.configurations or like)}
+    presence = {"benchmark": bool(file.benchmark), "configuration": bool(file.configurations or like)}
     lacking = {
-        path: provenance for path, provenance in usual.provenance.items() if not known.get(path.partition(".")[0], True)
+        path: provenance
+        for path, provenance in usual.provenance.items()
+        if not presence.get(path.partition(".")[0], True)
     }
     if like is None:
         return (
             workload if file.benchmark else replace(workload, recipe=AnswerNote.of(NoteCode.RECIPE_ROUND_NUMBER))
         ), lacking
-    return configure(workload, like, stated), lacking | like.provenance
+    return configure(workload, like, stated_keys), lacking | like.provenance
 
 
-def configure(workload: Workload, like: Reference, stated: set[str]) -> Workload:
+def configure(workload: Workload, like: Reference, stated_keys: set[str]) -> Workload:
     """The workload with the software configuration of its reference network, but for what is stated.
 
     Of the same network that is all of it, published mappings included where rows are as long; of another one how state
     is stored, the optimizer and the precision.
     """
     other, notes = like.workload, [note for note in workload.notes if note.code is not NoteCode.CONFIGURATION_GENERAL]
-    taken: dict[str, Any] = {name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated}
+    replacements: dict[str, Any] = {
+        name: getattr(other, name) for name in ("optimizer", "precision") if name not in stated_keys
+    }
     if like.whole:
-        taken |= {} if "row_size" in stated else {"row_bytes": other.row_bytes}
-        taken |= {"presets": other.presets, "large_pods": other.large_pods}
+        replacements |= {} if "row_size" in stated_keys else {"row_bytes": other.row_bytes}
+        replacements |= {"presets": other.presets, "large_pods": other.large_pods}
     if like.same:
-        taken |= {} if "minimum" in stated else {"minimum": other.minimum}
-    taken["hosts_as"] = other.presets
-    if "benchmark" not in stated:
-        taken |= {"converges_as": other} if other.points and like.longer == 1 else {}
-        taken |= {"benchmark": _benchmark(like, workload.benchmark), "recipe": _recipe(like)}
-    return replace(workload, configurations=_configurations(workload.units, like), notes=(*notes, like.basis), **taken)
+        replacements |= {} if "minimum" in stated_keys else {"minimum": other.minimum}
+    replacements["hosts_as"] = other.presets
+    if "benchmark" not in stated_keys:
+        replacements |= {"converges_as": other} if other.points and like.longer == 1 else {}
+        replacements |= {"benchmark": _benchmark(like, workload.benchmark), "recipe": _recipe(like)}
+    return replace(
+        workload, configurations=_configurations(workload.units, like), notes=(*notes, like.basis), **replacements
+    )
 
 
 def _benchmark(like: Reference, own: Benchmark) -> Benchmark:

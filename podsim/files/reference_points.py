@@ -42,7 +42,7 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
     inputs.read("reference-points", path.name, text)
     points, faults = [], []
     places: dict[Place, int] = {}
-    known: set[tuple[str, str, int]] = set()
+    keys: set[tuple[str, str, int]] = set()
     for line, cells in enumerate(rows[1:], start=2):
         places[f"line {line}",] = line
         try:
@@ -50,10 +50,10 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
         except ValueError as error:
             faults.append(Fault((f"line {line}",), str(error)))
             continue
-        if (key := (point.round, point.benchmark, point.batch)) in known:
+        if (key := (point.round, point.benchmark, point.batch)) in keys:
             again = f"{point.benchmark} of round {point.round} has a batch of {point.batch} already"
             faults.append(Fault((f"line {line}",), again))
-        known.add(key)
+        keys.add(key)
         points.append(point)
     if faults:
         raise error_of("reference-points", path.name, faults, places)
@@ -63,36 +63,36 @@ def read(path: Path) -> tuple[RoundPoint, ...]:
 def _point(cells: list[str]) -> RoundPoint:
     if len(cells) != len(HEADER):
         raise ValueError(f"has {len(cells)} cells, not {len(HEADER)}")
-    stated = dict(zip(HEADER, cells, strict=True))
-    if stated["in_fit"] not in ("yes", "no"):
-        raise ValueError(f"in_fit is {value_text(stated['in_fit'])}, not yes or no")
+    row = dict(zip(HEADER, cells, strict=True))
+    if row["in_fit"] not in ("yes", "no"):
+        raise ValueError(f"in_fit is {value_text(row['in_fit'])}, not yes or no")
     return RoundPoint(
-        round=stated["round"],
-        benchmark=stated["benchmark"],
-        name=stated["name"],
-        batch=_whole(stated, "batch"),
-        unit=stated["unit"],
-        mean=_number(stated, "mean", 0, above=True),
-        std=_number(stated, "std", 0),
-        runs=_whole(stated, "runs"),
-        in_fit=stated["in_fit"] == "yes",
-        source=stated["source"],
-        locator=stated["locator"],
+        round=row["round"],
+        benchmark=row["benchmark"],
+        name=row["name"],
+        batch=_whole(row, "batch"),
+        unit=row["unit"],
+        mean=_number(row, "mean", 0, above=True),
+        std=_number(row, "std", 0),
+        runs=_whole(row, "runs"),
+        in_fit=row["in_fit"] == "yes",
+        source=row["source"],
+        locator=row["locator"],
     )
 
 
-def _whole(stated: Mapping[str, str], key: str) -> int:
-    count = whole(stated[key])
+def _whole(row: Mapping[str, str], key: str) -> int:
+    count = whole(row[key])
     if not count:
-        raise ValueError(f"{key} is {value_text(stated[key])}, not a whole number above 0")
+        raise ValueError(f"{key} is {value_text(row[key])}, not a whole number above 0")
     return count
 
 
-def _number(stated: Mapping[str, str], key: str, least: float, *, above: bool = False) -> float:
-    value = decimal(stated[key])
+def _number(row: Mapping[str, str], key: str, least: float, *, above: bool = False) -> float:
+    value = decimal(row[key])
     if value is None or not (value > least if above else value >= least):
         raise ValueError(
-            f"{key} is {value_text(stated[key])}, not a number {'above' if above else 'of at least'} {least:g}"
+            f"{key} is {value_text(row[key])}, not a number {'above' if above else 'of at least'} {least:g}"
         )
     return value
 
@@ -118,10 +118,10 @@ def curves(points: tuple[RoundPoint, ...]) -> dict[tuple[str, str], Convergence]
 
 def reference_faults(reference: ReferenceRound) -> Iterator[Fault]:
     """What the shipped table does not have of a benchmark and round that a workload names."""
-    known = curves(published_points())
-    rounds = [of for benchmark, of in known if benchmark == reference.benchmark]
+    published_curves = curves(published_points())
+    rounds = [of for benchmark, of in published_curves if benchmark == reference.benchmark]
     if not rounds:
-        benchmarks = [*dict.fromkeys(benchmark for benchmark, _ in known)]
+        benchmarks = [*dict.fromkeys(benchmark for benchmark, _ in published_curves)]
         yield Fault(("reference", "benchmark"), unknown_choice(reference.benchmark, benchmarks))
     elif reference.round not in rounds:
         yield Fault(("reference", "round"), unknown_choice(reference.round, rounds))
@@ -129,12 +129,12 @@ def reference_faults(reference: ReferenceRound) -> Iterator[Fault]:
 
 def of_round(reference: ReferenceRound) -> tuple[Convergence, dict[str, Provenance]]:
     """The points of the benchmark and round named, in samples of the workload, and where each is from."""
-    logged = curves(published_points())[reference.benchmark, reference.round]
+    curve = curves(published_points())[reference.benchmark, reference.round]
     each = reference.units_per_sample
-    points = tuple(replace(p, samples=p.samples / each, std=p.std / each) for p in logged.points)
+    points = tuple(replace(p, samples=p.samples / each, std=p.std / each) for p in curve.points)
     rows = {p.batch: p for p in published_points() if (p.benchmark, p.round) == (reference.benchmark, reference.round)}
     provenances = {f"convergence.point.{at}.samples": _from(rows[p.batch], each) for at, p in enumerate(points)}
-    return replace(logged, points=points, optimizer=reference.optimizer), provenances
+    return replace(curve, points=points, optimizer=reference.optimizer), provenances
 
 
 def _from(row: RoundPoint, each: float) -> Provenance:

@@ -27,9 +27,9 @@ def releases() -> Document[Releases]:
     return read(path, Releases, "sdk", faults)
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Releases]:
+def of_loaded(file: LoadedFile) -> Document[Releases]:
     """The releases of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Releases, faults)
+    return document(file, Releases, faults)
 
 
 def faults(releases: Releases | None, _tables: object) -> Iterator[Fault]:

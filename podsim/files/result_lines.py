@@ -130,7 +130,7 @@ def contents(raw: bytes, expected: Header) -> Contents:
     records = [unseal(line) for line in lines]
     contents = Contents(lines=len(lines), cut=raw[whole:])
     contents.headers = [_header(record) for record in records if record and record.get("schema") == SCHEMA]
-    known = {expected.of, *(header.of for header in contents.headers)}
+    header_checksums = {expected.of, *(header.of for header in contents.headers)}
     copies: dict[str, list[tuple[BadLine, Result]]] = {}
     for number, (line, record) in enumerate(zip(lines, records, strict=True), start=1):
         if record is not None and record.get("schema") == SCHEMA:
@@ -138,7 +138,7 @@ def contents(raw: bytes, expected: Header) -> Contents:
                 contents.moved.append(number)
             continue
         result = _result(record) if record is not None else None
-        if result is None or result.of not in known:
+        if result is None or result.of not in header_checksums:
             contents.bad.append(BadLine(number, _damage(line, record, result), line))
             continue
         if result.number != number:
@@ -162,12 +162,12 @@ def _damage(line: bytes, record: Mapping[str, Any] | None, result: Result | None
 
 def _without_contradictions(copies: Mapping[str, list[tuple[BadLine, Result]]], contents: Contents) -> None:
     """Take in results by key: one that is there twice counts once, and not at all where its lines disagree."""
-    for key, stated in copies.items():
-        _, first = stated[0]
-        if all((other.point, other.outcome) == (first.point, first.outcome) for _, other in stated):
+    for key, occurrences in copies.items():
+        _, first = occurrences[0]
+        if all((other.point, other.outcome) == (first.point, first.outcome) for _, other in occurrences):
             contents.results[key] = first
         else:
-            contents.bad += [line for line, _ in stated]
+            contents.bad += [line for line, _ in occurrences]
     contents.bad.sort(key=lambda line: line.number)
 
 

@@ -131,9 +131,9 @@ class Results:
 
     def _append(self, line: bytes) -> None:
         try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+            written_bytes = 0
+            while written_bytes < len(line):
+                written_bytes += os.write(self._descriptor, line[written_bytes:])
             self._size += len(line)
             self._lines += 1
             if time.monotonic() - self._synced_s >= SYNC_EVERY_S:
@@ -143,7 +143,7 @@ class Results:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, self._size)
-            raise _cannot(self.path, error.strerror or "refused", stored=len(self.stored)) from None
+            raise _cannot(self.path, error.strerror or "refused", stored_points=len(self.stored)) from None
 
     def _still_there(self) -> None:
         """Raise where somebody removed or replaced the file, so that what follows would be lost."""
@@ -251,7 +251,7 @@ def _foreign(result: Contents) -> list[BadLine]:
     return [line for line in result.bad if not line.raw.startswith((b'{"line":', b'{"key":', BEGINS))]
 
 
-def _messages(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Iterator[str]:
+def _messages(bad: Sequence[BadLine], moved_lines: Sequence[int], path: Path) -> Iterator[str]:
     """What a user is to know of lines that were not as podsim wrote them."""
     for line in bad[:MOST_TOLD]:
         yield f"line {line.number} of {path}: {line.why}; it is set aside and not used"
@@ -259,17 +259,17 @@ def _messages(bad: Sequence[BadLine], moved: Sequence[int], path: Path) -> Itera
         yield f"{len(bad) - MOST_TOLD:,} more lines of {path} are set aside"
     if bad:
         yield f"{aside(path)} keeps what is set aside; points without a result are recomputed"
-    if moved:
+    if moved_lines:
         yield (
-            f"{path}: lines were removed, added or moved; {len(moved):,} are not where podsim wrote them, the first "
-            f"is line {moved[0]}"
+            f"{path}: lines were removed, added or moved; {len(moved_lines):,} are not where podsim wrote them, the "
+            f"first is line {moved_lines[0]}"
         )
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:
-    written = 0
-    while written < len(data):
-        written += os.write(descriptor, data[written:])
+    written_bytes = 0
+    while written_bytes < len(data):
+        written_bytes += os.write(descriptor, data[written_bytes:])
 
 
 def _open_results(path: Path) -> int:
@@ -304,10 +304,14 @@ def _lock(descriptor: int, path: Path) -> None:
         raise _cannot(path, f"it cannot be locked: {error.strerror}") from None
 
 
-def _cannot(path: Path, why: str, *, stored: int = 0) -> InputError:
+def _cannot(path: Path, why: str, *, stored_points: int = 0) -> InputError:
     why = lost_folder(path).removeprefix(": ") or why
-    context = [f"{stored:,} points are stored and stay"] if stored else []
-    hint = "the same command goes on from there, once there is room" if stored else "--results FILE puts it elsewhere"
+    context = [f"{stored_points:,} points are stored and stay"] if stored_points else []
+    hint = (
+        "the same command goes on from there, once there is room"
+        if stored_points
+        else "--results FILE puts it elsewhere"
+    )
     return InputError(f"cannot write {path}: {why}", code="cannot-write", context=context, hint=hint)
 
 

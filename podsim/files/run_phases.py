@@ -18,10 +18,10 @@ def phases(name: str) -> Phases | None:
     if path is None or path.suffix.lower() in imports.SUFFIXES or not is_plain(path):
         return None
     try:
-        loaded = load(path)
+        file = load(path)
     except InputError:
         return None  # whoever reads it as what it should be says what is wrong
-    return of_loaded(loaded).value if loaded.what == "phases" else None
+    return of_loaded(file).value if file.what == "phases" else None
 
 
 def workloads(name: str) -> tuple[str, ...]:
@@ -40,17 +40,17 @@ def by_name(name: str) -> Phases:
     return of_loaded(load(_folder() / f"{name}.toml", "phases")).value
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Phases]:
+def of_loaded(file: LoadedFile) -> Document[Phases]:
     """The phases of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Phases, faults)
+    return document(file, Phases, faults)
 
 
 def faults(phases: Phases | None, _tables: object) -> Iterator[Fault]:
     """Workloads that are not known."""
-    known = find.names("workloads") if phases else ()
+    workload_names = find.names("workloads") if phases else ()
     for at, phase in enumerate(phases.phases if phases else ()):
-        if not find.is_path(phase.workload) and phase.workload not in known:
-            yield Fault(("phase", at, "workload"), unknown_choice(phase.workload, known))
+        if not find.is_path(phase.workload) and phase.workload not in workload_names:
+            yield Fault(("phase", at, "workload"), unknown_choice(phase.workload, workload_names))
 
 
 def _shipped_file(name: str) -> Path | None:

@@ -35,9 +35,9 @@ def sampler(name: str) -> Document[Sampler]:
     return of_loaded(load(folder() / f"{name}.toml", "sampler"))
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Sampler]:
+def of_loaded(file: LoadedFile) -> Document[Sampler]:
     """What a loaded file says."""
-    return document(loaded, Sampler, faults)
+    return document(file, Sampler, faults)
 
 
 def faults(sampler: Sampler | None, _tables: object) -> Iterator[Fault]:

@@ -18,9 +18,9 @@ def scenario(path: Path) -> Scenario:
     return of_loaded(load(path, "scenario")).value
 
 
-def of_loaded(loaded: LoadedFile) -> Document[Scenario]:
+def of_loaded(file: LoadedFile) -> Document[Scenario]:
     """The scenario of a file that was read; InputError with every fault of the file."""
-    return document(loaded, Scenario, faults)
+    return document(file, Scenario, faults)
 
 
 def faults(_scenario: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fault]:
@@ -38,13 +38,13 @@ def faults(_scenario: Scenario | None, tables: Mapping[str, Any]) -> Iterator[Fa
 
 def text(scenario: Scenario) -> str:
     """The scenario as TOML, without what is at its default; `scenario` reads the same back."""
-    stated = scenario.flags()
+    flags = scenario.flags()
     lines = [f'schema = "{SCHEMAS["scenario"]}"']
     for part in ("", *asdict(scenario)):
-        own = [name for name in stated if PART_OF[name] == part]
+        own = [name for name in flags if PART_OF[name] == part]
         if part and own:
             lines += ["", f"[{part}]"]
-        lines += [f"{name} = {_value(stated[name])}" for name in own]
+        lines += [f"{name} = {_value(flags[name])}" for name in own]
     return "\n".join(lines) + "\n"
 
 

@@ -71,31 +71,31 @@ class Files:
 def files(environ: Mapping[str, str] = os.environ) -> Files:
     """The nearest podsim.toml from here upward that the user or root wrote, then the user's own."""
     own = own_file(environ)
-    nearest, passed = _in_folders(own)
+    nearest, ignored_files = _in_folders(own)
     if own is None or own == nearest:
-        return Files((nearest,) if nearest else (), tuple(passed))
+        return Files((nearest,) if nearest else (), tuple(ignored_files))
     there, unread = _there(own)
     if there is not None and (foreign := _foreign(own, there)):
         there, unread = None, (foreign,)
     paths = [path for path in (nearest, own if there else None) if path is not None]
-    return Files(tuple(paths), (*passed, *unread))
+    return Files(tuple(paths), (*ignored_files, *unread))
 
 
 def _in_folders(own: Path | None) -> tuple[Path | None, list[IgnoredFile]]:
     """The nearest file that may be read, and those before it that may not."""
-    passed: list[IgnoredFile] = []
+    ignored_files: list[IgnoredFile] = []
     for path, unread in _upward():
         if unread is not None:
-            return None, [*passed, unread]
+            return None, [*ignored_files, unread]
         status, why_not = _there(path)
-        passed += why_not
+        ignored_files += why_not
         if status is None:
             continue
         doubt = _doubt(path, status) if path != own else _foreign(path, status)
         if doubt is None:
-            return path, passed
-        passed.append(doubt)
-    return None, passed
+            return path, ignored_files
+        ignored_files.append(doubt)
+    return None, ignored_files
 
 
 def _upward() -> Iterator[tuple[Path, IgnoredFile | None]]:
@@ -290,8 +290,10 @@ def variables(
 
 def unknown_setting(origin: str, flag: str, command: tuple[str, ...], flags: Mapping[str, bool]) -> InputError:
     """Say that a setting names no flag of its command, and which one may have been meant."""
-    known = [f"--{name.replace('_', '-')}" for name in flags]
+    flag_names = [f"--{name.replace('_', '-')}" for name in flags]
     verb = " ".join(("podsim", *command))
     return InputError(
-        f"{origin}: {verb} has no flag {flag}{did_you_mean(flag, known)}", code="bad-setting", hint=f"{verb} --help"
+        f"{origin}: {verb} has no flag {flag}{did_you_mean(flag, flag_names)}",
+        code="bad-setting",
+        hint=f"{verb} --help",
     )

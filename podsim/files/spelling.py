@@ -71,8 +71,8 @@ def _change(text: str) -> str:
     """PATH=VALUE with its value in SI units."""
     path, _, value = text.partition("=")
     value = value.strip()
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-    return f"{path.strip()}={quantity(value[1:-1] if quoted else value)}"
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return f"{path.strip()}={quantity(value[1:-1] if is_quoted else value)}"
 
 
 def _fault(text: str) -> str:

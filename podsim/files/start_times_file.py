@@ -28,9 +28,9 @@ def times() -> StartTimes:
     return read(path(), StartTimes, WHAT, faults).value
 
 
-def of_loaded(loaded: LoadedFile) -> Document[StartTimes]:
+def of_loaded(file: LoadedFile) -> Document[StartTimes]:
     """The times of a file that was read; InputError with every fault of the file."""
-    return document(loaded, StartTimes, faults)
+    return document(file, StartTimes, faults)
 
 
 def faults(times: StartTimes | None, _tables: object) -> Iterator[Fault]:

@@ -63,9 +63,9 @@ def sweep(path: Path) -> Document[SweepFile]:
     return of_file(load(path, "sweep"))
 
 
-def of_file(loaded: LoadedFile) -> Document[SweepFile]:
+def of_file(file: LoadedFile) -> Document[SweepFile]:
     """The sweep that a loaded file describes."""
-    return document(replace(loaded, tables=_texts(loaded.tables)), SweepFile, faults)
+    return document(replace(file, tables=_texts(file.tables)), SweepFile, faults)
 
 
 def _texts(tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,17 +110,19 @@ def faults(file: SweepFile | None, _tables: object) -> Iterator[Fault]:
     """What makes no sweep of a file whose parts are each right."""
     if file is None:
         return
-    fixed = file.fixed or {}
+    fixed_values = file.fixed or {}
     names = [axis.name for axis in file.axes]
     if not names:
         yield Fault(("axis",), "there is none, so nothing varies")
-    for name, value in fixed.items():
+    for name, value in fixed_values.items():
         yield from _of_value(("fixed", name), name, (value,))
     for at, axis in enumerate(file.axes):
-        if axis.name in fixed or axis.name in names[:at]:
-            yield Fault(("axis", at, "name"), f"{axis.name} is {'fixed' if axis.name in fixed else 'there twice'}")
+        if axis.name in fixed_values or axis.name in names[:at]:
+            yield Fault(
+                ("axis", at, "name"), f"{axis.name} is {'fixed' if axis.name in fixed_values else 'there twice'}"
+            )
         yield from _of_axis(axis, at, file.design)
-    if len({"pod", "topology"} & {*fixed, *names}) != 1:
+    if len({"pod", "topology"} & {*fixed_values, *names}) != 1:
         yield Fault(("fixed",), 'one of "pod" and "topology" is needed, here or as an axis')
     if (file.points is None) != (file.design is Design.GRID):
         yield Fault(("points",), "a grid has as many as its axes give" if file.points else "is missing: how many")

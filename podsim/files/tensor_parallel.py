@@ -6,9 +6,9 @@ from podsim.files.read import Document, document, read
 from podsim.model.calibration import TensorParallel
 
 
-def of_loaded(loaded: LoadedFile) -> Document[TensorParallel]:
+def of_loaded(file: LoadedFile) -> Document[TensorParallel]:
     """What a loaded file says."""
-    return document(loaded, TensorParallel)
+    return document(file, TensorParallel)
 
 
 def tensor_parallel() -> Document[TensorParallel]:
