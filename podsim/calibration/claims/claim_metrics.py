@@ -60,13 +60,13 @@ def time_to_train(claim: Claim, part: ClaimPart, environment: Environment) -> Cl
     )
 
 
-def _against_log(claimed: float, point: str, clock: float, score: float) -> tuple[str, str]:
+def _against_log(claimed_time: float, point: str, clock: float, score: float) -> tuple[str, str]:
     """How a claimed time stands against the log: a contradiction, or that it is the normalised score."""
-    if abs(claimed / clock - 1) <= ROUNDING:
+    if abs(claimed_time / clock - 1) <= ROUNDING:
         return "", ""
-    if abs(claimed / score - 1) <= ROUNDING:
+    if abs(claimed_time / score - 1) <= ROUNDING:
         return "", f"the claim is the normalised score of {point}: the clock's {clock:.3f} × {score / clock:.3f}"
-    off = f"{100 * (claimed / clock - 1):+.1f}".replace("-", "−")
+    off = f"{100 * (claimed_time / clock - 1):+.1f}".replace("-", "−")
     return f"the claim conflicts with the log of {point}, which says {clock:.3f} ({off} %)", ""
 
 
@@ -130,8 +130,8 @@ def scaling(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimVa
 def software_speedup(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
     """Predicted samples per second under one SDK over those under an earlier one."""
     after, before = (environment.rate(part, sdk=name) for name in (part.sdk, part.sdk_before))
-    logged = {point.sdk for point in environment.points}
-    silent = [name for name in (part.sdk_before, part.sdk) if name not in logged]
+    logged_sdks = {point.sdk for point in environment.points}
+    silent = [name for name in (part.sdk_before, part.sdk) if name not in logged_sdks]
     if silent:
         raise MissingParameter(
             f"SDK {silent[0]} has no published run: podsim takes it from vendors' claims, and its "
@@ -149,17 +149,17 @@ def performance_per_dollar(_claim: Claim, part: ClaimPart, environment: Environm
     value = per_dollar(minutes, usd, row.measured_minutes, base_usd)
     basis = f"{minutes:.1f} min at {usd:,.0f} USD; {row.id} {row.measured_minutes:.1f} min at {base_usd:,.0f} USD"
     point = environment.log_of(part, part.preset)
-    logged = (
+    log_remark = (
         f"; with the log's {point.minutes:.1f} min it would be {value * minutes / point.minutes:.2f}" if point else ""
     )
-    return ClaimValue(value=value, worth=Worth.CALIBRATED if point else Worth.INDEPENDENT, basis=basis + logged)
+    return ClaimValue(value=value, worth=Worth.CALIBRATED if point else Worth.INDEPENDENT, basis=basis + log_remark)
 
 
 def price(_claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:
     """What the price list has; of a range, its middle."""
     price = environment.price(part.machine)
-    quoted = ", ".join(dict.fromkeys(f"{item.source}, {item.date}" for item in price.quoted))
-    return ClaimValue(value=price.middle_usd, worth=Worth.DEFINITION, basis=f"price list: {quoted}")
+    sources = ", ".join(dict.fromkeys(f"{item.source}, {item.date}" for item in price.quoted))
+    return ClaimValue(value=price.middle_usd, worth=Worth.DEFINITION, basis=f"price list: {sources}")
 
 
 def peak(claim: Claim, part: ClaimPart, environment: Environment) -> ClaimValue:

@@ -23,10 +23,10 @@ def report(
 ) -> ClaimsReport:
     """An answer to every claim, in their order."""
     answers = []
-    for done, claim in enumerate(claims, 1):
+    for number, claim in enumerate(claims, 1):
         answers.append(ClaimAnswer(claim=claim, parts=tuple(_part(claim, part, environment) for part in claim.parts)))
         if on_progress:
-            on_progress(done, len(claims))
+            on_progress(number, len(claims))
     return ClaimsReport(answers=tuple(answers))
 
 

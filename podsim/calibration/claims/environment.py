@@ -85,11 +85,11 @@ class Environment:
         samples: float | None = None,
     ) -> Prediction:
         """The prediction for a part, on its own machine under its own preset unless others are given."""
-        named = part.preset if preset is None else preset
+        preset_name = part.preset if preset is None else preset
         return self.predict(
             part.workload,
             topology=machine or part.machine,
-            preset=named or None,
+            preset=preset_name or None,
             sdk=(part.sdk if sdk is None else sdk) or None,
             samples=samples,
         )

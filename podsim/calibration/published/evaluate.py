@@ -103,9 +103,9 @@ def framework_of(row: Microbenchmark) -> Framework | None:
 
 def _flags(row: Microbenchmark, reading: RowReading) -> dict[str, Any]:
     """The flags of `predict` that a row and its reading state."""
-    named = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
-    named["framework"] = "" if reading.input_on_chip else str(framework_of(row) or "")
-    return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in named.items() if v}}
+    flags = {name: getattr(reading, name) for name in (*SPLIT, "preset", "sdk")}
+    flags["framework"] = "" if reading.input_on_chip else str(framework_of(row) or "")
+    return {"topology": reading.machine, "changes": reading.changes, **{k: v for k, v in flags.items() if v}}
 
 
 def _to_unit(result: Any, factor: float) -> Answer:  # noqa: ANN401  (an estimate)
@@ -174,8 +174,8 @@ def _power(row: Microbenchmark, reading: RowReading, context: EvaluationContext)
     """Mean power of one IPU, or of one machine of those that train."""
     if reading.workload:
         return _machine_power(row, reading, context)
-    drawn = power.total(power.ipu(activity_of(row, reading, context), context.bench.chip(row)))
-    return Answer(value=drawn.value, low=drawn.low, high=drawn.high)
+    estimate = power.total(power.ipu(activity_of(row, reading, context), context.bench.chip(row)))
+    return Answer(value=estimate.value, low=estimate.low, high=estimate.high)
 
 
 def _machine_power(row: Microbenchmark, reading: RowReading, context: EvaluationContext) -> Answer:

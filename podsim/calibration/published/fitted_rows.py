@@ -50,11 +50,13 @@ def row_fits(
     return fits
 
 
-def outdated_constants(shipped: FrameworkCosts, fit: FrameworkFit | None) -> tuple[str, ...]:
+def outdated_constants(shipped_costs: FrameworkCosts, fit: FrameworkFit | None) -> tuple[str, ...]:
     """Constants that are not those of the fit, by a thousandth or more: the file was written from other rows."""
     if fit is None:
         return ()
-    return tuple(name for name in NAMES if not math.isclose(shipped.value(name), fit.costs.value(name), rel_tol=1e-3))
+    return tuple(
+        name for name in NAMES if not math.isclose(shipped_costs.value(name), fit.costs.value(name), rel_tol=1e-3)
+    )
 
 
 def _read_off(row: Microbenchmark) -> RowFit:

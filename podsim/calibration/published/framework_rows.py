@@ -33,13 +33,13 @@ def framework_rows(
     `row_bytes` gives the input of one row of a workload under changes [B].
     """
     request = {reading.row: reading for reading in readings.readings if reading.mode is Mode.TRAIN}
-    unsaid = {gap.name: gap for gap in readings.unsaid}
+    interpretations = {gap.name: gap for gap in readings.unsaid}
     result: list[FrameworkRow] = []
     for row in rows:
         framework = framework_of(row)
         if framework is None or row.id not in request or row.unit not in RATES or request[row.id].input_on_chip:
             continue
-        (_, reading), *_ = ways(request[row.id], unsaid)
+        (_, reading), *_ = ways(request[row.id], interpretations)
         try:
             answer = rate_prediction(row, reading, predict)
             input_bytes = row_bytes(reading.workload, reading.changes)

@@ -36,20 +36,20 @@ def report(
     """Every row, in their order: predicted, or left out with the reason; `fits` has those in a fit of constants."""
     request = {reading.row: reading for reading in readings.readings}
     reasons = {row: rows.reason for rows in readings.left_out for row in rows.rows}
-    unsaid = {gap.name: gap for gap in readings.unsaid}
+    interpretations = {gap.name: gap for gap in readings.unsaid}
     of_id = {row.id: row for row in rows}
     result: list[ReadRow | LeftOutRow] = []
-    for done, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, 1):
         reading = request.get(row.id)
         if reading is None or reading.mode is None:
             reason = reading.reason if reading else reasons.get(row.id, UNREAD)
             result.append(LeftOutRow(row=row, reason=reason, reading=reading))
         else:
-            answered = _answer(row, reading, context, of_id, unsaid)
+            answer = _answer(row, reading, context, of_id, interpretations)
             fit = fits.get(row.id, IN_NO_FIT)
-            result.append(replace(answered, fit=fit) if isinstance(answered, ReadRow) else answered)
+            result.append(replace(answer, fit=fit) if isinstance(answer, ReadRow) else answer)
         if on_progress:
-            on_progress(done, len(rows))
+            on_progress(number, len(rows))
     return PublishedReport(
         compared=tuple(row for row in result if isinstance(row, ReadRow)),
         left_out=tuple(row for row in result if isinstance(row, LeftOutRow)),
@@ -61,31 +61,33 @@ def _answer(
     reading: RowReading,
     context: EvaluationContext,
     of_id: Mapping[str, Microbenchmark],
-    unsaid: Mapping[str, Interpretations],
+    interpretations: Mapping[str, Interpretations],
 ) -> ReadRow | LeftOutRow:
-    (options, stated), *others = ways(reading, unsaid)
+    (options, stated_reading), *others = ways(reading, interpretations)
     try:
-        stated = complete_reading(stated, context)
-        answer = predict(row, stated, context)
-        conflict = _conflict(row, stated, context, of_id[reading.factor_row], answer.value) if reading.later else ""
+        stated_reading = complete_reading(stated_reading, context)
+        answer = predict(row, stated_reading, context)
+        conflict = (
+            _conflict(row, stated_reading, context, of_id[reading.factor_row], answer.value) if reading.later else ""
+        )
     except PodsimError as no:  # a workload or a verb that is not there, or a mapping that does not fit
-        unknown = no.code == UNKNOWN_WORKLOAD
-        refused = isinstance(no, Infeasible) and stated.mode in (Mode.TRAIN, Mode.INFER)
+        is_unknown_workload = no.code == UNKNOWN_WORKLOAD
+        is_refused = isinstance(no, Infeasible) and stated_reading.mode in (Mode.TRAIN, Mode.INFER)
         return LeftOutRow(
             row=row,
-            reason=f"no such workload yet: {stated.workload}" if unknown else no.message,
-            reading=stated,
-            refused=refused,
+            reason=f"no such workload yet: {stated_reading.workload}" if is_unknown_workload else no.message,
+            reading=stated_reading,
+            refused=is_refused,
         )
     return ReadRow(
         row=row,
-        reading=stated,
+        reading=stated_reading,
         predicted=answer.value,
         low_90=answer.low,
         high_90=answer.high,
         conflict=conflict,
         options=options,
-        others=tuple(_other(row, taken, reading, context) for taken, reading in others),
+        others=tuple(_other(row, other_options, reading, context) for other_options, reading in others),
     )
 
 
@@ -104,15 +106,15 @@ def _other(
 
 
 def _conflict(
-    row: Microbenchmark, reading: RowReading, context: EvaluationContext, claimed: Microbenchmark, earlier: float
+    row: Microbenchmark, reading: RowReading, context: EvaluationContext, claim: Microbenchmark, earlier: float
 ) -> str:
     """A measured time and the claimed speed-up to a later release, beside podsim's time under that release."""
     later = predict(row, replace(reading, sdk=reading.later), context).value
-    implied, measured = row.value / claimed.value, row.value
+    implied_time, measured = row.value / claim.value, row.value
     return (
-        f"{measured:g} {row.unit} under SDK {reading.sdk} and {claimed.value:g} × to SDK {reading.later} "
-        f"({claimed.id}) would make {implied:.1f} {row.unit} of it; podsim, whose SDK {reading.sdk} is scaled by that "
-        f"factor and those claimed of other models, says {earlier:.1f} under {reading.sdk} and {later:.1f} under "
+        f"{measured:g} {row.unit} under SDK {reading.sdk} and {claim.value:g} × to SDK {reading.later} "
+        f"({claim.id}) would make {implied_time:.1f} {row.unit} of it; podsim, whose SDK {reading.sdk} is scaled by "
+        f"that factor and those claimed of other models, says {earlier:.1f} under {reading.sdk} and {later:.1f} under "
         f"{reading.later}: the measured time is "
-        f"{measured / later:.2f} × that of {reading.later}, the factor leaves it {implied / later:.2f} ×"
+        f"{measured / later:.2f} × that of {reading.later}, the factor leaves it {implied_time / later:.2f} ×"
     )
