@@ -70,15 +70,15 @@ def from_rate(row: Microbenchmark, rate: float) -> float:
     return rate / _factor(row, RATES)
 
 
-def _factor(row: Microbenchmark, known: dict[str, float]) -> float:
-    if row.unit not in known:
+def _factor(row: Microbenchmark, factors_by_unit: dict[str, float]) -> float:
+    if row.unit not in factors_by_unit:
         raise InputError(
             f'{row.id} is in "{row.unit}"',
             code="bad-microbenchmark-file",
             context=(row.what,),
-            hint=f"known here: {', '.join(known)}",
+            hint=f"known here: {', '.join(factors_by_unit)}",
         )
-    return known[row.unit]
+    return factors_by_unit[row.unit]
 
 
 def plan_cycles(plan: TilePlan, chip: Chip) -> float:
@@ -89,8 +89,8 @@ def plan_cycles(plan: TilePlan, chip: Chip) -> float:
 def compute_cycles(plan: TilePlan, chip: Chip, kinds: Iterable[str]) -> float:
     """Cycles that the slowest tiles compute in the supersteps of these kinds."""
     names = frozenset(kinds)
-    chosen = [step for step in plan.supersteps if step.phase in names]
-    return supersteps.total(chosen, chip).compute
+    selection = [step for step in plan.supersteps if step.phase in names]
+    return supersteps.total(selection, chip).compute
 
 
 def plan_flop_per_s(plan: TilePlan, chip: Chip) -> float:

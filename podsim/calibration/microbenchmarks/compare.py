@@ -52,17 +52,17 @@ def compare(
 ) -> MicrobenchmarkReport:
     """Predict every row that a rule covers; the others are listed with the reason."""
     comparisons: list[ComparedMeasurement | ExcludedMeasurement] = []
-    seen: set[tuple[object, ...]] = set()
-    for done, row in enumerate(rows, 1):
+    earlier_keys: set[tuple[object, ...]] = set()
+    for number, row in enumerate(rows, 1):
         what = LAYER if row.what.startswith(LAYER) else (row.what, row.note)
         same = (row.chip, row.category, what, row.shape_text, row.precision, row.value, row.unit)
-        comparisons.append(ExcludedMeasurement(row=row, reason=SAME) if same in seen else _judge(row, bench))
-        seen.add(same)
+        comparisons.append(ExcludedMeasurement(row=row, reason=SAME) if same in earlier_keys else _judge(row, bench))
+        earlier_keys.add(same)
         if on_progress:
-            on_progress(done, len(rows))
-    compared = tuple(item for item in comparisons if isinstance(item, ComparedMeasurement))
+            on_progress(number, len(rows))
+    compared_rows = tuple(item for item in comparisons if isinstance(item, ComparedMeasurement))
     left_out = tuple(item for item in comparisons if isinstance(item, ExcludedMeasurement))
-    return MicrobenchmarkReport(compared=compared, left_out=left_out, summaries=_summaries(compared))
+    return MicrobenchmarkReport(compared=compared_rows, left_out=left_out, summaries=_summaries(compared_rows))
 
 
 def rule_of(row: Microbenchmark) -> Rule | None:
@@ -93,17 +93,17 @@ def _summary(family: BenchmarkFamily, rows: Sequence[ComparedMeasurement]) -> Fa
     return summary(family, tuple(item.error for item in rows), tuple(bool(item.fitted) for item in rows))
 
 
-def _summaries(compared: Sequence[ComparedMeasurement]) -> tuple[FamilySummary, ...]:
+def _summaries(compared_rows: Sequence[ComparedMeasurement]) -> tuple[FamilySummary, ...]:
     """Of every family, behind it of the same rows under the other reading of the chip's library, and pooled."""
     summaries = []
     for key, family in FAMILIES.items():
-        mine = [item for item in compared if item.family == key]
+        mine = [item for item in compared_rows if item.family == key]
         if mine:
             summaries.append(_summary(family, mine))
         if others := tuple(item.error_otherwise for item in mine if item.error_otherwise is not None):
-            released = BenchmarkFamily(key=f"{key}{AS_RELEASED}", title=f"the same{AS_RELEASED}")
-            summaries.append(summary(released, others))
-        if pooled := POOLED_FAMILIES.get(key):
-            both = [item for item in compared if item.family in pooled.pools]
-            summaries += [_summary(pooled, both)] if both else []
+            released_family = BenchmarkFamily(key=f"{key}{AS_RELEASED}", title=f"the same{AS_RELEASED}")
+            summaries.append(summary(released_family, others))
+        if pooled_family := POOLED_FAMILIES.get(key):
+            both = [item for item in compared_rows if item.family in pooled_family.pools]
+            summaries += [_summary(pooled_family, both)] if both else []
     return tuple(summaries)

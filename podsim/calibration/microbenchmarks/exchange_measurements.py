@@ -22,8 +22,8 @@ MESSAGE_BYTES = 160
 
 def _pairwise_latency(row: Microbenchmark, bench: Bench) -> float:
     chip = bench.chip(row)
-    loaded = "under load" in row.what
-    transfers = int(row.shape.get("transfers", chip.tiles if loaded else 1))
+    has_load = "under load" in row.what
+    transfers = int(row.shape.get("transfers", chip.tiles if has_load else 1))
     return from_cycles(row, exchange.transfers_cycles(transfers, chip), chip)
 
 
@@ -45,8 +45,8 @@ def _broadcast_latency(row: Microbenchmark, bench: Bench) -> float:
 
 def _broadcast_rate(row: Microbenchmark, bench: Bench) -> float:
     chip, tiles = bench.chip(row), row.whole("tiles")
-    taken = exchange.broadcast_cycles(tiles, BROADCAST_BYTES, chip)
-    return from_rate(row, tiles * BROADCAST_BYTES * chip.clock_hz / taken)
+    total_cycles = exchange.broadcast_cycles(tiles, BROADCAST_BYTES, chip)
+    return from_rate(row, tiles * BROADCAST_BYTES * chip.clock_hz / total_cycles)
 
 
 def _broadcast_share(row: Microbenchmark, bench: Bench) -> float:

@@ -32,9 +32,9 @@ def _several(row: Microbenchmark, bench: Bench) -> float:
     match = re.search(r"(\d+) IPUs", row.what)
     assert match, "the rule asks for a count"
     topology, ipus = bench.server.topology, int(match[1])
-    ports, left = divmod(ipus, topology.ipus_per_machine)
+    ports, remaining_ipus = divmod(ipus, topology.ipus_per_machine)
     full = min(topology.ipus_per_machine * topology.gateway.pcie_bytes_per_s, topology.gateway.host_bytes_per_s)
-    rate = ports * full + min(left * topology.gateway.pcie_bytes_per_s, full)
+    rate = ports * full + min(remaining_ipus * topology.gateway.pcie_bytes_per_s, full)
     return from_rate(row, min(rate, topology.hosts.server_bytes_per_s))
 
 

@@ -92,8 +92,8 @@ def _square(row: Microbenchmark, bench: Bench) -> float:
     chip, precision = bench.chip(row), PRECISIONS[row.precision]
     edge = int(re.findall(r"\d+", row.shape_text)[-1])
     plan = product.plan(Matmul(m=edge, k=edge, n=edge), precision, chip, relax=True)
-    added = vector.plan(edge * edge, ("scaled_add",), precision, chip)
-    return from_rate(row, plan.flop * chip.clock_hz / (plan_cycles(plan, chip) + plan_cycles(added, chip)))
+    add_plan = vector.plan(edge * edge, ("scaled_add",), precision, chip)
+    return from_rate(row, plan.flop * chip.clock_hz / (plan_cycles(plan, chip) + plan_cycles(add_plan, chip)))
 
 
 def _convolution(row: Microbenchmark, bench: Bench) -> float:

@@ -30,8 +30,8 @@ PADDED_SIZE: Final = 736  # length of a softmax row there
 
 def _sram_rate(row: Microbenchmark, bench: Bench) -> float:
     chip = bench.chip(row)
-    loaded = next(size for name, size in LOADED_BYTES.items() if name in row.what)
-    return from_rate(row, min(loaded, chip.sram.load_bytes_per_cycle) * chip.tiles * chip.clock_hz)
+    load_bytes = next(size for name, size in LOADED_BYTES.items() if name in row.what)
+    return from_rate(row, min(load_bytes, chip.sram.load_bytes_per_cycle) * chip.tiles * chip.clock_hz)
 
 
 def _sram_latency(row: Microbenchmark, bench: Bench) -> float:
@@ -67,10 +67,10 @@ def _norm(row: Microbenchmark, bench: Bench) -> float:
     chip = bench.chip(row)
     rows, columns = int(row.shape.get("rows", 1)), int(row.shape.get("cols") or row.shape["elements_per_tile"])
     precision = PRECISIONS[row.precision]
-    taken = plan_cycles(composite.norm("layer", rows * chip.tiles, columns, precision, chip), chip)
+    total_cycles = plan_cycles(composite.norm("layer", rows * chip.tiles, columns, precision, chip), chip)
     if row.what.startswith("add"):
-        taken += plan_cycles(vector.plan(rows * columns, ("add",), precision, chip, tiles=1), chip)
-    return from_cycles(row, taken, chip)
+        total_cycles += plan_cycles(vector.plan(rows * columns, ("add",), precision, chip, tiles=1), chip)
+    return from_cycles(row, total_cycles, chip)
 
 
 def _softmax_row(row: Microbenchmark, bench: Bench) -> float:
@@ -110,10 +110,10 @@ def _sum_size(row: Microbenchmark, chip: Chip) -> tuple[int, int]:
 def _sum(row: Microbenchmark, bench: Bench) -> float:
     chip, precision = bench.chip(row), PRECISIONS[row.precision]
     values, tiles = _sum_size(row, chip)
-    taken = plan_cycles(reduction.plan(values, 1, precision, chip, tiles=tiles), chip)
+    total_cycles = plan_cycles(reduction.plan(values, 1, precision, chip, tiles=tiles), chip)
     if row.unit == "GB/s":
-        return from_rate(row, values * composite.FLOAT_BYTES * chip.clock_hz / taken)
-    return from_cycles(row, taken, chip)
+        return from_rate(row, values * composite.FLOAT_BYTES * chip.clock_hz / total_cycles)
+    return from_cycles(row, total_cycles, chip)
 
 
 def _random(row: Microbenchmark, bench: Bench) -> float:
@@ -159,8 +159,8 @@ def _exchange_cycles(plan: TilePlan, chip: Chip) -> list[float]:
 def _panel(row: Microbenchmark, bench: Bench) -> float:
     """A range that the threads share, and the sync of the call."""
     chip, threads = bench.chip(row), bench.chip(row).worker_threads
-    copied = rearrange.copy_cycles(threads, row.whole("bytes") / threads, VECTOR_BYTES, chip)
-    return from_cycles(row, copied + chip.sync.on_chip_cycles, chip)
+    copy_cycles = rearrange.copy_cycles(threads, row.whole("bytes") / threads, VECTOR_BYTES, chip)
+    return from_cycles(row, copy_cycles + chip.sync.on_chip_cycles, chip)
 
 
 def _available(row: Microbenchmark) -> float:
