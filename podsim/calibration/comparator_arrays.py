@@ -76,9 +76,9 @@ class Arrays:
         at = {name: index for index, name in enumerate(names)}
         chips = [name[0] for name in names if name[1] == "rate"]
         order = {row.round for row in rows}
-        counted = np.array([[row.evaluations or 0.0, row.evaluation_s or 0.0] for row in rows])
-        evaluated = float(np.median([row.global_batch for row in rows]))
-        expected = (*priors.costs_s, PRIOR_EVALUATION_S, evaluated)
+        evaluation_columns = np.array([[row.evaluations or 0.0, row.evaluation_s or 0.0] for row in rows])
+        median_global_batch = float(np.median([row.global_batch for row in rows]))
+        expected = (*priors.costs_s, PRIOR_EVALUATION_S, median_global_batch)
         return cls(
             columns={kind: np.array([at[row.chip, kind] for row in rows]) for kind in PARTS},
             work_rounds=_gains(rows, names, order, ""),
@@ -97,8 +97,8 @@ class Arrays:
             crossed=np.array([row.chips > priors.machines[row.chip] for row in rows], float),
             batch=np.array([row.global_batch for row in rows], float),
             samples=np.array([row.samples_to_converge for row in rows], float),
-            evaluations=counted[:, 0],
-            each_s=counted[:, 1] / np.maximum(counted[:, 0], 1.0),
+            evaluations=evaluation_columns[:, 0],
+            each_s=evaluation_columns[:, 1] / np.maximum(evaluation_columns[:, 0], 1.0),
             startup_s=np.array([start_s[row.chip] for row in rows]),
             measured_s=np.array([60.0 * row.measured_minutes for row in rows]),
         )
@@ -118,12 +118,12 @@ class Arrays:
         work_s, costs_s, evaluation_s, evaluated_s = self._parts(x)
         each_s = evaluation_s + evaluated_s
         total_s = self.startup_s + work_s + np.sum([*costs_s.values()], axis=0) + self.evaluations * each_s
-        logged = self.each_s > 0
+        is_logged = self.each_s > 0
         work, costs = self.rounds
         return np.concatenate(
             (
                 np.log(total_s / self.measured_s) / NOISE,
-                np.log(each_s[logged] / self.each_s[logged]) / EVALUATION_NOISE,
+                np.log(each_s[is_logged] / self.each_s[is_logged]) / EVALUATION_NOISE,
                 (x[self.alike[0]] - x[self.alike[1]]) / ALIKE,
                 x[work] / MATURITY,
                 (x[costs] - GAIN) / GAIN_ERROR,
@@ -140,12 +140,12 @@ class Arrays:
         often = {"fixed": np.ones(len(self.chips)), "network": self.crossed, "doubling": np.log2(self.chips)}
         each_s = 1 / (np.exp(x[self.columns["rate"]]) * self.chips)
         # where no log times an evaluation, its share that follows the samples is part of the step
-        evaluation, evaluated = (float(size) for size in np.exp(x[self.shared[-2:]]))
+        evaluation, evaluation_samples = (float(size) for size in np.exp(x[self.shared[-2:]]))
         return (
             np.exp(self.work_rounds @ x) * self.samples * each_s,
             {kind: costs * np.exp(x[self.columns[kind]]) * often[kind] for kind in COSTS},
             evaluation,
-            (evaluated if (self.each_s > 0).any() else 0.0) * each_s,
+            (evaluation_samples if (self.each_s > 0).any() else 0.0) * each_s,
         )
 
     def slopes(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -158,13 +158,13 @@ class Arrays:
         of_time[row, self.columns["rate"]] = -(work_s + self.evaluations * evaluated_s) / total_s
         for kind, seconds in costs_s.items():
             of_time[row, self.columns[kind]] = seconds / total_s
-        evaluation, evaluated = self.shared[-2:]
-        of_time[:, evaluation] = self.evaluations * evaluation_s / total_s
-        of_time[:, evaluated] = self.evaluations * evaluated_s / total_s
+        evaluation_column, samples_column = self.shared[-2:]
+        of_time[:, evaluation_column] = self.evaluations * evaluation_s / total_s
+        of_time[:, samples_column] = self.evaluations * evaluated_s / total_s
         share = evaluated_s / (evaluation_s + evaluated_s)
         of_each = np.zeros_like(of_time)
         of_each[row, self.columns["rate"]] = -share
-        of_each[:, evaluation], of_each[:, evaluated] = 1 - share, share
+        of_each[:, evaluation_column], of_each[:, samples_column] = 1 - share, share
         unit = np.eye(len(x))
         work, costs = self.rounds
         return np.concatenate(

@@ -26,23 +26,26 @@ def sort_out(
     rows: Iterable[ComparatorResult], chips: Iterable[str]
 ) -> tuple[tuple[ComparatorResult, ...], tuple[ExcludedResult, ...]]:
     """Results that a law can be fitted to, and the others with the reason."""
-    rows, known = tuple(rows), set(chips)
-    kept: list[ComparatorResult] = []
-    left: list[ExcludedResult] = []
+    rows, chip_names = tuple(rows), set(chips)
+    usable_rows: list[ComparatorResult] = []
+    excluded_results: list[ExcludedResult] = []
     for row in rows:
-        reason = _why_not(row, rows, kept, known)
+        reason = _why_not(row, rows, usable_rows, chip_names)
         if reason:
-            left.append(ExcludedResult(id=row.id, reason=reason))
+            excluded_results.append(ExcludedResult(id=row.id, reason=reason))
         else:
-            kept.append(row)
-    return tuple(kept), tuple(left)
+            usable_rows.append(row)
+    return tuple(usable_rows), tuple(excluded_results)
 
 
 def _why_not(
-    row: ComparatorResult, rows: Sequence[ComparatorResult], kept: Sequence[ComparatorResult], known: set[str]
+    row: ComparatorResult,
+    rows: Sequence[ComparatorResult],
+    usable_rows: Sequence[ComparatorResult],
+    chip_names: set[str],
 ) -> str:
     """Why a result informs no law; "" where it does."""
-    if row.chip not in known:
+    if row.chip not in chip_names:
         return f'"{row.accelerator}" does not say which kind of the chip it is'
     if row.samples_to_converge is None:
         return "its logs do not say how many samples it took"
@@ -50,10 +53,10 @@ def _why_not(
     usual = median(other.samples_to_converge or 0.0 for other in alike)
     if row.samples_to_converge > OTHER_MODEL * usual:
         return f"another model: {row.samples_to_converge / usual:.0f} times the samples that others needed"
-    closed = {other.optimizer for other in alike if other.division is Division.CLOSED}
-    if row.optimizer not in closed:
+    closed_optimizers = {other.optimizer for other in alike if other.division is Division.CLOSED}
+    if row.optimizer not in closed_optimizers:
         return f"{row.division} division with an optimizer that no closed run has: {row.optimizer}"
-    for other in kept:
+    for other in usable_rows:
         same = (other.chip, other.workload, other.chips, other.measured_minutes, other.samples_to_converge)
         if same == (row.chip, row.workload, row.chips, row.measured_minutes, row.samples_to_converge):
             return f"the runs of {other.round}, submitted again"
@@ -116,14 +119,16 @@ def _digits(number: float) -> float:
 
 def usual_global_batches(rows: Iterable[ComparatorResult]) -> dict[str, int]:
     """Global batches by number of chips that grow with it: of results that disagree the newest and fastest counts."""
-    taken: dict[int, int] = {}
+    global_batches: dict[int, int] = {}
     newest_first = sorted(sorted(rows, key=lambda row: row.measured_minutes), key=lambda row: row.round, reverse=True)
     for row in newest_first:
-        fewer = [batch for chips, batch in taken.items() if chips < row.chips]
-        more = [batch for chips, batch in taken.items() if chips > row.chips]
-        if row.chips not in taken and max(fewer, default=0) <= row.global_batch <= min(more, default=row.global_batch):
-            taken[row.chips] = row.global_batch
-    return {str(chips): taken[chips] for chips in sorted(taken)}
+        fewer = [batch for chips, batch in global_batches.items() if chips < row.chips]
+        more = [batch for chips, batch in global_batches.items() if chips > row.chips]
+        if row.chips not in global_batches and max(fewer, default=0) <= row.global_batch <= min(
+            more, default=row.global_batch
+        ):
+            global_batches[row.chips] = row.global_batch
+    return {str(chips): global_batches[chips] for chips in sorted(global_batches)}
 
 
 def fit(rows: Sequence[ComparatorResult], priors: Priors, near: LawFit | None = None) -> LawFit:
@@ -162,8 +167,8 @@ def fit(rows: Sequence[ComparatorResult], priors: Priors, near: LawFit | None = 
 
 
 def _startup_s(rows: Iterable[ComparatorResult]) -> float:
-    stated = [row.startup_s for row in rows if row.startup_s is not None]
-    return median(stated) if stated else 0.0
+    startup_times_s = [row.startup_s for row in rows if row.startup_s is not None]
+    return median(startup_times_s) if startup_times_s else 0.0
 
 
 def _names(rows: Sequence[ComparatorResult]) -> list[tuple[str, str]]:

@@ -49,12 +49,12 @@ def calibrate(
     machines = {name: min(machine.multiple for machine in chip.machines) for name, chip in chips.items()}
     laws, points = fit_laws(rows, workloads, machines, on_progress)
     summaries = tuple(_summaries(points))
-    judged = error_summary([point.held_out_error for point in points if point.chip == CHIP_OF_BARS])
-    assert judged, "the judged chip has several sizes"
+    judged_errors = error_summary([point.held_out_error for point in points if point.chip == CHIP_OF_BARS])
+    assert judged_errors, "the judged chip has several sizes"
     small, _ = fit_laws([row for row in rows if row.chips <= FEW], workloads, machines)
     larger = judged_larger(rows, small, workloads, chips)
     report = ComparatorReport(
-        points=tuple(points), left_out=tuple(left_out), summaries=summaries, judged=judged, larger=larger
+        points=tuple(points), left_out=tuple(left_out), summaries=summaries, judged=judged_errors, larger=larger
     )
     return laws, report
 
@@ -67,18 +67,18 @@ def fit_laws(
 ) -> tuple[Laws, list[ComparatorPoint]]:
     """The laws of every workload, and every result beside the law with and without its chip count."""
     counts = {(row.workload, row.chip, row.chips) for row in rows}
-    done = 0
+    group_count = 0
     laws, points = {}, []
     for name in sorted({row.workload for row in rows}):
         mine = [row for row in rows if row.workload == name]
-        known = workloads.get(name)
-        bench = _Bench(mine, known, Priors(weights=known.parameters if known else 0.0, machines=machines))
+        workload = workloads.get(name)
+        bench = _Bench(mine, workload, Priors(weights=workload.parameters if workload else 0.0, machines=machines))
         result = []
         for group in _by_group(mine, lambda row: (row.chip, row.chips)).values():
             result += bench.points(group)
-            done += 1
+            group_count += 1
             if on_progress:
-                on_progress(done, len(counts))
+                on_progress(group_count, len(counts))
         laws[name] = WorkloadLaws(
             chip=dict(_laws(bench, result)), per_doubling=per_doubling(mine, bench.priors), samples=bench.factors
         )
@@ -116,11 +116,11 @@ class _Bench:
         chip = group[0].chip
         mine = [row for row in rest if row.chip == chip]
         without = fit(rest, self.priors, self.whole) if mine else None
-        learned = factors(rest, self.workload) if self.workload else {}
-        return [self._point(row, without, mine, learned) for row in group]
+        samples_factors = factors(rest, self.workload) if self.workload else {}
+        return [self._point(row, without, mine, samples_factors) for row in group]
 
     def _point(
-        self, row: ComparatorResult, without: LawFit | None, mine: Sequence[ComparatorResult], learned: Factors
+        self, row: ComparatorResult, without: LawFit | None, mine: Sequence[ComparatorResult], samples_factors: Factors
     ) -> ComparatorPoint:
         measured_s = 60.0 * row.measured_minutes
         samples, count = row.samples_to_converge or 0.0, row.evaluations or 0.0
@@ -130,8 +130,8 @@ class _Bench:
             law = without.law(row.chip, mine)
             footprint = time_s(without, law, row, samples, count) / measured_s - 1
             self.variances[row.id] = fit_variance(law, row.chips, row.global_batch)
-            if self.workload and row.optimizer in learned:
-                need = to_converge(self.workload.curve, row.global_batch, learned, row.optimizer, row.division)
+            if self.workload and row.optimizer in samples_factors:
+                need = to_converge(self.workload.curve, row.global_batch, samples_factors, row.optimizer, row.division)
                 many = evaluations(self.workload.benchmark, need.mean, row.global_batch)
                 predicted = time_s(without, law, row, need.mean, many) / measured_s - 1
         return ComparatorPoint(
@@ -151,9 +151,9 @@ def factors(rows: Iterable[ComparatorResult], workload: Workload) -> dict[str, d
     """Samples of results over the reference's at their batch, by optimizer and division: mean and spread (Eq. 25)."""
     ratios: dict[str, dict[Division, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        needed = row.samples_to_converge or 0.0
+        samples = row.samples_to_converge or 0.0
         base = reference(workload.curve, row.global_batch).mean
-        ratios[row.optimizer][row.division].append(math.log(needed / base))
+        ratios[row.optimizer][row.division].append(math.log(samples / base))
     return {
         optimizer: {
             division.value: SamplesFactor(

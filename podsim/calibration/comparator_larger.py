@@ -27,8 +27,8 @@ def per_doubling(rows: Sequence[ComparatorResult], priors: Priors) -> float:
     values = [*_beyond(rows, priors)]
     if not values:
         return PER_DOUBLING
-    unexplained = sum_in_order(error**2 - variance for error, variance, _ in values)
-    return math.sqrt(max(0.0, unexplained) / sum_in_order(doublings**2 for _, _, doublings in values))
+    unexplained_variance = sum_in_order(error**2 - variance for error, variance, _ in values)
+    return math.sqrt(max(0.0, unexplained_variance) / sum_in_order(doublings**2 for _, _, doublings in values))
 
 
 def _beyond(rows: Sequence[ComparatorResult], priors: Priors) -> Iterator[tuple[float, float, float]]:
@@ -54,10 +54,10 @@ def judged_larger(
     chips: Mapping[str, ComparatorChip],
 ) -> Larger:
     """Laws of at most FEW chips asked for every larger result, which alone says the chip and how many of them."""
-    points, refused = [], 0
+    points, refusals = [], 0
     for row in rows:
-        known = row.workload in workloads and row.chip in laws.workload[row.workload].chip
-        if row.chips <= FEW or not known:
+        has_law = row.workload in workloads and row.chip in laws.workload[row.workload].chip
+        if row.chips <= FEW or not has_law:
             continue
         question = ComparatorCase(
             workload=workloads[row.workload],
@@ -70,11 +70,11 @@ def judged_larger(
         try:
             points.append(_point(row, question))
         except InputError:  # too far beyond
-            refused += 1
+            refusals += 1
     errors = error_summary([point.error for point in points])
     assert errors, "results of large machines are shipped"
     inside = sum(point.inside for point in points)
-    return Larger(fitted=FEW, points=tuple(points), refused=refused, errors=errors, inside=inside)
+    return Larger(fitted=FEW, points=tuple(points), refused=refusals, errors=errors, inside=inside)
 
 
 def _point(row: ComparatorResult, question: ComparatorCase) -> LargerPoint:
