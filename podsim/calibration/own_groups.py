@@ -121,9 +121,9 @@ def _add(groups: PointGroups, split: Split, runs: Sequence[LogRun], options: Log
             groups.remarks.append(Remark(file=where, line=0, text="left out: no run reached its target"))
         return
     clock = own_points.clock(usable)
-    taken = {point.point.id for point in groups.points}
+    point_ids = {point.point.id for point in groups.points}
     base = f"{split.workload}/{split.topology}/own-{preset.division}"
-    id_ = next(name for name in _numbered_names(base) if name not in taken)
+    id_ = next(name for name in _numbered_names(base) if name not in point_ids)
     point = own_points.point(id_, split.workload, preset, usable, split.sdk or preset.sdk, clock)
     groups.points.append(_own(point, preset, workload, usable, clock.factor))
     groups.remarks += own_points.remarks(usable, where, clock)
@@ -152,12 +152,12 @@ def _own(
     point: CalibrationPoint, preset: Preset, workload: Workload, runs: Sequence[Figures], factor: float
 ) -> OwnPoint:
     """The point with its runs; `factor` is what a normalised log says over the clock."""
-    published = any(item == preset for item in workload.presets)
+    is_published = any(item == preset for item in workload.presets)
     first = runs[0].run
     return OwnPoint(
-        point=own_points.without_default_mapping(point) if published else point,
+        point=own_points.without_default_mapping(point) if is_published else point,
         mapping=preset,
-        published=published,
+        published=is_published,
         reached=sum(run.run.reached_target for run in runs),
         init_s=round(sorted(run.run.init_s for run in runs)[len(runs) // 2], 3),
         platform=first.platform,

@@ -47,19 +47,19 @@ def read(path: Path, options: LogOptions, catalog: Catalog, *, from_points: bool
         points = tuple(_as_given(point, catalog) for point in points_of(path))
         return OwnLogs(files=0, runs=sum(item.point.runs for item in points), points=points, remarks=())
     result = tree.read(path)
-    grouped = own_groups.group(result, options, catalog)
-    remarks = (*result.remarks, *grouped.remarks)
-    if not grouped.points:
+    groups = own_groups.group(result, options, catalog)
+    remarks = (*result.remarks, *groups.remarks)
+    if not groups.points:
         context = [f"{remark.where}  {remark.text}" for remark in remarks][:MOST_SHOWN]
         more = len(remarks) - len(context)
         raise InputError(
             f"no calibration point can be made of {count(result.files, 'file')}",
             code="no-own-points",
-            context=[*context, *([f"and {more} more"] if more > 0 else []), *grouped.unknown],
-            hint=HINT_MAPPING if grouped.unknown else "docs/how-to/own-logs.md says what a log needs",
+            context=[*context, *([f"and {more} more"] if more > 0 else []), *groups.unknown],
+            hint=HINT_MAPPING if groups.unknown else "docs/how-to/own-logs.md says what a log needs",
         )
-    used = sum(item.point.runs for item in grouped.points)
-    return OwnLogs(files=result.files, runs=used, points=tuple(grouped.points), remarks=remarks)
+    run_count = sum(item.point.runs for item in groups.points)
+    return OwnLogs(files=result.files, runs=run_count, points=tuple(groups.points), remarks=remarks)
 
 
 def count(number: int, what: str) -> str:
@@ -84,7 +84,7 @@ def _as_given(point: CalibrationPoint, catalog: Catalog) -> OwnPoint:
 
 def fit(
     own: Sequence[OtherCase],
-    published: Sequence[OtherCase],
+    published_cases: Sequence[OtherCase],
     before: ParameterSet,
     free: FreeParameters,
     on_progress: Progress | None = None,
@@ -93,10 +93,10 @@ def fit(
 
     Samples to converge are those of the own runs, as far as these tell them from those of submissions.
     """
-    parameters, report = calibrate([*published, *own], free, on_progress=on_progress)
-    submitted = convergence_factors.samples_factors(published)
-    parameters = replace(parameters, samples=convergence_factors.own_factors(submitted, own))
-    parameters = replace(parameters, own=own_residual.own_configurations(own, parameters, submitted))
+    parameters, report = calibrate([*published_cases, *own], free, on_progress=on_progress)
+    submitted_factors = convergence_factors.samples_factors(published_cases)
+    parameters = replace(parameters, samples=convergence_factors.own_factors(submitted_factors, own))
+    parameters = replace(parameters, own=own_residual.own_configurations(own, parameters, submitted_factors))
     numbers = [number for item in parameters.fitted.values() for number in (item.value, item.error)]
     if not all(map(math.isfinite, numbers)):
         raise Infeasible(
@@ -175,7 +175,7 @@ def of_runs(
                 STEP: (each.step_s, was.step, now.step),
                 TIME: (each.time_s, was.time(each.samples), now.time(each.samples)),
             }
-            for quantity, (measured_s, shipped, fitted_now) in quantities.items():
+            for quantity, (measured_s, shipped_estimate, fitted_now) in quantities.items():
                 yield RunPrediction(
                     point=item.point.id,
                     run=each.file,
@@ -183,7 +183,7 @@ def of_runs(
                     reached=each.reached,
                     quantity=quantity,
                     measured_s=measured_s,
-                    shipped=shipped,
+                    shipped=shipped_estimate,
                     fitted=fitted_now,
                     inside=fitted_now.low <= measured_s <= fitted_now.high,
                 )
@@ -192,9 +192,9 @@ def of_runs(
 def intervals_of(own: Sequence[OtherCase], before: ParameterSet, after: ParameterSet) -> Iterator[OwnInterval]:
     """What both sets of parameters predict of the configuration of each own point, a new score of it included."""
     for case in own:
-        known = [dict(_estimates(case, parameters)) for parameters in (before, after)]
+        estimate_pair = [dict(_estimates(case, parameters)) for parameters in (before, after)]
         for quantity in (STEP, TIME_PREDICTED_SAMPLES):
-            was, now = (each[quantity] for each in known)
+            was, now = (each[quantity] for each in estimate_pair)
             yield OwnInterval(id=case.point.id, quantity=quantity, before=was, after=now)
 
 

@@ -42,9 +42,9 @@ class Split:
 class UnknownMapping(Exception):
     """No mapping, or more than one, suits a log; `known` are the published ones of that size."""
 
-    def __init__(self, message: str, known: Sequence[str]) -> None:
+    def __init__(self, message: str, choices: Sequence[str]) -> None:
         super().__init__(message)
-        self.message, self.known = message, tuple(known)
+        self.message, self.known = message, tuple(choices)
 
 
 def workload_name(run: LogRun) -> str:
@@ -65,10 +65,10 @@ def system_of(run: LogRun, systems: Sequence[SystemFile]) -> SystemFile | None:
 def machine_name(run: LogRun, systems: Sequence[SystemFile]) -> str:
     """The machine by the platform, a system description, the folders, in this order; "" where none says."""
     file = system_of(run, systems)
-    described = ""
+    pod_name = ""
     if file and file.chips and not POD.search(file.name):
-        described = f"{'bow-' if 'bow' in file.chip.lower() else ''}pod{file.chips}"
-    texts = (run.platform, described, *reversed(run.file.split("/")[:-1]))
+        pod_name = f"{'bow-' if 'bow' in file.chip.lower() else ''}pod{file.chips}"
+    texts = (run.platform, pod_name, *reversed(run.file.split("/")[:-1]))
     for text in texts:
         if match := POD.search(text):
             bow = match[1] or (file and "bow" in file.chip.lower())
@@ -80,8 +80,8 @@ def mapping(split: Split, workload: Workload, topology: Topology, options: LogOp
     """The mapping of a log, with the configuration of a preset; UnknownMapping where it cannot be told."""
     pool = [item for item in workload.presets if not options.presets or item.name in options.presets]
     if not pool:
-        known = sorted({item.name for item in workload.presets})
-        raise UnknownMapping(f"{workload.name} has no preset {' or '.join(options.presets)}", known)
+        preset_names = sorted({item.name for item in workload.presets})
+        raise UnknownMapping(f"{workload.name} has no preset {' or '.join(options.presets)}", preset_names)
     if options.ipus_per_replica:
         pool = [item for item in pool if item.ipus_per_replica == options.ipus_per_replica]
         if not pool:

@@ -49,8 +49,8 @@ def clock(runs: Sequence[Figures]) -> Clock:
 
 def scoring_runs(runs: Sequence[Figures]) -> list[Figures]:
     """The runs that count: fastest and slowest dropped, one that missed the target being the slowest; all of two."""
-    ordered = sorted(runs, key=lambda figures: (not figures.run.reached_target, figures.run.clock_s))
-    return ordered[1:-1] if len(ordered) > 2 else [figures for figures in ordered if figures.run.reached_target]
+    ranking = sorted(runs, key=lambda figures: (not figures.run.reached_target, figures.run.clock_s))
+    return ranking[1:-1] if len(ranking) > 2 else [figures for figures in ranking if figures.run.reached_target]
 
 
 def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk: str, clock: Clock) -> CalibrationPoint:
@@ -58,11 +58,11 @@ def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk:
 
     `preset` is the mapping that was used; its name says whose configuration was followed.
     """
-    counted = [figures for figures in scoring_runs(runs) if figures.run.reached_target] or [
+    scored_runs = [figures for figures in scoring_runs(runs) if figures.run.reached_target] or [
         run for run in runs if run.run.reached_target
     ]
-    reached = [run for run in runs if run.run.reached_target]
-    minutes = fmean(figures.run.clock_s for figures in counted) / 60
+    successful_runs = [run for run in runs if run.run.reached_target]
+    minutes = fmean(figures.run.clock_s for figures in scored_runs) / 60
     return CalibrationPoint(
         id=id_,
         workload=workload,
@@ -72,16 +72,16 @@ def point(id_: str, workload: str, preset: Preset, runs: Sequence[Figures], sdk:
         division=preset.division or Division.OPEN,
         sdk=sdk,
         optimizer=preset.optimizer,
-        global_batch=reached[0].run.global_batch or 1,
+        global_batch=successful_runs[0].run.global_batch or 1,
         runs=len(runs),
-        step_s=round(fmean(figures.step_s for figures in reached), 6),
-        step_spread=_spread([figures.step_s for figures in reached]),
-        samples_to_converge=round(fmean(figures.samples for figures in counted)),
-        samples_spread=_spread([figures.samples for figures in reached]),
-        steps=round(fmean(figures.steps for figures in counted), 3),
-        evaluations=round(fmean(figures.evaluations for figures in counted), 3),
+        step_s=round(fmean(figures.step_s for figures in successful_runs), 6),
+        step_spread=_spread([figures.step_s for figures in successful_runs]),
+        samples_to_converge=round(fmean(figures.samples for figures in scored_runs)),
+        samples_spread=_spread([figures.samples for figures in successful_runs]),
+        steps=round(fmean(figures.steps for figures in scored_runs), 3),
+        evaluations=round(fmean(figures.evaluations for figures in scored_runs), 3),
         startup_s=_median([run.startup_s for run in runs]),
-        train_s=round(fmean(figures.train_s for figures in counted), 3),
+        train_s=round(fmean(figures.train_s for figures in scored_runs), 3),
         first_evaluation_s=_median([run.first_evaluation_s for run in runs]),
         each_evaluation_s=_median([run.each_evaluation_s for run in runs]),
         graph_switch_s=_median([run.graph_switch_s for run in runs]),
@@ -126,9 +126,9 @@ def remarks(runs: Sequence[Figures], where: str, clock: Clock) -> list[Remark]:
         texts.append(f"step times from {low:.4g} to {high:.4g} s: are these runs of one system and one release?")
     if 1 <= len(steps) < 3:
         texts.append(f"{len(steps)} run{'' if len(steps) == 1 else 's'}: nothing is dropped from the score")
-    missed = len(runs) - len(steps)
-    if missed:
-        texts.append(f"{missed} of {len(runs)} runs missed the target; the score counts one as the slowest")
+    missed_runs = len(runs) - len(steps)
+    if missed_runs:
+        texts.append(f"{missed_runs} of {len(runs)} runs missed the target; the score counts one as the slowest")
     texts += _throughput(runs)
     return [Remark(file=where, line=0, text=text) for text in texts]
 
@@ -136,9 +136,12 @@ def remarks(runs: Sequence[Figures], where: str, clock: Clock) -> list[Remark]:
 def _throughput(runs: Sequence[Figures]) -> list[str]:
     """Where the log's own throughput and the times of its blocks disagree."""
     for run in runs:
-        logged, timed = run.run.throughput_samples_per_s, run.samples / (run.steps * run.step_s)
-        if logged and abs(math.log(logged / timed)) > MIXTURE_SPREAD:
-            return [f"logs say {logged:.4g} samples/s, their blocks {timed:.4g}: the blocks count"]
+        log_samples_per_s = run.run.throughput_samples_per_s
+        block_samples_per_s = run.samples / (run.steps * run.step_s)
+        if log_samples_per_s and abs(math.log(log_samples_per_s / block_samples_per_s)) > MIXTURE_SPREAD:
+            return [
+                f"logs say {log_samples_per_s:.4g} samples/s, their blocks {block_samples_per_s:.4g}: the blocks count"
+            ]
     return []
 
 

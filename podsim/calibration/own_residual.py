@@ -101,12 +101,14 @@ def own_configurations(
         groups.setdefault(case.shape, []).append(case)
     result = {}
     for cases in groups.values():
-        timed = _configuration(cases, parameters)
-        if timed is None:
+        configuration = _configuration(cases, parameters)
+        if configuration is None:
             continue
         for case in _most_runs(cases):
-            converged = _samples_of_runs(case, priors)
-            item = replace(timed, division=case.point.division, samples=converged.mean, samples_error=converged.doubt)
+            samples = _samples_of_runs(case, priors)
+            item = replace(
+                configuration, division=case.point.division, samples=samples.mean, samples_error=samples.doubt
+            )
             result[case.point.id] = item
     return result
 
@@ -115,12 +117,12 @@ def _configuration(cases: Sequence[OtherCase], parameters: ParameterSet) -> OwnC
     """The configuration that cases share as their steps tell it, None where no time of its program meets them."""
     case, points = cases[0], [each.point for each in cases]
     question = case.question(parameters)
-    left = remaining([point.step_spread / math.sqrt(point.runs) for point in points])
+    remainder = remaining([point.step_spread / math.sqrt(point.runs) for point in points])
     predicted = math.log(step(question, case.mapping).step_s)
-    missed = fmean(math.log(point.step_s) for point in points) - predicted
+    log_error = fmean(math.log(point.step_s) for point in points) - predicted
     runs, spread = sum(point.runs for point in points), max(point.step_spread for point in points)
-    item = of_mapping(question, case.mapping, runs=runs, left=left, spread=spread)
-    program = _program(case, parameters, item, predicted + (1 - left.share) * missed)
+    item = of_mapping(question, case.mapping, runs=runs, left=remainder, spread=spread)
+    program = _program(case, parameters, item, predicted + (1 - remainder.share) * log_error)
     return None if program is None else replace(item, program=program)
 
 
@@ -134,9 +136,9 @@ def _samples_of_runs(case: OtherCase, priors: Factors) -> Samples:
     """Samples to converge as the runs of a case have them, rounded."""
     point = case.point
     prior = priors.get(point.workload, {}).get(point.optimizer, {}).get(str(point.division))
-    submitted = prior or SamplesFactor(factor=1.0, spread=LAW_ERROR, points=0)
+    samples_factor = prior or SamplesFactor(factor=1.0, spread=LAW_ERROR, points=0)
     measured = point.samples_to_converge * point.normalisation
-    samples = samples_here(submitted, reference(case.workload.curve, point.global_batch), measured, point.runs)
+    samples = samples_here(samples_factor, reference(case.workload.curve, point.global_batch), measured, point.runs)
     return replace(samples, mean=_short(samples.mean), doubt=_short(samples.doubt))
 
 
@@ -144,12 +146,12 @@ def _program(case: OtherCase, parameters: ParameterSet, item: OwnConfiguration, 
     """The factor on the time of the program with which the log of the step is that; None where none below MOST is."""
     factor, slope, last = 1.0, 1.0, (0.0, 0.0)
     for count in range(TRIES):
-        tried = replace(parameters, own={case.point.id: replace(item, program=factor)})
-        off = log_step - math.log(step(case.question(tried), case.mapping).step_s)
+        trial_parameters = replace(parameters, own={case.point.id: replace(item, program=factor)})
+        off = log_step - math.log(step(case.question(trial_parameters), case.mapping).step_s)
         if abs(off) < CLOSE:
             return _short(factor)
-        if count and (moved := math.log(factor) - last[0]):
-            slope = max((last[1] - off) / moved, 0.01)
+        if count and (log_change := math.log(factor) - last[0]):
+            slope = max((last[1] - off) / log_change, 0.01)
         last = math.log(factor), off
         factor *= math.exp(off / slope)
         if not 1 / MOST < factor < MOST:

@@ -46,10 +46,10 @@ def figures(run: LogRun, workload: Workload, global_batch: int) -> Figures | str
     coarse = run.blocks or run.epochs
     if run.unpaired and (missing_s := _missing_s(run, coarse)):
         return f"lacks a block of training, whose start or end cannot be read ({missing_s:.3g} s), left out"
-    trained = _samples(run, workload, global_batch, pieces)
-    if isinstance(trained, str):
-        return trained
-    samples, notes = trained
+    training_samples = _samples(run, workload, global_batch, pieces)
+    if isinstance(training_samples, str):
+        return training_samples
+    samples, notes = training_samples
     inside_s = sum_in_order(_overlap_s(evaluation.span, coarse) for evaluation in run.evaluations)
     train_s = sum_in_order(span.length_s for span in coarse) - inside_s
     per_step = global_batch * workload.packing
@@ -123,9 +123,11 @@ def _samples(
         return "nothing says how many samples an epoch has, left out"
     if last and last > 0:
         return last * dataset, ()
-    counted = [span.epoch_count for span in run.blocks if span.epoch_count]
-    if counted and len(counted) == len(run.blocks):
-        return sum(counted) * dataset, ("its last evaluation has no epoch_num: the epoch_count of its blocks is used",)
+    epoch_counts = [span.epoch_count for span in run.blocks if span.epoch_count]
+    if epoch_counts and len(epoch_counts) == len(run.blocks):
+        return sum(epoch_counts) * dataset, (
+            "its last evaluation has no epoch_num: the epoch_count of its blocks is used",
+        )
     return len(pieces) * dataset, ("neither epoch_num nor epoch_count: one epoch a training block is assumed",)
 
 
@@ -153,5 +155,5 @@ def _steady_s(
     every = benchmark.checkpoint_epochs or 1
     if len(own) < 2 * every or every < 2:
         return train_s / steps
-    kept = sorted(own)[: len(own) - math.ceil(len(own) / every)]
-    return median(kept) * len(own) / steps
+    fastest_s = sorted(own)[: len(own) - math.ceil(len(own) / every)]
+    return median(fastest_s) * len(own) / steps
