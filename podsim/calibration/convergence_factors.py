@@ -42,13 +42,15 @@ def samples_factors(cases: Sequence[OtherCase]) -> Factors:
     return result
 
 
-def own_factors(known: Factors, own: Sequence[OtherCase]) -> Factors:
+def own_factors(submitted_factors: Factors, own: Sequence[OtherCase]) -> Factors:
     """The factors of submissions, narrowed by own runs to what the own code and data need (Eq. 105).
 
     Submissions of an optimizer and division scatter about their mean, and own runs are one more draw of that scatter,
     which the runs show but for their seeds. Where no submission is known, the law of samples by itself is the prior.
     """
-    result = {name: {optimizer: dict(by) for optimizer, by in table.items()} for name, table in known.items()}
+    result = {
+        name: {optimizer: dict(by) for optimizer, by in table.items()} for name, table in submitted_factors.items()
+    }
     for case in own:
         point, curve = case.point, reference(case.workload.curve, case.point.global_batch)
         by_division = result.setdefault(point.workload, {}).setdefault(point.optimizer, {})

@@ -40,14 +40,14 @@ def coverage(
 
 
 def _points(case: OtherCase, parameters: ParameterSet) -> Iterator[CoveredPoint]:
-    point, published = case.point, published_s(case)
+    point, published_times_s = case.point, published_s(case)
     largest, smallest = parameters.largest[point.workload], parameters.smallest[point.workload]
     for quantity, level, estimate in estimates(case, parameters):
         yield CoveredPoint(
             id=point.id,
             quantity=quantity,
             level=level,
-            published=published[quantity],
+            published=published_times_s[quantity],
             predicted=estimate.value,
             low=estimate.low,
             high=estimate.high,
@@ -95,13 +95,13 @@ def _row(quantity: str, level: float, points: Sequence[CoveredPoint]) -> Coverag
 
 def _distance(cases: Sequence[OtherCase], parameters: ParameterSet, free: FreeParameters) -> DistanceFound:
     """Error a doubling beyond the other sizes, of what parameters and model leave unexplained (Eq. 31)."""
-    unexplained, doublings, count = 0.0, 0.0, 0
+    unexplained_variance, doublings, count = 0.0, 0.0, 0
     for case, error in zip(cases, left_out(cases, parameters, free), strict=True):
         sizes = {c.topology.ipus for c in cases if c.point.workload == case.point.workload} - {case.topology.ipus}
         beyond = max(case.topology.ipus / max(sizes), min(sizes) / case.topology.ipus)
         if beyond > 1:
-            unexplained += error.error**2 - error.variance - parameters.model_error**2
+            unexplained_variance += error.error**2 - error.variance - parameters.model_error**2
             doublings += math.log2(beyond) ** 2
             count += 1
-    variance = unexplained / doublings if doublings else 0.0
+    variance = unexplained_variance / doublings if doublings else 0.0
     return DistanceFound(count=count, per_doubling=math.sqrt(max(0.0, variance)), variance_per_doubling=variance)

@@ -36,7 +36,7 @@ def of_rounds(curves: Mapping[tuple[str, str], Convergence]) -> tuple[CurveSumma
 
 def _rows(name: str, which: str, curves: Sequence[Convergence]) -> Iterator[CurveSummary]:
     long = [curve for curve in curves if len(curve.points) >= LEAST_POINTS]
-    for where, left in PLACES:
-        errors = [math.expm1(miss.error) for curve in long for miss in left(curve)]
+    for where, hold_out in PLACES:
+        errors = [math.expm1(miss.error) for curve in long for miss in hold_out(curve)]
         if errors:
             yield CurveSummary(benchmark=name, which=which, where=where, curves=len(long), errors=summary(errors))

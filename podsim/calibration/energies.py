@@ -36,8 +36,8 @@ def fit(kernels: Sequence[MeasuredKernel], chip: Chip) -> ActivityPower:
     A precision without a kernel follows from one that has one by the maker's published energies of a FLOP. Raises
     ValueError where `chip` has no energies to start from.
     """
-    known = chip.activity_power
-    if known is None:
+    activity_power = chip.activity_power
+    if activity_power is None:
         raise ValueError(f"{chip.name} has no activity_power")
     precisions = sorted({kernel.activity.precision for kernel in kernels if kernel.activity.flop_per_s})
     names: tuple[str, ...] = (IDLE, CYCLE, *precisions)
@@ -45,10 +45,10 @@ def fit(kernels: Sequence[MeasuredKernel], chip: Chip) -> ActivityPower:
     result = np.linalg.lstsq(rows, np.ones(len(kernels)), rcond=None)[0]
     values = dict(zip(names, map(float, result), strict=True))
     return replace(
-        known,
+        activity_power,
         idle_w=values[IDLE],
         pj_per_cycle=values[CYCLE],
-        pj_per_flop={each: _flop(each, values, precisions, known) for each in known.pj_per_flop},
+        pj_per_flop={each: _flop(each, values, precisions, activity_power) for each in activity_power.pj_per_flop},
     )
 
 
@@ -63,14 +63,16 @@ def _of(name: str, kernel: MeasuredKernel, chip: Chip) -> float:
 
 
 def _flop(
-    precision: Precision, values: dict[str, float], precisions: Sequence[Precision], known: ActivityPower
+    precision: Precision, values: dict[str, float], precisions: Sequence[Precision], activity_power: ActivityPower
 ) -> float:
     """As fitted; else of the nearest precision that is, by the energies that the maker has published."""
     if precision in values:
         return values[precision]
-    published = known.published_pj_per_flop
-    nearest = min(precisions, key=lambda other: abs(math.log(published[other] / published[precision])))
-    return values[nearest] * published[precision] / published[nearest]
+    published_pj_per_flop = activity_power.published_pj_per_flop
+    nearest = min(
+        precisions, key=lambda other: abs(math.log(published_pj_per_flop[other] / published_pj_per_flop[precision]))
+    )
+    return values[nearest] * published_pj_per_flop[precision] / published_pj_per_flop[nearest]
 
 
 def predicted_w(kernel: MeasuredKernel, chip: Chip) -> float:

@@ -54,19 +54,19 @@ class Fit:
             for free in self.free.parameters
             if not 1.001 * free.least < self.fitted[free.name].value < 0.999 * free.most
         ]
-        paired = [
+        pairs = [
             f"{a} and {b} correlate {self.correlation[a][b]:+.2f} and are hard to tell apart"
             for i, a in enumerate(names)
             for b in names[i + 1 :]
             if abs(self.correlation[a][b]) > STRONG
         ]
-        return (*([few] if self.mappings < number else []), *weak, *bound, *paired)
+        return (*([few] if self.mappings < number else []), *weak, *bound, *pairs)
 
 
-def blank(fitted: Mapping[str, FittedParameter]) -> ParameterSet:
+def blank(parameters: Mapping[str, FittedParameter]) -> ParameterSet:
     """Fitted parameters with nothing else learned yet."""
     return ParameterSet(
-        fitted=fitted,
+        fitted=parameters,
         correlation={},
         samples={},
         step_error=0.0,
@@ -85,8 +85,8 @@ def best(
     times: StepTimes | None = None,
 ) -> Fit:
     """The fit of the form with the least chi-square, the first of equals; raises as `fit` (Eq. 35)."""
-    known = times or StepTimes()
-    fits = [fit(cases, form, start, known) for form in free.forms]
+    step_times = times or StepTimes()
+    fits = [fit(cases, form, start, step_times) for form in free.forms]
     least = min(fits, key=lambda fit: fit.chi_square)
     return replace(least, forms={fit.free.form: Form(chi_square=fit.chi_square, values=fit.values) for fit in fits})
 
@@ -106,14 +106,16 @@ def fit(
     from scipy.optimize import least_squares
 
     mappings = _mappings(cases, free)
-    known = times or StepTimes()
+    step_times = times or StepTimes()
     prior = np.array([math.log(parameter.prior) for parameter in free.parameters])
     doubt = np.array([parameter.prior_error for parameter in free.parameters])
     measured, errors = np.array([(math.log(case.point.step_s), error(case, free)) for case in cases]).T
 
     def residuals(logs: "np.ndarray") -> "np.ndarray":
         values = [math.exp(log) for log in logs.tolist()]  # np.exp and np.log differ between processors and versions
-        predicted = np.array([math.log(step_s) for step_s in known.of(cases, blank(free_parameters(free, values)))])
+        predicted = np.array(
+            [math.log(step_s) for step_s in step_times.of(cases, blank(free_parameters(free, values)))]
+        )
         return np.concatenate([(predicted - measured) / errors, (logs - prior) / doubt])
 
     bounds = (
@@ -127,8 +129,8 @@ def fit(
     )
     logs = np.round(result.x, DECIMALS)
     steepness = _slopes(residuals, logs)
-    made = _solution(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(result.nfev))
-    return replace(made, chi_square=float(np.sum(residuals(logs) ** 2)))
+    solution = _solution(free, logs, np.linalg.inv(steepness.T @ steepness), mappings, int(result.nfev))
+    return replace(solution, chi_square=float(np.sum(residuals(logs) ** 2)))
 
 
 def _mappings(cases: Sequence[OtherCase], free: FreeParameters) -> int:
@@ -162,12 +164,14 @@ def _solution(
     import numpy as np
 
     errors = np.sqrt(np.diag(covariance))
-    related = covariance / np.outer(errors, errors)
+    correlations = covariance / np.outer(errors, errors)
     names = free.names
     return Fit(
         free=free,
         fitted=free_parameters(free, [math.exp(log) for log in logs.tolist()], errors.tolist()),
-        correlation={a: {b: float(related[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)},
+        correlation={
+            a: {b: float(correlations[i, j]) for j, b in enumerate(names) if j != i} for i, a in enumerate(names)
+        },
         mappings=mappings,
         evaluations=evaluations,
     )
@@ -198,7 +202,7 @@ def round_values(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
     def short(value: float) -> float:
         return float(f"{value:.{digits}g}")
 
-    fitted = {
+    fitted_parameters = {
         name: replace(
             item, value=short(item.value), error=short(item.error), prior=short(item.prior), pull=short(item.pull)
         )
@@ -210,4 +214,4 @@ def round_values(parameters: ParameterSet, digits: int = 6) -> ParameterSet:
         )
         for name, form in parameters.forms.items()
     }
-    return replace(parameters, fitted=fitted, forms=forms)
+    return replace(parameters, fitted=fitted_parameters, forms=forms)

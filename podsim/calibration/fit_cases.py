@@ -88,8 +88,8 @@ def preset_of(point: CalibrationPoint, workload: Workload, topology: Topology) -
     """
     if not (point.replicas and point.ipus_per_replica and point.micro_batch and point.accumulation):
         return presets.preset(workload, point.preset, topology)
-    named = [item for item in workload.presets if item.name == point.preset]
-    alike = [item for item in named if item.ipus_per_replica == point.ipus_per_replica] or named
+    named_presets = [item for item in workload.presets if item.name == point.preset]
+    alike = [item for item in named_presets if item.ipus_per_replica == point.ipus_per_replica] or named_presets
     if not alike:
         return presets.preset(workload, point.preset, topology)  # which says what presets there are
     base = min(alike, key=lambda item: (item.topology != topology.name, size_ratio(item, topology)))
@@ -122,8 +122,8 @@ class StepTimes:
 
     def _step_time(self, case: OtherCase, parameters: ParameterSet) -> float:
         own = f"sdk-{case.point.sdk}.program"  # factors of other releases do not touch this one
-        fitted = parameters.fitted.items()
-        values = ((name, item.value) for name, item in fitted if name == own or not name.startswith("sdk-"))
+        fitted_parameters = parameters.fitted.items()
+        values = ((name, item.value) for name, item in fitted_parameters if name == own or not name.startswith("sdk-"))
         key = (*case.shape, case.point.sdk, *values)
         if key not in self._known:
             self._known[key] = step(case.question(parameters), case.mapping).step_s
@@ -150,6 +150,6 @@ BASE: Final[Mapping[str, str]] = {"larger": f"up to {LARGEST_KEPT} IPUs", "chip"
 
 def groups(cases: Sequence[OtherCase], by: str) -> Mapping[str, tuple[OtherCase, ...]]:
     """Cases by what is left out together: each machine size (ascending), round, workload, or all beyond a base."""
-    ordered = sorted(cases, key=lambda case: (case.topology.ipus if by == "machine" else 0, GROUP_OF[by](case)))
-    names = [name for name in dict.fromkeys(GROUP_OF[by](case) for case in ordered) if name != BASE.get(by)]
+    ordered_cases = sorted(cases, key=lambda case: (case.topology.ipus if by == "machine" else 0, GROUP_OF[by](case)))
+    names = [name for name in dict.fromkeys(GROUP_OF[by](case) for case in ordered_cases) if name != BASE.get(by)]
     return {name: tuple(case for case in cases if GROUP_OF[by](case) == name) for name in names}

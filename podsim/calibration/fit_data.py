@@ -44,8 +44,8 @@ def cases() -> tuple[fit_cases.OtherCase, ...]:
 
 def ready(points: Sequence[CalibrationPoint]) -> tuple[fit_cases.OtherCase, ...]:
     """These points with their workloads and machines, ready to be predicted."""
-    known = known_files()
-    return fit_cases.cases(points, known.workload, known.topology)
+    files = known_files()
+    return fit_cases.cases(points, files.workload, files.topology)
 
 
 def known_files() -> Catalog:
@@ -72,10 +72,10 @@ def fit_frameworks(
 def comparator_fit(on_progress: Progress | None) -> tuple[Laws, ComparatorReport]:
     """The laws of machines without IPUs fitted to their published results, and how far they are off."""
     chips = {chip.value.name: chip.value for chip in comparator_machines.chips()}
-    kept, left_out = sort_out(comparator_results.published_results(), chips)
-    known = {row.workload for row in kept} & set(catalog.names("workloads"))
-    workloads = {name: catalog.workload(name).value for name in sorted(known)}
-    return comparator_holdout.calibrate(kept, left_out, workloads, chips, on_progress)
+    usable_rows, left_out = sort_out(comparator_results.published_results(), chips)
+    workload_names = {row.workload for row in usable_rows} & set(catalog.names("workloads"))
+    workloads = {name: catalog.workload(name).value for name in sorted(workload_names)}
+    return comparator_holdout.calibrate(usable_rows, left_out, workloads, chips, on_progress)
 
 
 def bench(rows: Sequence[Microbenchmark]) -> Bench:

@@ -51,10 +51,10 @@ class FrameworkRow:
 
     def step_s(self, costs: FrameworkCosts) -> float:
         """The step with what the framework adds [s]."""
-        added = costs.parts(self.framework, self.replicas)
-        if not added:
+        parts_s = costs.parts(self.framework, self.replicas)
+        if not parts_s:
             return self.without_s
-        return self.without_s + self.micro_batches * sum_in_order(added.values()) + self.in_line_bytes_s
+        return self.without_s + self.micro_batches * sum_in_order(parts_s.values()) + self.in_line_bytes_s
 
     def error(self, costs: FrameworkCosts) -> float:
         """Predicted rate over measured, less one."""
@@ -110,7 +110,7 @@ def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | 
     whole, _ = _solve(rows)
     keys = sorted({(row.framework, row.family) for row in rows})
     groups, logs = list[FrameworkGroup](), list[float]()
-    for done, key in enumerate(keys, 1):
+    for number, key in enumerate(keys, 1):
         own = [row for row in rows if (row.framework, row.family) == key]
         rest = [row for row in rows if (row.framework, row.family) != key]
         apart, offsets = _solve(rest) if INTERFACES[key[0]].fetches_in_line else (whole, {})
@@ -131,7 +131,7 @@ def fit(rows: Sequence[FrameworkRow], on_progress: Callable[[int, int], None] | 
                 if row.workload in offsets
             ]
         if on_progress:
-            on_progress(done, len(keys))
+            on_progress(number, len(keys))
     scatter = quantile(sorted(map(abs, logs)), 0.68) if logs else 0.0
     costs = FrameworkCosts(fitted=whole.fitted, correlation=whole.correlation, scatter=_digits(scatter), rows=len(rows))
     return FrameworkFit(costs=costs, groups=tuple(groups))
@@ -164,7 +164,7 @@ def _costs(logs: np.ndarray, errors: np.ndarray | None = None, correlation: floa
     values = [math.exp(float(log)) for log in logs]
     if errors is not None:
         values = [_digits(value) for value in values]
-    fitted = {
+    constants = {
         name: FittedParameter(
             value=value,
             error=error,
@@ -176,7 +176,7 @@ def _costs(logs: np.ndarray, errors: np.ndarray | None = None, correlation: floa
         )
         for name, value, error in zip(NAMES, values, each, strict=True)
     }
-    return FrameworkCosts(fitted=fitted, correlation=_digits(correlation))
+    return FrameworkCosts(fitted=constants, correlation=_digits(correlation))
 
 
 def _digits(number: float) -> float:

@@ -17,10 +17,10 @@ def again(
 ) -> tuple[FrozenPrediction, ...]:
     """The same questions with the answers of now."""
     predictions = []
-    for done, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=1):
         predictions.append(freeze(row, predict(row)))
         if on_progress:
-            on_progress(done, len(rows))
+            on_progress(number, len(rows))
     return tuple(predictions)
 
 

@@ -40,19 +40,19 @@ Progress = Callable[[int, int], None]
 def fit_all(cases: Sequence[OtherCase], fit: Fit, step_error: float) -> ParameterSet:
     """Everything learned from some cases."""
     sizes = {name: [c.topology.ipus for c in cases if c.point.workload == name] for name in _workloads(cases)}
-    fitted = replace(blank(fit.fitted), correlation=fit.correlation)
-    outside = overheads(cases, fitted)
+    parameters = replace(blank(fit.fitted), correlation=fit.correlation)
+    outside = overheads(cases, parameters)
     return round_values(
         replace(
-            fitted,
+            parameters,
             correlation={a: {b: round(value, 4) for b, value in row.items()} for a, row in fit.correlation.items()},
             forms=fit.forms,
             outside=outside,
             samples=convergence_factors.samples_factors(cases),
             step_error=round(step_error, 5),
-            model_error=round(model_error(cases, fitted, fit.free), 5),
+            model_error=round(model_error(cases, parameters, fit.free), 5),
             run_spread=round(convergence_factors.run_spread(cases), 5),
-            outside_error=round(outside_error(cases, fitted), 5),
+            outside_error=round(outside_error(cases, parameters), 5),
             largest={name: max(size) for name, size in sizes.items()},
             smallest={name: min(size) for name, size in sizes.items()},
             chips=tuple(sorted({case.topology.chip.name for case in cases})),
@@ -82,10 +82,10 @@ def held_out(
     whole = groups(cases, by)
     for name in whole:
         rest = [case for case in cases if GROUP_OF[by](case) != name]
-        left = len({case.shape for case in rest})
-        if left < LEAST_MAPPINGS:
+        mapping_count = len({case.shape for case in rest})
+        if mapping_count < LEAST_MAPPINGS:
             raise MissingParameter(
-                f"without {by} {name} {left} different mappings are left, too few to fit",
+                f"without {by} {name} {mapping_count} different mappings are left, too few to fit",
                 code="too-few-points",
                 hint="podsim calibrate --hold-out none, or add points: calibration/README.md",
             )
@@ -227,11 +227,11 @@ def hold_outs(cases: Sequence[OtherCase], free: FreeParameters, on_progress: Pro
             NAMES[quantity]: summary([interval.error for interval in each]) for quantity, each in intervals[by].items()
         }
         forms[by] = {name: parameters.form for name, parameters in without.items()}
-    renamed = {
+    held_intervals = {
         by: {NAMES[quantity]: item for quantity, item in each.items()}
         for by, each in _coverage_by_group(intervals).items()
     }
-    return HoldOuts(hold_outs=errors, forms=forms, intervals=renamed)
+    return HoldOuts(hold_outs=errors, forms=forms, intervals=held_intervals)
 
 
 def _held_out_cases(
@@ -282,9 +282,9 @@ def _intervals(each: Iterable[tuple[OtherCase, ParameterSet]]) -> dict[str, list
     """90 % intervals of every case from the parameters learned without it, by quantity."""
     intervals: dict[str, list[Interval]] = {quantity: [] for quantity in NAMES}
     for case, parameters in each:
-        published = published_s(case)
+        published_times_s = published_s(case)
         for quantity, _, estimate in estimates(case, parameters, (NINETY_PERCENT,)):
-            intervals[quantity].append(Interval(published[quantity], estimate))
+            intervals[quantity].append(Interval(published_times_s[quantity], estimate))
     return intervals
 
 
@@ -305,13 +305,13 @@ def _points(case: OtherCase, parameters: ParameterSet, without: ParameterSet) ->
         ValidationPoint(
             id=case.point.id,
             quantity=quantity,
-            published=published,
+            published=published_time_s,
             predicted=full[quantity],
-            error=full[quantity] / published - 1,
-            held_out_error=partial[quantity] / published - 1,
+            error=full[quantity] / published_time_s - 1,
+            held_out_error=partial[quantity] / published_time_s - 1,
             note=_note(case, quantity),
         )
-        for quantity, published in published_s(case).items()
+        for quantity, published_time_s in published_s(case).items()
     ]
 
 

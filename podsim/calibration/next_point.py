@@ -58,11 +58,11 @@ def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters)
     names = list(parameters.fitted)
     covariance = _covariance(parameters)
     slopes = np.array([point.slopes.get(name, 0.0) for name in names])
-    moved = covariance @ slopes
+    cross_covariance = covariance @ slopes
     error = math.hypot(free.model_error, parameters.run_spread / math.sqrt(point.runs))
-    after = covariance - np.outer(moved, moved) / (float(slopes @ moved) + error**2)
+    after = covariance - np.outer(cross_covariance, cross_covariance) / (float(slopes @ cross_covariance) + error**2)
     errors = np.sqrt(np.maximum(np.diag(after), 0.0)).tolist()
-    related = after.tolist()
+    covariances = after.tolist()
     return replace(
         parameters,
         fitted={
@@ -71,7 +71,7 @@ def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters)
         },
         correlation={
             a: {
-                b: related[i][j] / (errors[i] * errors[j])
+                b: covariances[i][j] / (errors[i] * errors[j])
                 for j, b in enumerate(names)
                 if j != i and errors[i] * errors[j] > 0
             }
@@ -88,14 +88,14 @@ def with_point(parameters: ParameterSet, point: NextPoint, free: FreeParameters)
 
 def _samples(parameters: ParameterSet, point: NextPoint) -> Mapping[str, Mapping[str, Mapping[str, SamplesFactor]]]:
     """The factors of samples, that of runs to the target as much narrower as a calibration to them makes it."""
-    runs, known = point.converged, parameters.samples
+    runs, factors = point.converged, parameters.samples
     if runs is None:
-        return known
-    by_optimizer = known.get(point.workload, {})
+        return factors
+    by_optimizer = factors.get(point.workload, {})
     by_division = by_optimizer.get(runs.optimizer, {})
     prior = by_division.get(runs.division)
     after = narrow(prior, 1.0 if prior is None else prior.factor, runs.seed_spread, point.runs)
-    return {**known, point.workload: {**by_optimizer, runs.optimizer: {**by_division, runs.division: after}}}
+    return {**factors, point.workload: {**by_optimizer, runs.optimizer: {**by_division, runs.division: after}}}
 
 
 def _own(parameters: ParameterSet, point: NextPoint) -> Mapping[str, OwnConfiguration] | None:
@@ -116,11 +116,11 @@ def _outside(outside: Outside, point: NextPoint) -> Outside:
 
 def _covariance(parameters: ParameterSet) -> np.ndarray:
     """Of the logs of the fitted parameters, in their order."""
-    related = parameters.correlation
+    correlation = parameters.correlation
     return np.array(
         [
             [
-                (1.0 if a == b else related.get(a, {}).get(b, 0.0)) * item.error * other.error
+                (1.0 if a == b else correlation.get(a, {}).get(b, 0.0)) * item.error * other.error
                 for b, other in parameters.fitted.items()
             ]
             for a, item in parameters.fitted.items()

@@ -70,8 +70,8 @@ def _across(blocks: Sequence[Sequence[float]]) -> tuple[list[float], list[float]
     level = [[value - median(run) for value in run] for run in blocks]
     differences = []
     for sooner, later in pairwise(level):
-        moved = [b - a for a, b in zip(sooner, later, strict=True)]
-        differences += [value - median(moved) for value in moved]
+        changes = [b - a for a, b in zip(sooner, later, strict=True)]
+        differences += [value - median(changes) for value in changes]
     usual = [median(same) for same in zip(*level, strict=True)]
     return differences, [value - often for run in level for value, often in zip(run, usual, strict=True)]
 
@@ -85,9 +85,11 @@ def fit(cases: Sequence[OtherCase], runs: Iterable[RunBlocks], parameters: Param
     for run in runs:
         by_point.setdefault(run.point, []).append(run)
     variations = [variation(case, by_point[case.point.id]) for case in cases if case.point.id in by_point]
-    met = [_meeting(variation, parameters) for variation in variations]
-    most = [_most_jitter(variation, where) for variation, where in zip(variations, met, strict=True)]
-    left = [_left_for_hosts(variation, where, min(most)) for variation, where in zip(variations, met, strict=True)]
+    meetings = [_meeting(variation, parameters) for variation in variations]
+    most = [_most_jitter(variation, where) for variation, where in zip(variations, meetings, strict=True)]
+    host_jitters = [
+        _left_for_hosts(variation, where, min(most)) for variation, where in zip(variations, meetings, strict=True)
+    ]
     submissions = tuple(
         Submission(
             point=variation.case.point.id,
@@ -99,7 +101,7 @@ def fit(cases: Sequence[OtherCase], runs: Iterable[RunBlocks], parameters: Param
             below_s=variation.below_s,
             watched_s=variation.watched_s,
         )
-        for variation, where, jitter, host in zip(variations, met, most, left, strict=True)
+        for variation, where, jitter, host in zip(variations, meetings, most, host_jitters, strict=True)
     )
     spread = math.sqrt(fmean(variation.case.point.step_spread**2 for variation in variations))
     return NoiseFit(noise=_noise(submissions, spread), submissions=submissions)
@@ -128,7 +130,7 @@ def _meeting(variation: Variation, parameters: ParameterSet) -> Meeting:
 
 def _spread_s(where: Meeting, jitter: float) -> float:
     """What jitter of IPUs alone makes of a step: standard deviation [s]."""
-    laws = [total(met, jitter) for met in (where.micro_batches, where.update)]
+    laws = [total(barriers, jitter) for barriers in (where.micro_batches, where.update)]
     return math.hypot(*(law.maximum(where.replicas).spread_s for law in laws if law))
 
 

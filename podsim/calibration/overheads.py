@@ -55,15 +55,15 @@ def parts_s(case: OtherCase, parameters: ParameterSet) -> dict[str, float]:
     return {name: seconds for name, seconds in table.items() if seconds > 0}
 
 
-def of_seen(seen: Observations) -> Outside:
+def of_seen(seconds_by_mechanism: Observations) -> Outside:
     """Least squares on logs: a level for each mechanism and one gain a quarter, with priors (Eq. 29).
 
     What a release shows of a mechanism is drawn to the trend by as much as its submissions differ.
     """
     import numpy as np
 
-    newest = max((sdk for by in seen.values() for sdk in by), key=lambda sdk: (quarter(sdk) or 0, sdk))
-    details = [(name, sdk, logs(seconds)) for name, by in seen.items() for sdk, seconds in by.items()]
+    newest = max((sdk for by in seconds_by_mechanism.values() for sdk in by), key=lambda sdk: (quarter(sdk) or 0, sdk))
+    details = [(name, sdk, logs(seconds)) for name, by in seconds_by_mechanism.items() for sdk, seconds in by.items()]
     later = {
         sdk: (quarter(sdk) or 0) - (quarter(newest) or 0) if quarter(sdk) is not None else 0 for _, sdk, _ in details
     }
@@ -72,14 +72,14 @@ def of_seen(seen: Observations) -> Outside:
     covariance = np.linalg.inv(matrix.T @ matrix)
     *levels, gain = map(float, covariance @ matrix.T @ np.array(values))
     trend = dict(zip(MECHANISMS, levels, strict=True))
-    missed = {
+    residuals = {
         (name, sdk): fmean(result) - trend[name] + gain * later[sdk] * (name in GAINING)
         for name, sdk, result in details
     }
     return Outside(
         seconds={
             name: {
-                sdk: _digits(math.exp(fmean(result) - (1 - _retention(len(result))) * missed[name, sdk]))
+                sdk: _digits(math.exp(fmean(result) - (1 - _retention(len(result))) * residuals[name, sdk]))
                 for text, sdk, result in sorted(details)
                 if text == name
             }
@@ -88,7 +88,7 @@ def of_seen(seen: Observations) -> Outside:
         trend={name: _digits(math.exp(level)) for name, level in trend.items()},
         gain=_digits(gain),
         gain_error=_digits(math.sqrt(float(covariance[-1, -1]))),
-        scatter=_digits(_scatter([*missed.values()])),
+        scatter=_digits(_scatter([*residuals.values()])),
         newest=newest,
     )
 
@@ -124,9 +124,9 @@ def _retention(count: int) -> float:
     return SCATTER**2 / (SCATTER**2 + SUBMISSION**2 / count)
 
 
-def _scatter(missed: Sequence[float]) -> float:
-    whole = sum_in_order(value**2 for value in missed) + SCATTER_POINTS * SCATTER**2
-    return math.sqrt(whole / (len(missed) + SCATTER_POINTS))
+def _scatter(residuals: Sequence[float]) -> float:
+    whole = sum_in_order(value**2 for value in residuals) + SCATTER_POINTS * SCATTER**2
+    return math.sqrt(whole / (len(residuals) + SCATTER_POINTS))
 
 
 def _digits(number: float) -> float:
@@ -135,11 +135,11 @@ def _digits(number: float) -> float:
 
 def outside_error(cases: Sequence[OtherCase], parameters: ParameterSet) -> float:
     """Log error of start-up, evaluation and checkpoints, rms, with the logs of other machine sizes (Eq. 30)."""
-    shown = {case.point.id: parts_s(case, parameters) for case in cases}
+    seconds_by_point = {case.point.id: parts_s(case, parameters) for case in cases}
     errors = []
     for case in cases:
-        rest = _without(cases, of_size(case), shown)
-        took, often = shown[case.point.id], _counts(case)
+        rest = _without(cases, of_size(case), seconds_by_point)
+        took, often = seconds_by_point[case.point.id], _counts(case)
         took_s = sum_in_order(times * took.get(name, 0.0) for name, times in often.items())
         if rest and took_s > 0:
             outside = of_seen(rest)
@@ -151,13 +151,15 @@ def outside_error(cases: Sequence[OtherCase], parameters: ParameterSet) -> float
 
 
 def _without(
-    cases: Sequence[OtherCase], together: Callable[[OtherCase], bool], shown: Mapping[str, Mapping[str, float]]
+    cases: Sequence[OtherCase],
+    together: Callable[[OtherCase], bool],
+    seconds_by_point: Mapping[str, Mapping[str, float]],
 ) -> dict[str, dict[str, list[float]]]:
     """What the other cases show, by mechanism and release; empty where there is none."""
     without: dict[str, dict[str, list[float]]] = {}
     for other in cases:
         if not together(other):
-            for name, seconds in shown[other.point.id].items():
+            for name, seconds in seconds_by_point[other.point.id].items():
                 without.setdefault(name, {}).setdefault(other.point.sdk, []).append(seconds)
     return without
 
@@ -184,21 +186,21 @@ def apart(cases: Sequence[OtherCase], parameters: ParameterSet) -> tuple[Overhea
     """Every mechanism: its spread about the trend, and how well it is met with a machine size or a release left out."""
     if not cases:
         return ()
-    shown = {case.point.id: parts_s(case, parameters) for case in cases}
+    seconds_by_point = {case.point.id: parts_s(case, parameters) for case in cases}
     trend, fits = overheads(cases, parameters), []
     for name in MECHANISMS:
-        mine = [case for case in cases if name in shown[case.point.id]]
+        mine = [case for case in cases if name in seconds_by_point[case.point.id]]
         if not mine:
             continue
-        around = [math.log(shown[c.point.id][name] / trend.at(name, c.point.sdk)) for c in mine]
+        around = [math.log(seconds_by_point[c.point.id][name] / trend.at(name, c.point.sdk)) for c in mine]
         fits.append(
             OverheadFit(
                 part=name,
                 form="trend of releases" if name in GAINING else "no trend",
                 points=len(mine),
                 spread=math.sqrt(fmean(value**2 for value in around)),
-                held_out=_held_out(name, cases, shown, of_size),
-                release_held_out=_held_out(name, cases, shown, of_release),
+                held_out=_held_out(name, cases, seconds_by_point, of_size),
+                release_held_out=_held_out(name, cases, seconds_by_point, of_release),
             )
         )
     return tuple(fits)
@@ -207,13 +209,13 @@ def apart(cases: Sequence[OtherCase], parameters: ParameterSet) -> tuple[Overhea
 def _held_out(
     name: str,
     cases: Sequence[OtherCase],
-    shown: Mapping[str, Mapping[str, float]],
+    seconds_by_point: Mapping[str, Mapping[str, float]],
     together: Callable[[OtherCase], Callable[[OtherCase], bool]],
 ) -> float | None:
     """Mean relative error of one mechanism with cases that belong together left out; None where nothing is left."""
     errors = []
     for case in cases:
-        rest = _without(cases, together(case), shown)
-        if rest and name in shown[case.point.id]:
-            errors.append(abs(of_seen(rest).at(name, case.point.sdk) / shown[case.point.id][name] - 1))
+        rest = _without(cases, together(case), seconds_by_point)
+        if rest and name in seconds_by_point[case.point.id]:
+            errors.append(abs(of_seen(rest).at(name, case.point.sdk) / seconds_by_point[case.point.id][name] - 1))
     return fmean(errors) if errors else None

@@ -41,15 +41,15 @@ def left_out(cases: Sequence[OtherCase], parameters: ParameterSet, free: FreePar
     names = list(parameters.fitted)
     residual, slopes = linear_residuals(cases, parameters, names)
     error = np.array([parameters.fitted[name].error for name in names])
-    related = [[1.0 if a == b else parameters.correlation.get(a, {}).get(b, 0.0) for b in names] for a in names]
-    informed = np.linalg.inv(np.array(related) * np.outer(error, error))
+    correlations = [[1.0 if a == b else parameters.correlation.get(a, {}).get(b, 0.0) for b in names] for a in names]
+    information = np.linalg.inv(np.array(correlations) * np.outer(error, error))
     weight = np.array([case_error(case, free) ** -2 for case in cases])
     sizes = np.array([case.topology.ipus for case in cases])
     result: dict[int, HoldOutError] = {}
     for size in sorted(set(sizes.tolist())):
         group = np.flatnonzero(sizes == size)
         mine = np.array(slopes)[group]
-        covariance = np.linalg.inv(informed - mine.T @ (weight[group, None] * mine))
+        covariance = np.linalg.inv(information - mine.T @ (weight[group, None] * mine))
         details = mine @ covariance @ mine.T
         errors = np.array(residual)[group] @ (np.eye(len(group)) + weight[group, None] * details)
         pairs = zip(errors.tolist(), np.diag(details).tolist(), strict=True)
@@ -61,12 +61,12 @@ def linear_residuals(
     cases: Sequence[OtherCase], parameters: ParameterSet, names: Sequence[str]
 ) -> tuple[list[float], list[list[float]]]:
     """Logs of predicted over measured steps, and their change with the log of each parameter in `names`."""
-    known: dict[tuple[str | int, ...], tuple[float, list[float]]] = {}
+    results_by_shape: dict[tuple[str | int, ...], tuple[float, list[float]]] = {}
     for case in cases:
-        if case.shape not in known:
+        if case.shape not in results_by_shape:
             question = case.question(parameters)
             timeline = step(question, case.mapping)
             slopes = sensitivity(question, timeline)
-            known[case.shape] = timeline.step_s, [slopes.get(name, 0.0) for name in names]
-    residual = [math.log(known[case.shape][0] / case.point.step_s) for case in cases]
-    return residual, [known[case.shape][1] for case in cases]
+            results_by_shape[case.shape] = timeline.step_s, [slopes.get(name, 0.0) for name in names]
+    residual = [math.log(results_by_shape[case.shape][0] / case.point.step_s) for case in cases]
+    return residual, [results_by_shape[case.shape][1] for case in cases]

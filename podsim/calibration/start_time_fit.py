@@ -70,10 +70,12 @@ class StartFit(Displayable):
 
 def fit(rows: Sequence[StartRow], workload: Callable[[str], Workload]) -> StartFit:
     """Fit all rows; then leave out each family in turn, and each network. MissingParameter where rows are too few."""
-    kept = [row for row in rows if not row.left_out]
-    compiles = [MeasuredTime(row=row, units=operators(row, workload)) for row in kept if row.what == "compile"]
-    weights = [MeasuredTime(row=row, units={"bytes": _bytes(row, workload)}) for row in kept if row.what == "weights"]
-    loads = [row.seconds for row in kept if row.what == "load"]
+    usable_rows = [row for row in rows if not row.left_out]
+    compiles = [MeasuredTime(row=row, units=operators(row, workload)) for row in usable_rows if row.what == "compile"]
+    weights = [
+        MeasuredTime(row=row, units={"bytes": _bytes(row, workload)}) for row in usable_rows if row.what == "weights"
+    ]
+    loads = [row.seconds for row in usable_rows if row.what == "load"]
     if not loads:
         raise MissingParameter("no row says how long a program takes to load", hint="calibration/compile-times.csv")
     form, operator = best_form(compiles)
@@ -149,16 +151,18 @@ def operators(row: StartRow, workload: Callable[[str], Workload]) -> dict[str, f
     model = workload(row.workload)
     units = _first(model.units, row.layers)
     once = program_size.distinct(units)
-    counted = {FORMS[0]: once if row.framework == Framework.POPXL else units, FORMS[1]: once}
-    return {form: float(row.compiled_on * row.programs * _count(row, model, some)) for form, some in counted.items()}
+    units_by_form = {FORMS[0]: once if row.framework == Framework.POPXL else units, FORMS[1]: once}
+    return {
+        form: float(row.compiled_on * row.programs * _count(row, model, some)) for form, some in units_by_form.items()
+    }
 
 
 def _count(row: StartRow, model: Workload, units: Sequence[LayerUnit]) -> int:
     if not row.trains:
         return program_size.inference(units)
-    published = model.configurations[0]
-    recompute = published.recompute is not Recompute.NONE
-    return program_size.training(units, recompute=recompute, dropout=published.attention_dropout)
+    configuration = model.configurations[0]
+    recompute = configuration.recompute is not Recompute.NONE
+    return program_size.training(units, recompute=recompute, dropout=configuration.attention_dropout)
 
 
 def _first(units: Sequence[LayerUnit], layers: int | None) -> list[LayerUnit]:
