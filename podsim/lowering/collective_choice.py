@@ -111,7 +111,7 @@ def soonest(
     groups is never idle; folded whatever is to be run, so that the choice is the same. Validity: static routes, no
     other traffic meanwhile. Source: patarasuk-2009, thakur-2005 for the steps (`physics.collectives`).
     """
-    given, context = context, replace(context, folded=True)
+    requested_context, context = context, replace(context, folded=True)
     best: tuple[float, CollectivePlan] | None = None
     reasons = []
     for algorithm in algorithms:
@@ -130,7 +130,7 @@ def soonest(
     if best is None:
         raise ValueError("; ".join(dict.fromkeys(reasons)))
     plan = best[1]
-    return plan if given.folded else _plan(given, plan.algorithm, plan.phases)
+    return plan if requested_context.folded else _plan(requested_context, plan.algorithm, plan.phases)
 
 
 def _software_s(context: CollectiveContext, phase: Phase) -> float:
@@ -236,9 +236,9 @@ def _legs(collective: Collective, sizes: list[int]) -> list[tuple[Collective, in
 def _plan(context: CollectiveContext, algorithm: Algorithm, phases: tuple[Phase, ...]) -> CollectivePlan:
     """Phases with their moves: over the quotient where all of them fold, else over the network itself."""
     if (quotient := context.quotient) is not None:
-        folded = [moves.fold_moves(context, quotient, phase) for phase in phases]
-        if all(result is not None for result in folded):
-            every = tuple(result for result in folded if result is not None)
+        folded_moves = [moves.fold_moves(context, quotient, phase) for phase in phases]
+        if all(result is not None for result in folded_moves):
+            every = tuple(result for result in folded_moves if result is not None)
             return CollectivePlan(context=context, algorithm=algorithm, phases=phases, moves=every, roads=quotient)
     whole = moves.whole(context, phases)
     return CollectivePlan(context=context, algorithm=algorithm, phases=phases, moves=whole, roads=context.network)

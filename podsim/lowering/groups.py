@@ -56,19 +56,19 @@ def rack_ipus(network: Network) -> int | None:
 
 def sides(group: Group, dimensions: Sequence[Dimension]) -> tuple[GroupDimension, ...]:
     """A group as the product of its members along each dimension, innermost first; ValueError where it is none."""
-    left, stride, result = group.size, group.stride, []
+    remaining_members, stride, result = group.size, group.stride, []
     for index, dimension in enumerate(dimensions):
         end = dimension.stride * dimension.size
-        if left == 1 or stride >= end:
+        if remaining_members == 1 or stride >= end:
             continue
         step = stride // dimension.stride
         room = dimension.size // step if step else 0
         fits = step * dimension.stride == stride and room * step == dimension.size
-        if not fits or (left % room and room % left):
+        if not fits or (remaining_members % room and room % remaining_members):
             raise ValueError(f"the group does not come out even along {dimension.name}")
-        here = min(left, room)
+        here = min(remaining_members, room)
         result.append(GroupDimension(dimension.name, Group(here, stride), index, step, here == room))
-        left, stride = left // here, end
+        remaining_members, stride = remaining_members // here, end
     return tuple(result)
 
 

@@ -94,7 +94,7 @@ def program(pipeline: Pipeline, optimizer: str) -> StepProgram:
             code="bad-mapping",
             hint="leave out --fault and --fidelity",
         )
-    phased = LayerwiseStep(pipeline, optimizer)
+    step = LayerwiseStep(pipeline, optimizer)
     last = pipeline.work[-1]
     alike = [
         (next(same), 1 + sum(1 for _ in same))
@@ -102,13 +102,13 @@ def program(pipeline: Pipeline, optimizer: str) -> StepProgram:
     ]
     blocks: list[Block] = []
     for work, count in alike:
-        blocks += _pass(phased, work, count, backward=False)
+        blocks += _pass(step, work, count, backward=False)
     for work, count in reversed(alike):
-        blocks += _pass(phased, work, count, backward=True)
+        blocks += _pass(step, work, count, backward=True)
     for work, count in alike:
-        blocks += _update(phased, work.stage, count)
+        blocks += _update(step, work.stage, count)
     return StepProgram(
-        blocks=(*blocks, _end(phased)), ipus=pipeline.mapping.ipus, micro_batches=pipeline.micro_batches, steady=()
+        blocks=(*blocks, _end(step)), ipus=pipeline.mapping.ipus, micro_batches=pipeline.micro_batches, steady=()
     )
 
 
@@ -117,31 +117,31 @@ def _content(work: StageWork) -> tuple[object, ...]:
     return work.stage.index == 0, work.forward, work.backward, [u.parameters for u in work.stage.units]
 
 
-def _pass(phased: LayerwiseStep, work: StageWork, count: int, *, backward: bool) -> Iterator[Block]:
+def _pass(step: LayerwiseStep, work: StageWork, count: int, *, backward: bool) -> Iterator[Block]:
     """Weights loaded, then micro-batch after micro-batch; backward the gradients stored."""
-    line, name = phased.pipeline, f"{'backward' if backward else 'forward'} {work.stage.index}"
-    weights = float(_resident_bytes(work.stage) * phased.element_bytes)
-    yield Block(f"load weights {name}", _loads(phased, work.stage, weights), count)
+    line, name = step.pipeline, f"{'backward' if backward else 'forward'} {work.stage.index}"
+    weights = float(_resident_bytes(work.stage) * step.element_bytes)
+    yield Block(f"load weights {name}", _loads(step, work.stage, weights), count)
     batch = MergedTasks()
-    traffic = tuple(_traffic(phased, work, backward=backward))
+    traffic = tuple(_traffic(step, work, backward=backward))
     configuration = line.mapping.configuration
     # Tiles set aside carry what comes and goes while the others compute, but where the program waits for it.
     beside = configuration.io_tiles > 0 and not configuration.streams_in_line
     batch.add(traffic, ())
-    arrived = batch.ends
+    arrivals = batch.ends
     cost = work.backward if backward else work.forward
     compute = Task(TaskKind.COMPUTE, name, 0, cost.cut)
-    batch.add((compute,), () if beside else arrived)
-    for exchange in _exchanges(phased, work.stage, backward=backward):
+    batch.add((compute,), () if beside else arrivals)
+    for exchange in _exchanges(step, work.stage, backward=backward):
         batch.add_after(exchange)
     if beside:
-        batch.add_after((_sync(phased),))
-        batch.ends = (*batch.ends, *arrived)
+        batch.add_after((_sync(step),))
+        batch.ends = (*batch.ends, *arrivals)
     if work.stage.index == 0 and not backward and line.in_line_s:
         batch.add_after((in_line_task(line),))
     yield Block(name, tuple(batch.tasks), count * line.micro_batches, micro_batch=True)
     if backward:
-        yield from _gradients(phased, work.stage, count)
+        yield from _gradients(step, work.stage, count)
 
 
 def _resident_bytes(stage: Stage) -> int:
@@ -149,65 +149,65 @@ def _resident_bytes(stage: Stage) -> int:
     return sum(operator.shape.parameters for unit in stage.units for operator in unit.operators)
 
 
-def _loads(phased: LayerwiseStep, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
+def _loads(step: LayerwiseStep, stage: Stage, volume_bytes: float) -> tuple[Task, ...]:
     """A shard from streaming memory, then the others' from their IPUs (Eq. 73)."""
-    loaded = MergedTasks()
-    loaded.add((_stream(phased, "load weights", volume_bytes / phased.parts),), ())
-    if phased.parts > 1:
-        loaded.add_after(_replicas(phased, stage, Collective.ALL_GATHER, volume_bytes))
-    return tuple(loaded.tasks)
+    tasks = MergedTasks()
+    tasks.add((_stream(step, "load weights", volume_bytes / step.parts),), ())
+    if step.parts > 1:
+        tasks.add_after(_replicas(step, stage, Collective.ALL_GATHER, volume_bytes))
+    return tuple(tasks.tasks)
 
 
-def _replicas(phased: LayerwiseStep, stage: Stage, what: Collective, volume_bytes: float) -> tuple[Task, ...]:
+def _replicas(step: LayerwiseStep, stage: Stage, what: Collective, volume_bytes: float) -> tuple[Task, ...]:
     """A collective over all replicas, each position of a replica by itself."""
-    mapping = phased.pipeline.mapping
+    mapping = step.pipeline.mapping
     tensors = max(1, sum(unit.weight_tensors for unit in stage.units))
     buffers = 1 if mapping.configuration.merged_collectives else tensors
     group = Group(mapping.replicas, mapping.ipus_per_replica)
-    context = _setting(phased, volume_bytes, buffers)
+    context = _setting(step, volume_bytes, buffers)
     return _OVER.remember(
         (context, group, what), lambda: pacing.tasks(collective_choice.in_training(context, group, what), Pace.LOCKSTEP)
     )
 
 
-def _setting(phased: LayerwiseStep, volume_bytes: float, buffers: int = 1) -> CollectiveContext:
+def _setting(step: LayerwiseStep, volume_bytes: float, buffers: int = 1) -> CollectiveContext:
     """A collective over replicas, or inside one (Eq. 72)."""
-    line = phased.pipeline
+    line = step.pipeline
     overhead = weight_update.in_training(line.machine.parameters, buffers)
     return CollectiveContext(
         line.fabric, (volume_bytes,) * line.mapping.ipus_per_replica, line.mapping.ipus, True, overhead
     )
 
 
-def _traffic(phased: LayerwiseStep, work: StageWork, *, backward: bool) -> Iterator[Task]:
+def _traffic(step: LayerwiseStep, work: StageWork, *, backward: bool) -> Iterator[Task]:
     """What a micro-batch brings and leaves in streaming memory; the host brings that of the first phase (Eq. 74).
 
     Forward it loads what enters and stores what leaves; backward it loads what entered and the gradient, and stores
     the gradient of what entered. Every IPU of a replica has its part. A decoder's layer reads what the encoder left as
     well, and backward adds to its gradient.
     """
-    line = phased.pipeline
+    line = step.pipeline
     first, last = work.stage.index == 0, work is line.work[-1]
-    row = phased.whole[line.work[0].stage.units[-1].name].out_elements
+    row = step.whole[line.work[0].stage.units[-1].name].out_elements
     tensors = (not first) * (2 if backward else 1) + (not last)
-    elements = tensors * row + (3 if backward else 1) * _encoder_elements(phased, work.stage)
+    elements = tensors * row + (3 if backward else 1) * _encoder_elements(step, work.stage)
     volume = elements * line.mapping.micro_batch * line.mapping.configuration.checkpoint_bytes
     if elements:
-        yield _stream(phased, "activations", volume / phased.cut.shards)
+        yield _stream(step, "activations", volume / step.cut.shards)
     if first and not backward:
         yield Task(TaskKind.HOST, "host input", -1, (), flows=line.inputs, part=Part.HOST)
 
 
-def _encoder_elements(phased: LayerwiseStep, stage: Stage) -> int:
+def _encoder_elements(step: LayerwiseStep, stage: Stage) -> int:
     """Elements a row of what an encoder left that a decoder's phase makes keys of; none elsewhere."""
     if all(unit.once for unit in stage.units):
         return 0
-    return sum(phased.whole[unit.name].operators[0].shape.inputs for unit in stage.units if unit.once)
+    return sum(step.whole[unit.name].operators[0].shape.inputs for unit in stage.units if unit.once)
 
 
-def _exchanges(phased: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
-    for exchange in _replica_collectives(phased, stage, backward=backward):
-        yield _of_shards(phased, exchange, phased.columns_near).tasks
+def _exchanges(step: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[tuple[Task, ...]]:
+    for exchange in _replica_collectives(step, stage, backward=backward):
+        yield _of_shards(step, exchange, step.columns_near).tasks
 
 
 @dataclass(frozen=True)
@@ -235,77 +235,77 @@ def _apart(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     )
 
 
-def _replica_collectives(phased: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[ExchangedElements]:
+def _replica_collectives(step: LayerwiseStep, stage: Stage, *, backward: bool) -> Iterator[ExchangedElements]:
     """Collectives inside a replica, forward and again where it is recomputed, then backward (Eq. 72)."""
     for unit in stage.units:
-        whole = phased.whole[unit.name]
-        yield from exchanges_of(whole, phased.cut, backward=False)
+        whole = step.whole[unit.name]
+        yield from exchanges_of(whole, step.cut, backward=False)
         if backward:
-            yield from exchanges_of(whole, phased.cut, backward=True)
+            yield from exchanges_of(whole, step.cut, backward=True)
 
 
-def _of_shards(phased: LayerwiseStep, exchange: ExchangedElements, columns_near: bool) -> _OfShards:
+def _of_shards(step: LayerwiseStep, exchange: ExchangedElements, columns_near: bool) -> _OfShards:
     """A collective of the columns or of the rows, of which one are neighbours."""
-    cut = phased.cut
-    volume = float(exchange.elements * phased.pipeline.mapping.micro_batch * phased.element_bytes)
+    cut = step.cut
+    volume = float(exchange.elements * step.pipeline.mapping.micro_batch * step.element_bytes)
     size, other = (cut.columns, cut.rows) if exchange.columns else (cut.rows, cut.columns)
     group = Group(size, 1 if exchange.columns is columns_near else other)
-    context = _setting(phased, volume)
+    context = _setting(step, volume)
     return _INSIDE.remember(
         (context, group, exchange.what),
         lambda: _OfShards(collective_choice.soonest(context, group, exchange.what, collective_choice.IN_RACK)),
     )
 
 
-def _gradients(phased: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
+def _gradients(step: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
     """Summed over the replicas and stored, each its shard; those of shared weights go to streaming memory and back."""
     own = sum(unit.parameters for unit in stage.units)
-    each = phased.pipeline.mapping.configuration.gradient_bytes
-    volume, shared = float(own * each), float((_resident_bytes(stage) - own) * each)
+    each = step.pipeline.mapping.configuration.gradient_bytes
+    volume, shared_bytes = float(own * each), float((_resident_bytes(stage) - own) * each)
     tasks = MergedTasks()
-    if own and phased.pipeline.mapping.replicas > 1:
-        whole = Collective.REDUCE_SCATTER if phased.parts > 1 else Collective.ALL_REDUCE
-        tasks.add(_replicas(phased, stage, whole, volume), ())
-    tasks.add_after((_stream(phased, "store gradients", volume / phased.parts + 2 * shared),))
+    if own and step.pipeline.mapping.replicas > 1:
+        whole = Collective.REDUCE_SCATTER if step.parts > 1 else Collective.ALL_REDUCE
+        tasks.add(_replicas(step, stage, whole, volume), ())
+    tasks.add_after((_stream(step, "store gradients", volume / step.parts + 2 * shared_bytes),))
     yield Block(f"gradients {stage.index}", tuple(tasks.tasks), count)
 
 
-def _update(phased: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
+def _update(step: LayerwiseStep, stage: Stage, count: int) -> Iterator[Block]:
     """Gradient and state loaded, the weights updated, weights and state stored; each IPU its shard (Eq. 76)."""
-    line = phased.pipeline
-    elements = -(-sum(unit.parameters for unit in stage.units) // phased.parts)
+    line = step.pipeline
+    elements = -(-sum(unit.parameters for unit in stage.units) // step.parts)
     configuration = line.mapping.configuration
     if not elements:
         return
     state = sum(configuration.moment_bytes)
-    loaded = elements * (configuration.gradient_bytes + phased.element_bytes + state)
-    seconds = weight_update.seconds(line, phased.optimizer, stage.units, phased.parts)
+    load_bytes = elements * (configuration.gradient_bytes + step.element_bytes + state)
+    seconds = weight_update.seconds(line, step.optimizer, stage.units, step.parts)
     tasks = MergedTasks()
-    tasks.add((_stream(phased, "load state", loaded),), ())
+    tasks.add((_stream(step, "load state", load_bytes),), ())
     tasks.add_after((Task(TaskKind.COMPUTE, "weight update", 0, ((Part.WEIGHT_UPDATE, seconds),)),))
-    tasks.add_after((_stream(phased, "store state", elements * (phased.element_bytes + state)),))
+    tasks.add_after((_stream(step, "store state", elements * (step.element_bytes + state)),))
     yield Block(f"update {stage.index}", tuple(tasks.tasks), count)
 
 
-def _stream(phased: LayerwiseStep, name: str, volume_bytes: float) -> Task:
+def _stream(step: LayerwiseStep, name: str, volume_bytes: float) -> Task:
     """So many bytes of each IPU to or from streaming memory, which all IPUs of a machine share (Eq. 12)."""
-    line = phased.pipeline
+    line = step.pipeline
     ddr, *rest = line.fabric.streaming_route(0).links
     beside = min(line.machine.topology.ipus_per_machine, line.mapping.ipus)
     flow = Flow((*(ddr for _ in range(beside)), *rest), volume_bytes)
     return Task(TaskKind.HOST, name, -1, (), flows=(flow,), part=Part.STREAMING)
 
 
-def _sync(phased: LayerwiseStep) -> Task:
-    seconds = machine_sync_s(phased.pipeline.machine.chip, phased.pipeline.mapping.ipus_per_replica)
+def _sync(step: LayerwiseStep) -> Task:
+    seconds = machine_sync_s(step.pipeline.machine.chip, step.pipeline.mapping.ipus_per_replica)
     return Task(TaskKind.SYNC, "sync", -1, ((Part.SYNC, seconds),), part=Part.SYNC)
 
 
-def _end(phased: LayerwiseStep) -> Block:
+def _end(step: LayerwiseStep) -> Block:
     """All IPUs meet, and the framework returns to its host program where it does."""
-    line = phased.pipeline
+    line = step.pipeline
     tasks = MergedTasks()
-    tasks.add((_sync(phased),), ())
+    tasks.add((_sync(step),), ())
     if line.mapping.configuration.returns_to_host:
         host = ((Part.HOST_STEP, HOST_CALL_S / line.mapping.updates_per_call),)
         tasks.add_after((Task(TaskKind.HOST, "host step", -1, host, part=Part.HOST_STEP),))

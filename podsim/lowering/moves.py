@@ -40,8 +40,8 @@ class _CrossingCount:
     def add(self, route: Route, messages: float = 1.0) -> None:
         self.more(len(route.links) * messages)
 
-    def more(self, crossed: float) -> None:
-        self.crossed += crossed
+    def more(self, crossings: float) -> None:
+        self.crossed += crossings
         if self.crossed > self._most:
             raise TooManyError(f"its messages cross more than {self._most:,} links")
 
@@ -49,19 +49,19 @@ class _CrossingCount:
 def whole(context: CollectiveContext, phases: tuple[Phase, ...]) -> tuple[tuple[Move, ...], ...]:
     """Every message over the network itself; TooManyError where that is beyond the setting's limit."""
     counter = _CrossingCount(context)
-    followed = [_followed_members(context, phase) for phase in phases]
+    member_counts = [_followed_members(context, phase) for phase in phases]
     count = sum(
         sum(step.count(phase.group.size) for step in phase.steps) * members // phase.group.size
-        for phase, members in zip(phases, followed, strict=True)
+        for phase, members in zip(phases, member_counts, strict=True)
     )
     if count > context.most_messages:
         raise TooManyError(f"{count:,} messages exceed the limit of {context.most_messages:,}")
-    crossed = sum_in_order(
-        _crossing_count(context, phase, members) for phase, members in zip(phases, followed, strict=True)
+    crossings = sum_in_order(
+        _crossing_count(context, phase, members) for phase, members in zip(phases, member_counts, strict=True)
     )
-    if crossed > context.most_crossings:
+    if crossings > context.most_crossings:
         raise TooManyError(
-            f"its messages would make {crossed:,.0f} link crossings, more than {context.most_crossings:,}"
+            f"its messages would make {crossings:,.0f} link crossings, more than {context.most_crossings:,}"
         )
     return tuple(tuple(_whole(context, phase, step, counter) for step in phase.steps) for phase in phases)
 
@@ -75,7 +75,7 @@ def _followed_members(context: CollectiveContext, phase: Phase) -> int:
 
 def _crossing_count(context: CollectiveContext, phase: Phase, members: int) -> float:
     """Links that the messages of a phase cross if all go as far as those of the first sender: known before they do."""
-    group, crossed = phase.group, 0.0
+    group, crossings = phase.group, 0.0
     base = next(iter(_bases(context, phase)), 0)
     for step in phase.steps:
         pairs = list(step.messages(group.size, first=True))
@@ -83,8 +83,8 @@ def _crossing_count(context: CollectiveContext, phase: Phase, members: int) -> f
         hops = sum(
             context.network.route(base + number * group.stride, base + to * group.stride).hops for number, to in some
         )
-        crossed += hops / max(1, len(some)) * (step.count(group.size) * members // group.size)
-    return crossed
+        crossings += hops / max(1, len(some)) * (step.count(group.size) * members // group.size)
+    return crossings
 
 
 def _whole(context: CollectiveContext, phase: Phase, step: Step, counter: _CrossingCount) -> Move:
@@ -99,17 +99,17 @@ def _whole(context: CollectiveContext, phase: Phase, step: Step, counter: _Cross
 
 def _ways(context: CollectiveContext, phase: Phase, step: Step, counter: _CrossingCount) -> Ways:
     """The ways of a step, held as fits ask for them with many efficiencies, and methods and directions share them."""
-    known = _MOVES.remember(context.network, lambda: Table(MOST_KNOWN))
-    sent = step.shifts, step.swap, step.pairs, any(other.pairs for other in phase.steps)
-    key = context.endpoints, context.folded, context.first_equal, phase.group, phase.order, phase.roots, sent
-    if key in known:
-        crossed, ways = known[key]
-        counter.more(crossed)
+    cache = _MOVES.remember(context.network, lambda: Table(MOST_KNOWN))
+    message_pattern = step.shifts, step.swap, step.pairs, any(other.pairs for other in phase.steps)
+    key = context.endpoints, context.folded, context.first_equal, phase.group, phase.order, phase.roots, message_pattern
+    if key in cache:
+        crossings, ways = cache[key]
+        counter.more(crossings)
         return ways
     before = counter.crossed
     ways = _result(context, phase, step, counter)
     if counter.crossed - before <= MOST_HELD:
-        known.keep(key, (counter.crossed - before, ways))
+        cache.keep(key, (counter.crossed - before, ways))
     return ways
 
 

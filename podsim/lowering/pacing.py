@@ -88,8 +88,8 @@ def _check_chunks(plan: CollectivePlan, chunks: int, *, together: bool) -> None:
     if chunks > 1 and count > MOST_TASKS:
         raise TooManyError(f"{chunks:,} parts are {count:,} steps, more than {MOST_TASKS:,}")
     for move in moves:
-        crossed = sum(len(flow.route) for flow in move.flows)
-        if not together and len(move.by_latency) * crossed > MOST_RESOLVED:
+        crossings = sum(len(flow.route) for flow in move.flows)
+        if not together and len(move.by_latency) * crossings > MOST_RESOLVED:
             raise TooManyError(f"its messages start at {len(move.by_latency):,} moments of each step")
 
 
@@ -105,9 +105,9 @@ def _groups(
         yield before, [flows for _, flows in move.by_latency], 1
 
 
-def _add(tasks: list[Task], added: Sequence[Task]) -> Ends:
+def _add(tasks: list[Task], new_tasks: Sequence[Task]) -> Ends:
     first = len(tasks)
-    tasks += added
+    tasks += new_tasks
     return tuple(range(first, len(tasks)))
 
 
@@ -179,14 +179,14 @@ def _one_is_slowest(plan: CollectivePlan) -> bool:
     for phase in plan.phases:
         for step in phase.steps:
             times: list[tuple[float, int, int]] = []
-            met: set[tuple[int, int]] = set()
+            pairs: set[tuple[int, int]] = set()
             for sender, to, volume in messages(plan.context, phase, step):
                 route = network.route(sender, to)
-                if (sender, to) in met or any(
+                if (sender, to) in pairs or any(
                     owner.setdefault(link, (sender, to)) != (sender, to) for link in route.links
                 ):
                     return False
-                met.add((sender, to))
+                pairs.add((sender, to))
                 rate = min((network.capacities[link] for link in route.links), default=float("inf"))
                 times.append((route.latency_s + volume / rate, sender, to))
             longest_s = max(seconds for seconds, _, _ in times) * (1 - EQUAL)
@@ -201,29 +201,33 @@ def _by_message(plan: CollectivePlan, network: Network, chunks: int) -> tuple[Ta
     """A task a message; a member begins a step when its own messages of the step before have arrived."""
     every = [move for moves in plan.moves for move in moves]
     count = chunks * sum(flow.count * move.repeat for move in every for flow in move.flows)
-    crossed = max(sum(flow.count * len(flow.route) for flow in move.flows) for move in every)
-    if count > MOST_TASKS or count * crossed > MOST_FOLLOWED:
-        raise TooManyError(f"{count:,} messages, up to {crossed:,} links at once, are too many to simulate one by one")
+    crossings = max(sum(flow.count * len(flow.route) for flow in move.flows) for move in every)
+    if count > MOST_TASKS or count * crossings > MOST_FOLLOWED:
+        raise TooManyError(
+            f"{count:,} messages, up to {crossings:,} links at once, are too many to simulate one by one"
+        )
     tasks: list[Task] = []
     ends: dict[tuple[int, int], dict[int, Ends]] = {}
     for chunk in range(chunks):
         for at, phase in enumerate(plan.phases):
             ready = _merge(ends.get((chunk, at - 1), {}), ends.get((chunk - 1, at), {}))
             for step in phase.steps:
-                sent = [(sender, to, volume / chunks) for sender, to, volume in messages(plan.context, phase, step)]
+                step_messages = [
+                    (sender, to, volume / chunks) for sender, to, volume in messages(plan.context, phase, step)
+                ]
                 for _ in range(step.repeat):
-                    ready = {**ready, **_send(tasks, sent, ready, (network, task_name(phase)))}
+                    ready = {**ready, **_send(tasks, step_messages, ready, (network, task_name(phase)))}
             ends[chunk, at] = ready
     return tuple(tasks)
 
 
 def _send(
-    tasks: list[Task], sent: list[tuple[int, int, float]], ready: dict[int, Ends], over: tuple[Network, str]
+    tasks: list[Task], step_messages: list[tuple[int, int, float]], ready: dict[int, Ends], over: tuple[Network, str]
 ) -> dict[int, Ends]:
     """The messages of one step, each after what its two members did before; who has which of them now."""
     network, name = over
     after: dict[int, Ends] = {}
-    for sender, to, volume in sent:
+    for sender, to, volume in step_messages:
         route = network.route(sender, to)
         needs = tuple(sorted({*ready.get(sender, ()), *ready.get(to, ())}))
         here = (len(tasks),)

@@ -34,10 +34,10 @@ def unlike(mapping: Mapping, fabric: Fabric) -> tuple[int, ...]:
     if mapping.configuration.overlaps_reduction:  # boundaries meet reductions, which lead round a fault as they can
         return tuple(near)
     routes = {replica: _routes(mapping, fabric, replica) for replica in near}
-    crossed = Counter(link for route in routes.values() for link in {at for route in route[0] for at in route.links})
+    crossings = Counter(link for route in routes.values() for link in {at for route in route[0] for at in route.links})
     kinds: dict[object, tuple[int, ...]] = {}
     for unit in _units(mapping, fabric, near):
-        kind = tuple(_kind(mapping, fabric, replica, routes[replica], crossed) for replica in unit)
+        kind = tuple(_kind(mapping, fabric, replica, routes[replica], crossings) for replica in unit)
         kinds.setdefault(kind, unit)
     return tuple(sorted(chain.from_iterable(kinds.values())))
 
@@ -64,7 +64,7 @@ def _routes(mapping: Mapping, fabric: Fabric, replica: int) -> Routes:
     )
 
 
-def _kind(mapping: Mapping, fabric: Fabric, replica: int, routes: Routes, crossed: Counter[int]) -> object:
+def _kind(mapping: Mapping, fabric: Fabric, replica: int, routes: Routes, crossings: Counter[int]) -> object:
     """What a replica has in common with those like it: clocks, rates of its links and which of its routes share them.
 
     A replica whose links another one crosses as well is like no other.
@@ -77,5 +77,5 @@ def _kind(mapping: Mapping, fabric: Fabric, replica: int, routes: Routes, crosse
         for route in chain(*routes)
     )
     rates = tuple(fabric.capacities[link] for link in numbers)
-    met = any(crossed[link] > 1 for route in routes[0] for link in route.links)
-    return clocks, ways, rates, replica if met else None
+    has_shared_link = any(crossings[link] > 1 for route in routes[0] for link in route.links)
+    return clocks, ways, rates, replica if has_shared_link else None

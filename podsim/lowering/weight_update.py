@@ -102,9 +102,9 @@ class Update:
         return self._setting({share.ipu: share.parameters * each for share in self.shares}, self.pipeline.mapping.ipus)
 
     def _setting(self, volumes_bytes: Mapping[int, float], endpoints: int) -> CollectiveContext:
-        brought = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(self.pipeline.mapping.ipus_per_replica))
+        ipu_volumes_bytes = tuple(volumes_bytes.get(ipu, 0.0) for ipu in range(self.pipeline.mapping.ipus_per_replica))
         overhead = in_training(self.pipeline.machine.parameters, self.buckets)
-        return CollectiveContext(self.pipeline.fabric, brought, endpoints, self.pipeline.folded, overhead)
+        return CollectiveContext(self.pipeline.fabric, ipu_volumes_bytes, endpoints, self.pipeline.folded, overhead)
 
     def in_rack(self, what: Collective, *, only: Algorithm | None = None) -> OneCollective:
         """One phase over the replicas of a rack by the soonest method: each IPU position a collective, all at once."""
@@ -212,19 +212,19 @@ def blocks(pipeline: Pipeline, optimizer: str, *, reduced: bool = False) -> tupl
 
     Neither the micro-batch nor the chip enters its collectives, so that all of a split share them.
     """
-    update, known = _update(pipeline, optimizer), _known_updates(pipeline)
-    before, after = known.collectives.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
-    between = known.between.remember(_own_key(update), lambda: _block("weight update", _optimizer(update), update))
+    update, cache = _update(pipeline, optimizer), _known_updates(pipeline)
+    before, after = cache.collectives.remember(_rests_on(update, reduced), lambda: _collectives(update, reduced))
+    between = cache.between.remember(_own_key(update), lambda: _block("weight update", _optimizer(update), update))
     return (*before, between, *after)
 
 
 def _rests_on(update: Update, reduced: bool) -> object:
     """Everything that decides the collectives on one fabric."""
     pipeline, mapping = update.pipeline, update.pipeline.mapping
-    fitted = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
+    collective_parameters = tuple(update.parameter(name) for name in ("collective.efficiency", "rack.step"))
     split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages)
     configuration = update.buckets, update.shards, mapping.configuration.gradient_bytes
-    return update.optimizer in NORM_OPTIMIZERS, fitted, split, configuration, pipeline.folded, reduced
+    return update.optimizer in NORM_OPTIMIZERS, collective_parameters, split, configuration, pipeline.folded, reduced
 
 
 def _own_key(update: Update) -> object:
@@ -232,9 +232,9 @@ def _own_key(update: Update) -> object:
     pipeline, configuration = update.pipeline, update.pipeline.mapping.configuration
     mapping = pipeline.mapping
     split = mapping.replicas, mapping.ipus_per_replica, _layout(mapping.stages)
-    stored = configuration.state, configuration.moment_bytes, configuration.norm_span
+    state_layout = configuration.state, configuration.moment_bytes, configuration.norm_span
     calls = configuration.returns_to_host, mapping.updates_per_call
-    return _computed_from(update), split, stored, calls, pipeline.replicas, pipeline.folded
+    return _computed_from(update), split, state_layout, calls, pipeline.replicas, pipeline.folded
 
 
 def _collectives(update: Update, reduced: bool) -> Around:
@@ -256,8 +256,8 @@ def _collectives(update: Update, reduced: bool) -> Around:
 def _block(name: str, tasks: Sequence[Task], update: Update) -> Block:
     if isinstance(tasks, KeptTasks):
         return Block(name, tasks)
-    unrolled = _unroll(tasks, update.pipeline.folded)
-    return Block(name, KeptTasks.of(unrolled) if update.pipeline.folded else unrolled)
+    unrolled_tasks = _unroll(tasks, update.pipeline.folded)
+    return Block(name, KeptTasks.of(unrolled_tasks) if update.pipeline.folded else unrolled_tasks)
 
 
 def reductions(pipeline: Pipeline, optimizer: str) -> tuple[tuple[int, tuple[Task, ...]], ...]:
@@ -381,8 +381,8 @@ def _between_collectives(update: Update) -> BetweenCollectives:
 
 def _computed_from(update: Update) -> object:
     """What decides how long the optimizer and the order of shards take for weights of one layout."""
-    planned = update.optimizer, update.rates.planner.target.key, update.rates.stretch
-    return planned, update.shards, sharding.fitted_forms(update.pipeline.machine.parameters)
+    planner_key = update.optimizer, update.rates.planner.target.key, update.rates.stretch
+    return planner_key, update.shards, sharding.fitted_forms(update.pipeline.machine.parameters)
 
 
 def _update_s(update: Update, share: Share) -> float:
@@ -394,15 +394,15 @@ def _update_s(update: Update, share: Share) -> float:
 
 def seconds(pipeline: Pipeline, optimizer: str, units: Sequence[LayerUnit], shards: int) -> float:
     """The update on an IPU of its shard of some units [s]."""
-    planned = rates(pipeline.machine, pipeline.workload)
+    update_rates = rates(pipeline.machine, pipeline.workload)
     weights = (sharding.WeightCount(unit.parameters, unit.weight_tensors) for unit in units)
-    return sum_in_order(_planned_s(planned, optimizer, unit, shards) for unit in weights if unit.parameters)
+    return sum_in_order(_planned_s(update_rates, optimizer, unit, shards) for unit in weights if unit.parameters)
 
 
-def _planned_s(planned: Rates, optimizer: str, unit: sharding.WeightCount, shards: int) -> float:
+def _planned_s(update_rates: Rates, optimizer: str, unit: sharding.WeightCount, shards: int) -> float:
     """The weights of a unit in tensors of one size, in as many parts as keep each tile to a few [s]."""
-    chip, tensors = planned.planner.target.chip, max(1, unit.tensors)
+    chip, tensors = update_rates.planner.target.chip, max(1, unit.tensors)
     elements = math.ceil(unit.parameters / tensors / shards)
     parts = math.ceil(elements / (WEIGHTS_AT_ONCE * chip.tiles))
-    cycles = planned.planner.update_cost(optimizer, math.ceil(elements / parts)).cycles
-    return tensors * parts * cycles.total * planned.stretch / chip.clock_hz
+    cycles = update_rates.planner.update_cost(optimizer, math.ceil(elements / parts)).cycles
+    return tensors * parts * cycles.total * update_rates.stretch / chip.clock_hz
