@@ -25,17 +25,17 @@ class Inputs:
 
     def take(self, tasks: list[Task], begin: tuple[int, ...]) -> tuple[int, ...]:
         """The first stage, free after `begin`, takes the next input: what it has to wait for."""
-        depth, taken = self.pipeline.mapping.configuration.prefetch, self._taken
+        depth, index = self.pipeline.mapping.configuration.prefetch, self._taken
         self._taken += 1
         if depth == 0:
             self._load(tasks, begin)
             return (self._loads[-1],)
-        arrived = (self._loads[taken - depth],) if taken >= depth else ()
-        if taken + depth < self.pipeline.micro_batches:
-            self._load(tasks, begin + arrived)
+        arrivals = (self._loads[index - depth],) if index >= depth else ()
+        if index + depth < self.pipeline.micro_batches:
+            self._load(tasks, begin + arrivals)
         elif not self.pipeline.forward_only:
-            self._next.append(begin + arrived)
-        return arrived
+            self._next.append(begin + arrivals)
+        return arrivals
 
     def close(self, tasks: list[Task]) -> None:
         """The inputs that the next step begins with."""

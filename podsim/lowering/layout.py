@@ -62,44 +62,45 @@ def _phases(workload: Workload, configuration: SoftwareConfiguration, ipus: int)
 
 
 def _stages_of_file(workload: Workload, configuration: SoftwareConfiguration) -> tuple[Stage, ...]:
-    result, left = [], list(workload.units)
+    result, remaining_units = [], list(workload.units)
     for index, layout in enumerate(configuration.layout):
         count = sum(layout.units.values())
-        taken, left = tuple(left[:count]), left[count:]
-        groups = {group: sum(unit.group == group for unit in taken) for group in layout.units}
+        stage_units, remaining_units = tuple(remaining_units[:count]), remaining_units[count:]
+        groups = {group: sum(unit.group == group for unit in stage_units) for group in layout.units}
         if groups != dict(layout.units):
             raise InputError(
                 f"configuration {configuration.name}: stage {index} has {dict(layout.units)}, "
                 f"but the next units are {groups}",
                 code="bad-layout",
             )
-        result.append(Stage(index=index, ipu=layout.ipu, units=taken))
-    if left:
+        result.append(Stage(index=index, ipu=layout.ipu, units=stage_units))
+    if remaining_units:
         raise InputError(
-            f"configuration {configuration.name}: the layout leaves out {left[0].name} and after", code="bad-layout"
+            f"configuration {configuration.name}: the layout leaves out {remaining_units[0].name} and after",
+            code="bad-layout",
         )
     return tuple(result)
 
 
 def _has_tied_ends(workload: Workload) -> bool:
     """Whether the last unit shares weights with the first, so that one IPU must hold both."""
-    tied = {operator.shape.parameters for operator in workload.units[-1].operators if operator.tied}
+    tied_parameters = {operator.shape.parameters for operator in workload.units[-1].operators if operator.tied}
     tables = (
         at
         for at, unit in enumerate(workload.units)
         for operator in unit.operators
-        if operator.kind is Kind.GATHER and operator.shape.parameters in tied
+        if operator.kind is Kind.GATHER and operator.shape.parameters in tied_parameters
     )
-    return bool(tied) and next(tables, 0) == 0
+    return bool(tied_parameters) and next(tables, 0) == 0
 
 
 def _even_folded(workload: Workload, ipus: int) -> tuple[Stage, ...]:
     """N + 1 stages on n IPUs: the embedding alone first, the heads with the last layers back on its IPU."""
     middle, heads = workload.units[1:-1], workload.units[-1]
     parts = _contiguous(middle, ipus, last_extra=_weight(heads))
-    placed = [*parts[:-1], (*parts[-1], heads)]
+    units_by_stage = [*parts[:-1], (*parts[-1], heads)]
     first = Stage(index=0, ipu=0, units=workload.units[:1])
-    rest = (Stage(index=i + 1, ipu=(i + 1) % ipus, units=tuple(part)) for i, part in enumerate(placed))
+    rest = (Stage(index=i + 1, ipu=(i + 1) % ipus, units=tuple(part)) for i, part in enumerate(units_by_stage))
     return (first, *rest)
 
 
@@ -129,11 +130,11 @@ def _fill(weights: list[float], parts: int, limit: float, last_extra: float) -> 
     cuts, begin = [], 0
     for part in range(parts):
         remaining = parts - part - 1
-        end, carried = begin, last_extra if remaining == 0 else 0.0
-        while end < len(weights) - remaining and (carried + weights[end] <= limit * (1 + 1e-12) or end == begin):
-            carried += weights[end]
+        end, part_weight = begin, last_extra if remaining == 0 else 0.0
+        while end < len(weights) - remaining and (part_weight + weights[end] <= limit * (1 + 1e-12) or end == begin):
+            part_weight += weights[end]
             end += 1
-        if carried > limit * (1 + 1e-9) and remaining == 0:
+        if part_weight > limit * (1 + 1e-9) and remaining == 0:
             return None
         cuts.append((begin, end))
         begin = end

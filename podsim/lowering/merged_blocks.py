@@ -50,21 +50,25 @@ def step(pipeline: Pipeline, reductions: Sequence[Reduction], update: Sequence[B
     """The blocks of a step; each reduction starts when the last backward on its IPU is done, the update follows all."""
     if not is_chained(pipeline) and not reductions:
         return (*blocks(pipeline, turns(pipeline)), *update)
-    head, joined, inputs = _micro_batches(pipeline, _crossing_turns(pipeline, bool(reductions)))
-    own = len(joined.tasks)
-    finished = _last_computations(pipeline, joined.tasks)
-    ends = list(joined.ends)
+    head, merged_tasks, inputs = _micro_batches(pipeline, _crossing_turns(pipeline, bool(reductions)))
+    own = len(merged_tasks.tasks)
+    last_computations = _last_computations(pipeline, merged_tasks.tasks)
+    ends = list(merged_tasks.ends)
     for ipu, tasks in reductions:
-        ends += joined.add(tasks, finished[ipu])
-    joined.ends = tuple(ends)
-    left = tuple(update)
+        ends += merged_tasks.add(tasks, last_computations[ipu])
+    merged_tasks.ends = tuple(ends)
+    remaining_blocks = tuple(update)
     if pipeline.mapping.configuration.prefetch > 1 and is_chained(pipeline):
-        for block in left:
-            joined.add_after(block.tasks)
-        left = ()
-    inputs.close(joined.tasks)
+        for block in remaining_blocks:
+            merged_tasks.add_after(block.tasks)
+        remaining_blocks = ()
+    inputs.close(merged_tasks.tasks)
     name = "1f1b" if _is_1f1b(pipeline) else "micro-batches"
-    return (*head, Block(name, tuple(joined.tasks), pipeline=True, after=len(joined.tasks) - own), *left)
+    return (
+        *head,
+        Block(name, tuple(merged_tasks.tasks), pipeline=True, after=len(merged_tasks.tasks) - own),
+        *remaining_blocks,
+    )
 
 
 def forward(pipeline: Pipeline) -> tuple[Block, ...]:
@@ -82,22 +86,22 @@ def _crossing_turns(pipeline: Pipeline, reduces: bool) -> int | None:
     return 1 + max(first.values())  # the stage before the last on its IPU finishes so many cycles before the end
 
 
-def _micro_batches(pipeline: Pipeline, crossed: int | None) -> tuple[tuple[Block, ...], "MergedTasks", Inputs]:
+def _micro_batches(pipeline: Pipeline, crossing_turns: int | None) -> tuple[tuple[Block, ...], "MergedTasks", Inputs]:
     """The turns that keep their barriers, and the others as one."""
-    joined, inputs = MergedTasks(), Inputs(pipeline)
+    merged_tasks, inputs = MergedTasks(), Inputs(pipeline)
     if _is_1f1b(pipeline):
-        joined.add(one_f_one_b.tasks(pipeline, inputs), ())
-        return (), joined, inputs
+        merged_tasks.add(one_f_one_b.tasks(pipeline, inputs), ())
+        return (), merged_tasks, inputs
     order = turns(pipeline)
-    head, tail = _split(order, crossed)
-    beside = crossed is not None
+    head, tail = _split(order, crossing_turns)
+    beside = crossing_turns is not None
     for turn in tail:
         tasks = turn_tasks(pipeline, turn, beside=beside)
         for _ in range(turn.repeat):
-            arrived = inputs.take(joined.tasks, joined.ends) if turn.takes and not beside else ()
-            joined.ends += arrived
-            joined.add_after(tasks)
-    return blocks(pipeline, head), joined, inputs
+            arrivals = inputs.take(merged_tasks.tasks, merged_tasks.ends) if turn.takes and not beside else ()
+            merged_tasks.ends += arrivals
+            merged_tasks.add_after(tasks)
+    return blocks(pipeline, head), merged_tasks, inputs
 
 
 def _split(order: Iterable[BarrierInterval], last: int | None) -> tuple[list[BarrierInterval], list[BarrierInterval]]:
@@ -105,11 +109,11 @@ def _split(order: Iterable[BarrierInterval], last: int | None) -> tuple[list[Bar
     head, tail = list(order), list[BarrierInterval]()
     while head and (last is None or last > 0):
         turn = head.pop()
-        taken = turn.repeat if last is None else min(last, turn.repeat)
-        tail.insert(0, replace(turn, repeat=taken))
-        if taken < turn.repeat:
-            head.append(replace(turn, repeat=turn.repeat - taken))
-        last = None if last is None else last - taken
+        repeats = turn.repeat if last is None else min(last, turn.repeat)
+        tail.insert(0, replace(turn, repeat=repeats))
+        if repeats < turn.repeat:
+            head.append(replace(turn, repeat=turn.repeat - repeats))
+        last = None if last is None else last - repeats
     return head, tail
 
 
@@ -117,10 +121,10 @@ def _last_computations(pipeline: Pipeline, tasks: Sequence[Task]) -> dict[int, t
     """The last computation on each IPU of a replica, of all replicas shown."""
     size = pipeline.mapping.ipus_per_replica
     last = {task.where: number for number, task in enumerate(tasks) if task.kind is TaskKind.COMPUTE}
-    finished: dict[int, tuple[int, ...]] = {}
+    computations: dict[int, tuple[int, ...]] = {}
     for where in sorted(last):
-        finished[where % size] = (*finished.get(where % size, ()), last[where])
-    return finished
+        computations[where % size] = (*computations.get(where % size, ()), last[where])
+    return computations
 
 
 @dataclass
@@ -133,11 +137,11 @@ class MergedTasks:
     def add(self, tasks: Sequence[Task], after: tuple[int, ...]) -> tuple[int, ...]:
         """Tasks whose first ones wait for `after`; those that none of them needs, inputs for later apart."""
         offset = len(self.tasks)
-        needed = {need for task in tasks for need in task.needs}
+        predecessors = {need for task in tasks for need in task.needs}
         for task in tasks:
             needs = tuple(need + offset for need in task.needs) or after
             self.tasks.append(task.after(needs))
-        ends = [number for number in range(len(tasks)) if number not in needed]
+        ends = [number for number in range(len(tasks)) if number not in predecessors]
         self.ends = tuple(number + offset for number in ends)
         return self.ends
 

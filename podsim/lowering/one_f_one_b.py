@@ -127,17 +127,17 @@ class _Emitter:
         before = stage + 1 if backward else stage - 1
         if not 0 <= before < len(self.pipeline.work):
             return () if backward else self._input(begin)
-        sent = self.done[(before, micro_batch, backward)]
+        source_tasks = self.done[(before, micro_batch, backward)]
         flows = self.pipeline.boundary(self.pipeline.work[before], self.pipeline.work[stage])
         if not flows:
-            return sent
-        self.tasks.append(boundary_task(self.pipeline, flows, sent))
+            return source_tasks
+        self.tasks.append(boundary_task(self.pipeline, flows, source_tasks))
         return (len(self.tasks) - 1,)
 
     def _input(self, begin: tuple[int, ...]) -> tuple[int, ...]:
         """The input of the next micro-batch, and the wait for it where the framework fetches it in line."""
-        arrived = self.inputs.take(self.tasks, begin)
+        arrivals = self.inputs.take(self.tasks, begin)
         if not self.pipeline.in_line_s:
-            return arrived
-        self.tasks.append(in_line_task(self.pipeline, tuple(sorted({*begin, *arrived}))))
+            return arrivals
+        self.tasks.append(in_line_task(self.pipeline, tuple(sorted({*begin, *arrivals}))))
         return (len(self.tasks) - 1,)

@@ -52,8 +52,8 @@ class Pipeline:
         """What one micro-batch of a stage is called in one direction, and what its IPU spends on it."""
         key = item.stage.index, backward, self.clock(where)
         if key not in self._computes:
-            what, done = ("backward", item.backward) if backward else ("forward", item.forward)
-            self._computes[key] = f"{what} {item.stage.index}", slow_down(done.cut, key[2])
+            what, cost = ("backward", item.backward) if backward else ("forward", item.forward)
+            self._computes[key] = f"{what} {item.stage.index}", slow_down(cost.cut, key[2])
         return self._computes[key]
 
     def clock(self, where: int) -> float:
@@ -110,14 +110,14 @@ class Pipeline:
         """
         volume = self.workload.row_bytes * self.mapping.micro_batch
         alike = self.folded and same_inputs(self.fabric)
-        shown = (0,) if alike else tuple(range(self.mapping.replicas))
-        routes = [self._input_route(replica) for replica in shown]
+        simulated_replicas = (0,) if alike else tuple(range(self.mapping.replicas))
+        routes = [self._input_route(replica) for replica in simulated_replicas]
         if alike:
             replicas, each = self.mapping.replicas, self.machine.topology.ipus_per_machine
             a_server = -(-replicas // self.machine.hosts)
             a_machine = min(replicas, max(1, each // self.mapping.ipus_per_replica))
-            crossed = zip(routes[0], (a_server, a_machine, 1), strict=True)
-            routes = [tuple(link for link, times in crossed for _ in range(times))]
+            crossings = zip(routes[0], (a_server, a_machine, 1), strict=True)
+            routes = [tuple(link for link, times in crossings for _ in range(times))]
         return tuple(Flow(route, volume) for route in routes)
 
     def _input_route(self, replica: int) -> tuple[int, ...]:
@@ -169,9 +169,9 @@ class Pipeline:
         work = tuple(
             (item.stage.index, item.stage.ipu, item.forward, item.backward, item.boundary_bytes) for item in self.work
         )
-        shown = self.mapping.ipus_per_replica, self.replicas, self.mapping.configuration.norm_span
+        replica_layout = self.mapping.ipus_per_replica, self.replicas, self.mapping.configuration.norm_span
         ways = tuple((flows, self.boundary_latency_s(flows)) for flows in self.onward.values())
-        key = work, shown, self.sync_s, ways, tuple(self.fabric.damage.slow.items())
+        key = work, replica_layout, self.sync_s, ways, tuple(self.fabric.damage.slow.items())
         return _TURNS.remember(key, lambda: Table(MOST_TURNS))
 
     @cached_property
@@ -308,11 +308,11 @@ def _sequential(pipeline: Pipeline, active: Active, tasks: list[Task], first: tu
 def compute_task(pipeline: Pipeline, item: StageWork, where: int, backward: bool, needs: tuple[int, ...]) -> Task:
     """One stage, one micro-batch, one direction on one IPU."""
     key = item.stage.index, backward, where, needs  # most cycles of a pipeline that fills or drains repeat it
-    known = pipeline.computed.get(key)
-    if known is None:
+    task = pipeline.computed.get(key)
+    if task is None:
         name, cut = pipeline.compute(item, backward, where)
-        known = pipeline.computed[key] = Task(TaskKind.COMPUTE, name, where, cut, needs)
-    return known
+        task = pipeline.computed[key] = Task(TaskKind.COMPUTE, name, where, cut, needs)
+    return task
 
 
 def input_task(pipeline: Pipeline, needs: tuple[int, ...] = ()) -> Task:

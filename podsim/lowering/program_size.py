@@ -28,17 +28,19 @@ def operator_count(mapping: Mapping) -> int:
     by_ipu: dict[int, list[LayerUnit]] = {}
     for stage in mapping.stages:
         by_ipu.setdefault(stage.ipu, []).extend(stage.units)
-    called = configuration.framework is Framework.POPXL
+    is_popxl = configuration.framework is Framework.POPXL
     return sum(
-        training(distinct(units) if called else units, recompute=recompute, dropout=dropout)
+        training(distinct(units) if is_popxl else units, recompute=recompute, dropout=dropout)
         for units in by_ipu.values()
     )
 
 
 def distinct(units: Sequence[LayerUnit]) -> list[LayerUnit]:
     """One of each kind of unit: those with the same operators of the same shapes are one."""
-    known = {(unit.group, tuple((each.kind, each.shape) for each in unit.operators)): unit for unit in reversed(units)}
-    return list(reversed(known.values()))
+    units_by_content = {
+        (unit.group, tuple((each.kind, each.shape) for each in unit.operators)): unit for unit in reversed(units)
+    }
+    return list(reversed(units_by_content.values()))
 
 
 def inference(units: Iterable[LayerUnit]) -> int:

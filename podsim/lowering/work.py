@@ -78,8 +78,8 @@ def stage_work(
     element_bytes = ELEMENT_BYTES[workload.precision]
     result = []
     for stage in mapping.stages:
-        sent = stage.units[-1].out_elements * mapping.micro_batch * element_bytes
-        result.append(StageWork(stage, *table.stage(stage), sent))
+        boundary_bytes = stage.units[-1].out_elements * mapping.micro_batch * element_bytes
+        result.append(StageWork(stage, *table.stage(stage), boundary_bytes))
     return tuple(result)
 
 
@@ -140,24 +140,24 @@ class _CostTable:
     def stage(self, stage: Stage) -> Pair:
         """Forward and backward of a stage."""
         key = self._configuration.attention_dropout, stage.numbers
-        known = self._known.get(key)
-        if known is None:
+        costs = self._known.get(key)
+        if costs is None:
             units = [number_operators(unit, self._configuration) for unit in stage.units]
-            known = self._known[key] = _both([self._unit(*both) for both in units])
-        return known
+            costs = self._known[key] = _both([self._unit(*both) for both in units])
+        return costs
 
     def _unit(self, operators: tuple[Operator, ...], numbers: tuple[int, ...]) -> Pair:
-        known = self._known.get(numbers)
-        if known is None:
+        costs = self._known.get(numbers)
+        if costs is None:
             pairs = [self._operator(*both) for both in zip(operators, numbers, strict=True)]
-            known = self._known[numbers] = _both(pairs)
-        return known
+            costs = self._known[numbers] = _both(pairs)
+        return costs
 
     def _operator(self, operator: Operator, number: int) -> Pair:
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = self._cost(operator)
-        return known
+        costs = self._known.get(number)
+        if costs is None:
+            costs = self._known[number] = self._cost(operator)
+        return costs
 
     def _cost(self, operator: Operator) -> Pair:
         runs = [Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
@@ -168,13 +168,13 @@ class _CostTable:
         if self._forward_only:
             return forward, TileCost()
         backward = sum((self._pass(operator, run) for run in runs), TileCost())
-        shared = len(runs) - 1  # statistics are shared in backward and again in recomputation
-        return forward, backward + TileCost(sync_s=shared * statistics.sync_s)
+        statistics_passes = len(runs) - 1  # statistics are shared in backward and again in recomputation
+        return forward, backward + TileCost(sync_s=statistics_passes * statistics.sync_s)
 
     def _pass(self, operator: Operator, run: Pass) -> TileCost:
         """One pass of an operator, and what its call takes where it has any work (Eq. 97)."""
-        planned = cost(operator, run, self._rows, self._rates)
-        return planned + self._call if planned.total_s else planned
+        tile_cost = cost(operator, run, self._rows, self._rates)
+        return tile_cost + self._call if tile_cost.total_s else tile_cost
 
 
 def _both(pairs: list[Pair]) -> Pair:
