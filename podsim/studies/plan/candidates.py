@@ -88,10 +88,10 @@ class CandidateEvaluation:
         0.0,
     )  # what the time judged includes in addition to training, each as likely as the others
 
-    def started_s(self, ordered: Sequence[float], confidence: float) -> float:
+    def started_s(self, times_s: Sequence[float], confidence: float) -> float:
         """Quantile at that confidence of the time judged, from times to train without failures [s]."""
-        stretched = [self.stretch * time_s for time_s in ordered]
-        return intervals.quantile(deadline.with_starts(stretched, self.starts_s), confidence)
+        stretched_times_s = [self.stretch * time_s for time_s in times_s]
+        return intervals.quantile(deadline.with_starts(stretched_times_s, self.starts_s), confidence)
 
 
 @dataclass
@@ -107,7 +107,7 @@ class CandidateEvaluator:
     def all(self, machines: tuple[str, ...], on_progress: Progress | None = None) -> list[CandidateEvaluation]:
         """Every machine with every number of hosts that makes a difference, in the order of the names."""
         evaluations: list[CandidateEvaluation] = []
-        for done, name in enumerate(machines, start=1):
+        for number, name in enumerate(machines, start=1):
             try:
                 evaluations += self.machine(name)
             except (Infeasible, MissingParameter) as no:
@@ -117,7 +117,7 @@ class CandidateEvaluator:
                     raise
                 self.excluded.append(ExcludedMachine(topology=name, reason=no.message))
             if on_progress:
-                on_progress(done, len(machines))
+                on_progress(number, len(machines))
         return evaluations
 
     def machine(self, name: str) -> Iterator[CandidateEvaluation]:
@@ -128,8 +128,8 @@ class CandidateEvaluator:
 
     def _ipus(self, name: str) -> Iterator[CandidateEvaluation]:
         request = self.request
-        known = request.models or (None,) * len(self.run.workloads)
-        cases = [self._case(*item, name) for item in zip(self.run.workloads, known, strict=True)]
+        models = request.models or (None,) * len(self.run.workloads)
+        cases = [self._case(*item, name) for item in zip(self.run.workloads, models, strict=True)]
         usual = self._best(cases)
         yield usual
         before_s, machine = _steps_s(usual.parts), cases[0].question.machine
@@ -138,8 +138,8 @@ class CandidateEvaluator:
             parts = tuple(
                 replace(part, question=other.question) for part, other in zip(usual.parts, others, strict=True)
             )
-            moved = max(abs(after / was - 1) for after, was in zip(_steps_s(parts), before_s, strict=True))
-            if moved > SAME:
+            change = max(abs(after / was - 1) for after, was in zip(_steps_s(parts), before_s, strict=True))
+            if change > SAME:
                 yield _with_notes(self._best(others), hosts)
             elif hosts < machine.hosts:
                 yield _with_notes(_evaluation(self.run, parts, request), hosts)
@@ -148,22 +148,24 @@ class CandidateEvaluator:
                     part.choice.legal for part in usual.parts
                 )
 
-    def _case(self, workload: str, known: Workload | None, name: str) -> Case:
+    def _case(self, workload: str, model: Workload | None, name: str) -> Case:
         scenario = replace(
             self.request.scenario, workload=workload, machine=replace(self.request.scenario.machine, topology=name)
         )
-        return resolve(scenario, read=known)
+        return resolve(scenario, read=model)
 
     def _best(self, cases: Sequence[Case]) -> CandidateEvaluation:
         """The quickest mapping of one machine; on one machine no other costs or draws less (Eq. 64)."""
         parts = []
         for case in cases:
-            chosen = choose(case)
-            choice, notes = chosen.choice, (*chosen.assumptions, *case.notes)
+            chosen_mapping = choose(case)
+            choice, notes = chosen_mapping.choice, (*chosen_mapping.assumptions, *case.notes)
             self.legal += choice.legal
             self.counts.update(choice.rejected)
             self.counts[SLOWER] += choice.legal - 1
-            parts.append(TrainingChoice(question=case.question, mapping=chosen.mapping, choice=choice, notes=notes))
+            parts.append(
+                TrainingChoice(question=case.question, mapping=chosen_mapping.mapping, choice=choice, notes=notes)
+            )
         return _evaluation(self.run, tuple(parts), self.request)
 
     def _comparator(self, text: str) -> CandidateEvaluation:
@@ -173,12 +175,12 @@ class CandidateEvaluator:
                 "how long a job takes to start on it is not known: --against compares its time to train",
                 code="no-ipus",
             )
-        placed, count = comparator_machines.machine(name), f"--machines {name}:"
+        comparator, count = comparator_machines.machine(name), f"--machines {name}:"
         answer = competitors.predict(
-            placed, comparator_machines.count(placed, chips, count), one_model(request), request.scenario
+            comparator, comparator_machines.count(comparator, chips, count), one_model(request), request.scenario
         )
-        spent = request.terms.run(answer.time_to_train_s, request.terms.comparator(placed.machine, answer.chips))
-        return CandidateEvaluation(candidate=by_law(text, answer, spent, request.demand), notes=answer.assumptions)
+        run_cost = request.terms.run(answer.time_to_train_s, request.terms.comparator(comparator.machine, answer.chips))
+        return CandidateEvaluation(candidate=by_law(text, answer, run_cost, request.demand), notes=answer.assumptions)
 
 
 def one_model(request: PlanRequest) -> Workload:
@@ -186,7 +188,7 @@ def one_model(request: PlanRequest) -> Workload:
     return request.models[0] if len(request.models) == 1 else catalog.workload(request.scenario.workload).value
 
 
-def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand) -> Candidate:
+def by_law(name: str, answer: ComparatorPrediction, run_cost: Money, demand: Demand) -> Candidate:
     """A machine without IPUs as a candidate of that name, with the demands it misses.
 
     How long a job starts on it is not known: where the wall clock is judged it misses the time if training alone does.
@@ -206,7 +208,7 @@ def by_law(name: str, answer: ComparatorPrediction, spent: Money, demand: Demand
         chance=intervals.chance(time, within) if within is not None and is_judged else None,
         engine="law",
     )
-    return _with_misses(_with_cost(candidate, spent), demand)
+    return _with_misses(_with_cost(candidate, run_cost), demand)
 
 
 def other_hosts(machine: Machine) -> list[int]:
@@ -243,8 +245,8 @@ def settle(
         replace(part, question=replace(part.question, engine=engine, engine_name="des", tiles=tiles))
         for part in evaluation.parts
     )
-    settled = _evaluation(run, parts, request)
-    return replace(settled, notes=evaluation.notes, worth=evaluation.worth)
+    simulated_evaluation = _evaluation(run, parts, request)
+    return replace(simulated_evaluation, notes=evaluation.notes, worth=evaluation.worth)
 
 
 def from_cache(
@@ -264,17 +266,17 @@ def _evaluation(
     topology, time = first.machine.topology, prediction.time_to_train_s
     within, confidence = request.demand.within_s, request.demand.confidence
     alone = [scores(part.question, part.mapping, item.timeline) for part, item in zip(parts, each, strict=True)]
-    healthy = ordered = together(alone)
+    healthy = scores_s = together(alone)
     clocks = _clocks(parts, each, [None] * len(parts), request.demand)
     starts = deadline.starts_s(clocks) if clocks else [0.0]
-    times = deadline.with_starts(ordered, starts)
+    times = deadline.with_starts(scores_s, starts)
     reports: list[GoodputReport | None] = []
     if within is not None:
         reports = [deadline.goodput_of(part.question, item) for part, item in zip(parts, each, strict=True)]
     if any(reports):
         pairs = zip(alone, reports, strict=True)
-        ordered = together([deadline.with_failures(own, report) for own, report in pairs])
-        clocks, times = _clocks(parts, each, reports, request.demand), deadline.with_starts(ordered, starts)
+        scores_s = together([deadline.with_failures(own, report) for own, report in pairs])
+        clocks, times = _clocks(parts, each, reports, request.demand), deadline.with_starts(scores_s, starts)
     candidate = Candidate(
         topology=topology.name,
         title=topology.title,
@@ -293,10 +295,10 @@ def _evaluation(
         failures=tuple(report for report in reports if report),
         wall_clock=job_wall_clock.together(clocks, time) if clocks else None,
     )
-    owned, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
-    spent = request.terms.run(time, owned, tokens(prediction), prediction.pace)
+    ownership, reuse = purchase(request.own, topology, first.machine.hosts, request.terms, activity=prediction.activity)
+    run_cost = request.terms.run(time, ownership, tokens(prediction), prediction.pace)
     return CandidateEvaluation(
-        candidate=_with_misses(replace(_with_cost(candidate, spent), reuse=reuse), request.demand),
+        candidate=_with_misses(replace(_with_cost(candidate, run_cost), reuse=reuse), request.demand),
         parts=parts,
         notes=(*prediction.assumptions, AnswerNote.of(NoteCode.FAILURES_IN_TIME))
         if any(reports)
@@ -306,7 +308,7 @@ def _evaluation(
         stated_length=prediction.division is None,
         run_tokens=tokens(prediction),
         activity=prediction.activity,
-        stretch=intervals.quantile(ordered, confidence) / intervals.quantile(healthy, confidence),
+        stretch=intervals.quantile(scores_s, confidence) / intervals.quantile(healthy, confidence),
         starts_s=tuple(starts),
     )
 
@@ -338,24 +340,24 @@ def with_wall_clock(evaluation: CandidateEvaluation, demand: Demand) -> Candidat
 
 def together(each: Sequence[Sequence[float]]) -> list[float]:
     """Ascending scores of runs one after the other: the slowest with the slowest, as errors are shared (Eq. 77) [s]."""
-    return [sum_in_order(ranked) for ranked in zip(*each, strict=True)]
+    return [sum_in_order(rank_scores) for rank_scores in zip(*each, strict=True)]
 
 
-def _with_cost(candidate: Candidate, spent: Money) -> Candidate:
+def _with_cost(candidate: Candidate, run_cost: Money) -> Candidate:
     """The candidate with what it costs and draws, as far as anybody says."""
-    owned, drawn = spent.owned.capital, spent.owned.draw
+    capital, draw = run_cost.owned.capital, run_cost.owned.draw
     return replace(
         candidate,
-        capital_usd=owned.usd.value if owned else None,
-        most_capital_usd=owned.usd.high if owned else None,
-        power_w=drawn.least_w if drawn else None,
-        most_power_w=drawn.most_w if drawn else None,
-        owned=spent.owned,
-        cost_usd=spent.run_usd.value if spent.run_usd else None,
-        energy_j=spent.energy_j.value if spent.energy_j else None,
-        rent=spent.rent,
-        total=spent.total,
-        million_tokens_usd=spent.million_tokens_usd.value if spent.million_tokens_usd else None,
+        capital_usd=capital.usd.value if capital else None,
+        most_capital_usd=capital.usd.high if capital else None,
+        power_w=draw.least_w if draw else None,
+        most_power_w=draw.most_w if draw else None,
+        owned=run_cost.owned,
+        cost_usd=run_cost.run_usd.value if run_cost.run_usd else None,
+        energy_j=run_cost.energy_j.value if run_cost.energy_j else None,
+        rent=run_cost.rent,
+        total=run_cost.total,
+        million_tokens_usd=run_cost.million_tokens_usd.value if run_cost.million_tokens_usd else None,
     )
 
 

@@ -54,19 +54,19 @@ def candidate_blocks(plan: Plan, *, verbose: bool, most: int = 0) -> Iterator[Bl
     best = plan.chosen or plan.closest
     rows.sort(key=lambda candidate: -candidate.time_to_train_s.value)
     shortest = plan.chosen is None and not verbose and most <= FEWEST_MISSES
-    marked = next((at for at, row in enumerate(rows) if row is best), None)
+    best_index = next((at for at, row in enumerate(rows) if row is best), None)
     unit = numbers.scale([min(row.time_to_train_s.value for row in rows)], numbers.TIME)
     names = [row.topology for row in rows]
     several = len({*names}) < len(names)
     near = "Machines to choose from" if is_open(plan) else _shown_text(plan, rows, len(others))
     some = is_open(plan) and len(rows) < len(plan.frontier) and not verbose
-    shown = f": {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
+    count_text = f": {len(rows)} of the {len(plan.frontier)} Pareto-optimal" if some else ""
     grades = {short_grade(row.time_to_train_s) for row in rows}
     by_law = [row for row in rows if row.mapping is None]
     alike = len(rows) > 1 and len(grades) == 1 and not by_law
     same = f", {grades.pop()}" if alike and not verbose else ""
     same = f"{f', {plan.demand.quantile} with failures' if any(row.failures for row in rows) else ''}{same}"
-    yield Heading(f"{'Candidates' if verbose else near}{shown}; times in {unit.unit}{same}")
+    yield Heading(f"{'Candidates' if verbose else near}{count_text}; times in {unit.unit}{same}")
     yield DocTable(
         _columns(plan, graded=verbose, several=several),
         tuple(
@@ -76,7 +76,7 @@ def candidate_blocks(plan: Plan, *, verbose: bool, most: int = 0) -> Iterator[Bl
             )
             for row in rows
         ),
-        marked=marked,
+        marked=best_index,
     )
     if verbose or plan.chosen is None:  # a recommendation leaves no line for it
         yield from _recipes(plan, rows)
@@ -100,12 +100,12 @@ def _shown_text(plan: Plan, rows: Sequence[Candidate], competitors: int) -> str:
     return f"{many}: {', '.join(filter(None, texts))}"
 
 
-def _optimal_text(plan: Plan, best: Candidate | None, shown: int) -> str:
+def _optimal_text(plan: Plan, best: Candidate | None, count: int) -> str:
     """How many other Pareto-optimal machines a table has, and of how many; "" of none."""
-    skipped = {candidate.topology for candidate in (best, *plan.near) if candidate is not None}
-    every = len({candidate.topology for candidate in plan.frontier} - skipped)
-    some = f"{shown} of the {every}" if shown < every else f"{shown}"
-    return f"{some} other Pareto-optimal machine{'' if every == 1 else 's'}" if shown else ""
+    excluded_names = {candidate.topology for candidate in (best, *plan.near) if candidate is not None}
+    every = len({candidate.topology for candidate in plan.frontier} - excluded_names)
+    some = f"{count} of the {every}" if count < every else f"{count}"
+    return f"{some} other Pareto-optimal machine{'' if every == 1 else 's'}" if count else ""
 
 
 def _count_text(count: int, name: str, plural: str) -> str:
@@ -117,7 +117,7 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
     """Columns of what was demanded stay at every width, and hosts where `several` rows are of one machine."""
     demand = plan.demand
     within, objective = demand.within_s, demand.objective
-    priced = objective in (Objective.CAPITAL, Objective.COST, Objective.PRICE_PERFORMANCE)
+    has_price_objective = objective in (Objective.CAPITAL, Objective.COST, Objective.PRICE_PERFORMANCE)
     return (
         Column("Machine"),
         Column("Hosts", number=True, priority=0 if several else 2),
@@ -127,7 +127,7 @@ def _columns(plan: Plan, *, graded: bool, several: bool) -> tuple[Column, ...]:
         *((Column("Evidence", priority=1),) if graded else ()),
         Column(demand.judged_time, number=True, priority=0 if within is not None else 2),
         *((Column(f"Chance ≤ {numbers.time(within)}", number=True, priority=3),) if within is not None else ()),
-        Column("Price", number=True, priority=0 if demand.budget_usd is not None or priced else 2),
+        Column("Price", number=True, priority=0 if demand.budget_usd is not None or has_price_objective else 2),
         Column("Power", number=True, priority=4)
         if demand.most_power_w is None
         else Column("Power ≤", number=True, priority=0),

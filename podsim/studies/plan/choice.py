@@ -104,19 +104,22 @@ def plan(
         why = [f"{exclusion.topology}: {exclusion.reason}" for exclusion in scale.excluded]
         hint = shorter_rows.usual(run.models[0], request.scenario.workload)
         raise Infeasible(f"no machine named trains {run.name}", context=why, hint=hint)
-    settled, most = _settle(evaluation, scale)
-    settled = _with_wall_clock(settled, request.demand)
-    candidates, objective = [item.candidate for item in settled], request.demand.objective
+    settled_evaluations, most = _settle(evaluation, scale)
+    settled_evaluations = _with_wall_clock(settled_evaluations, request.demand)
+    candidates, objective = [item.candidate for item in settled_evaluations], request.demand.objective
     frontier = [candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])]
-    chosen = best(candidates, objective)
-    near = _near(candidates, chosen)
-    closest = None if chosen else min(candidates, key=lambda item: (shortfall(item), item.sure_s))
-    missed = {id(candidate) for candidate in (closest, *near)}
-    late = [item for item in settled if id(item.candidate) in missed and _misses(item.candidate, "time")]
+    chosen_candidate = best(candidates, objective)
+    near = _near(candidates, chosen_candidate)
+    closest = None if chosen_candidate else min(candidates, key=lambda item: (shortfall(item), item.sure_s))
+    near_ids = {id(candidate) for candidate in (closest, *near)}
+    late = [item for item in settled_evaluations if id(item.candidate) in near_ids and _misses(item.candidate, "time")]
     evaluations = sorted(late, key=lambda item: shortfall(item.candidate))[:HELPED_BY]
-    first = next((item for item in settled if item.candidate is (chosen or closest)), settled[0])
-    with_cache = _with_cache(settled, count, scale, chosen)
-    others, unknown = compare_sizes(against, request, first.candidate, worth)
+    first = next(
+        (item for item in settled_evaluations if item.candidate is (chosen_candidate or closest)),
+        settled_evaluations[0],
+    )
+    with_cache = _with_cache(settled_evaluations, count, scale, chosen_candidate)
+    others, exclusions = compare_sizes(against, request, first.candidate, worth)
     return Plan(
         workload=run.name,
         workload_title=run.title,
@@ -124,14 +127,16 @@ def plan(
         stated_length=first.stated_length,
         run_tokens=first.run_tokens,
         demand=request.demand,
-        chosen=chosen,
+        chosen=chosen_candidate,
         closest=closest,
         candidates=tuple(candidates),
         frontier=tuple(frontier),
         near=near,
         remedies=tuple(remedy for item in evaluations for remedy in remedies(item, scale.run, request)),
-        contradiction="" if chosen else _contradiction(candidates, request.demand, request.terms.currency, beyond),
-        excluded=(*(exclusion for exclusion in scale.excluded if exclusion.topology in machines), *unknown),
+        contradiction=""
+        if chosen_candidate
+        else _contradiction(candidates, request.demand, request.terms.currency, beyond),
+        excluded=(*(exclusion for exclusion in scale.excluded if exclusion.topology in machines), *exclusions),
         legal=scale.legal,
         counts=dict(sorted(scale.counts.items())),
         settled=most,
@@ -140,7 +145,7 @@ def plan(
         terms=request.terms.terms,
         currency=request.terms.currency,
         against=others,
-        unranked=chosen is not None and not math.isfinite(worth(chosen, objective)),
+        unranked=chosen_candidate is not None and not math.isfinite(worth(chosen_candidate, objective)),
         inventory=request.own.owned_machines if request.own else (),
         explain=request.explain,
         neighbours=neighbours(candidates, frontier, first.candidate, objective) if request.explain else (),
@@ -150,7 +155,10 @@ def plan(
 
 
 def _with_cache(
-    evaluations: Sequence[CandidateEvaluation], usual: int, scale: CandidateEvaluator, chosen: Candidate | None
+    evaluations: Sequence[CandidateEvaluation],
+    usual: int,
+    scale: CandidateEvaluator,
+    chosen_candidate: Candidate | None,
 ) -> Candidate | None:
     """The machine recommended if the executable is in the cache, where the wall clock is judged and it is another one.
 
@@ -158,8 +166,8 @@ def _with_cache(
     plan of cached executables.
     """
     demand = scale.request.demand
-    judged = demand.within_s is not None and demand.deadline is Deadline.WALL_CLOCK
-    if not judged or demand.program is ProgramStart.CACHED:
+    has_wall_clock_limit = demand.within_s is not None and demand.deadline is Deadline.WALL_CLOCK
+    if not has_wall_clock_limit or demand.program is ProgramStart.CACHED:
         return None
     candidates, larger = (
         [from_cache(item, scale.run, scale.request).candidate for item in some if item.parts]
@@ -170,7 +178,11 @@ def _with_cache(
             break
         candidates += [item for item in larger if item.chips == ipus]
     result = best(candidates, demand.objective)
-    if result and chosen and (result.topology, result.hosts) == (chosen.topology, chosen.hosts):
+    if (
+        result
+        and chosen_candidate
+        and (result.topology, result.hosts) == (chosen_candidate.topology, chosen_candidate.hosts)
+    ):
         return None
     return result
 
@@ -205,11 +217,11 @@ def _settle(
 ) -> tuple[list[CandidateEvaluation], tuple[int, float]]:
     """The best few, and whoever is near, timed by event simulation; how many, and the largest change of a step."""
     candidates = [item.candidate for item in evaluation]
-    chosen = best(candidates, scale.request.demand.objective)
+    chosen_candidate = best(candidates, scale.request.demand.objective)
     order = (
-        chosen,
+        chosen_candidate,
         *(candidates[at] for at in pareto.front([candidate.merits for candidate in candidates])),
-        *_near(candidates, chosen),
+        *_near(candidates, chosen_candidate),
         min(candidates, key=shortfall),
     )
     target = list(
@@ -217,9 +229,9 @@ def _settle(
             id(candidate): candidate for candidate in order if candidate is not None and candidate.timeline is not None
         }.values()
     )
-    taken = {id(candidate) for candidate in target[:MOST_SETTLED]}
+    target_ids = {id(candidate) for candidate in target[:MOST_SETTLED]}
     evaluations = [
-        settle(item, scale.run, scale.request) if id(item.candidate) in taken else item for item in evaluation
+        settle(item, scale.run, scale.request) if id(item.candidate) in target_ids else item for item in evaluation
     ]
     changes = [
         abs(after.candidate.timeline.step_s / before.candidate.timeline.step_s - 1)
@@ -232,22 +244,22 @@ def _settle(
 def _with_wall_clock(evaluations: list[CandidateEvaluation], demand: Demand) -> list[CandidateEvaluation]:
     """The same, of which the recommended machine, or the nearest where none meets the demands, has its wall clock."""
     candidates = [item.candidate for item in evaluations]
-    shown = best(candidates, demand.objective) or min(candidates, key=shortfall)
-    return [with_wall_clock(item, demand) if item.candidate is shown else item for item in evaluations]
+    best_candidate = best(candidates, demand.objective) or min(candidates, key=shortfall)
+    return [with_wall_clock(item, demand) if item.candidate is best_candidate else item for item in evaluations]
 
 
 def _misses(candidate: Candidate, demand: str) -> bool:
     return any(miss.demand == demand for miss in candidate.misses)
 
 
-def _near(candidates: Sequence[Candidate], chosen: Candidate | None) -> tuple[Candidate, ...]:
+def _near(candidates: Sequence[Candidate], chosen_candidate: Candidate | None) -> tuple[Candidate, ...]:
     """The machines that miss a demand by little, nearest first; one number of hosts of each.
 
     One that the chosen machine dominates in everything is none, such as a larger machine with too few hosts.
     """
     result: dict[str, Candidate] = {}
     for candidate in sorted(candidates, key=shortfall):
-        if chosen is not None and pareto.dominates(chosen.merits, candidate.merits):
+        if chosen_candidate is not None and pareto.dominates(chosen_candidate.merits, candidate.merits):
             continue
         if candidate.misses and farthest(candidate) <= NEAR:
             result.setdefault(candidate.topology, candidate)
@@ -282,19 +294,19 @@ def _contradiction(
 
 def _even(fastest: Candidate, demand: Demand) -> str:
     """The fastest of the larger pods, which misses the time too: "the fastest larger pod, …"."""
-    judged = f"{demand.judged_time}{' with failures' if fastest.failures else ''}"
+    time_label = f"{demand.judged_time}{' with failures' if fastest.failures else ''}"
     grade = short_grade(fastest.time_to_train_s)
-    return f"the fastest larger pod, {fastest.title}, takes {numbers.time(fastest.sure_s)} ({judged}; {grade})"
+    return f"the fastest larger pod, {fastest.title}, takes {numbers.time(fastest.sure_s)} ({time_label}; {grade})"
 
 
 def _least(name: str, candidates: Sequence[Candidate], currency: Currency) -> str:
     """The machine nearest to a budget or power limit that none meets: "the cheapest is Bow Pod4 ($51.6k)"."""
     of_price = name == "budget"
     pairs = [(item.most_capital_usd if of_price else item.most_power_w, item.title) for item in candidates]
-    known = [(value, title) for value, title in pairs if value is not None]
-    if not known:
+    published_values = [(value, title) for value, title in pairs if value is not None]
+    if not published_values:
         return f"no {'price' if of_price else 'power'} of a candidate is published"
-    value, title = min(known)
+    value, title = min(published_values)
     if of_price:
         return f"the cheapest is {title} ({numbers.money(value, currency)})"
     return f"the lowest power is that of {title} (up to {numbers.rate(value, 'W')})"

@@ -15,9 +15,9 @@ def best(candidates: Sequence[Candidate], objective: Objective) -> Candidate | N
     price or a power, it is the quickest.
     """
     meeting = [candidate for candidate in candidates if not candidate.misses]
-    ranked = [candidate for candidate in meeting if math.isfinite(worth(candidate, objective))]
+    comparable_candidates = [candidate for candidate in meeting if math.isfinite(worth(candidate, objective))]
     return min(
-        ranked or meeting,
+        comparable_candidates or meeting,
         key=lambda candidate: (
             worth(candidate, objective),
             candidate.reuse is not None and candidate.reuse.extended,

@@ -25,12 +25,12 @@ def compare_sizes(
 
     `beside` is the machine of the plan that they are compared with, `worth` what its objective has least of.
     """
-    result, excluded = [], []
+    result, exclusions = [], []
     for name in names:
         try:
             answers = competitors.answers(name, one_model(request), request.scenario, request.terms)
         except (Infeasible, MissingParameter, InputError) as no:
-            excluded.append(ExcludedMachine(topology=name, reason=no.message))
+            exclusions.append(ExcludedMachine(topology=name, reason=no.message))
             continue
         sizes = []
         for answer in answers:
@@ -44,7 +44,7 @@ def compare_sizes(
                 published={answer.name: answer.published for answer in answers},
             )
         )
-    return tuple(result), tuple(excluded)
+    return tuple(result), tuple(exclusions)
 
 
 def _nearest(sizes: Sequence[Candidate], objective: Objective, beside: Candidate, worth: Worth) -> Candidate:
@@ -55,21 +55,21 @@ def _nearest(sizes: Sequence[Candidate], objective: Objective, beside: Candidate
 
     def order(candidate: Candidate) -> tuple[float, float, int]:
         over = [miss.over for miss in candidate.misses]
-        known = [share for share in over if math.isfinite(share)]
+        finite_shares = [share for share in over if math.isfinite(share)]
         value = worth(candidate, objective)
-        if len(known) < len(over) or not math.isfinite(value):
+        if len(finite_shares) < len(over) or not math.isfinite(value):
             value = abs(math.log(candidate.time_to_train_s.value / beside.time_to_train_s.value))
-        return sum_in_order(known), value, candidate.chips
+        return sum_in_order(finite_shares), value, candidate.chips
 
     return min(sizes, key=order)
 
 
 def cheaper(
-    against: Sequence[CompetitorSizes], chosen: Candidate, objective: Objective, worth: Worth
+    against: Sequence[CompetitorSizes], chosen_candidate: Candidate, objective: Objective, worth: Worth
 ) -> list[Candidate]:
     """Competitors that meet every demand and are better than the recommended machine by the objective."""
     return [
         item.nearest
         for item in against
-        if not item.nearest.misses and worth(item.nearest, objective) < worth(chosen, objective)
+        if not item.nearest.misses and worth(item.nearest, objective) < worth(chosen_candidate, objective)
     ]

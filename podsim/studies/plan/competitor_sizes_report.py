@@ -28,8 +28,12 @@ def notes(plan: Plan) -> Iterator[Note]:
         return
     names = [item.nearest.topology for item in plan.against]
     texts = [best_published(item.published[name]) for name, item in zip(names, plan.against, strict=True)]
-    known = [f"{name} {text}" for name, text in zip(names, texts, strict=True) if text]
-    parts = [f"published: {', '.join(known)}" if known else "no published result at this size; times by scaling laws"]
+    published_texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True) if text]
+    parts = [
+        f"published: {', '.join(published_texts)}"
+        if published_texts
+        else "no published result at this size; times by scaling laws"
+    ]
     if plan.demand.deadline is Deadline.WALL_CLOCK:
         parts.append("start-up and compile times of these machines not known: compared on time to train alone")
     yield Note("; ".join(parts), "Against", Tone.QUIET)

@@ -76,8 +76,8 @@ def starts_s(clocks: Sequence[WallClock]) -> list[float]:
     compiles = [start.quantiles(each.compile_s, times.operator, COMPILES) for each in clocks]
     loads = [start.quantiles(each.weights_s, times.weights, LOADS) for each in clocks]
     fixed_s = sum_in_order(each.checkpoint_s for each in clocks)
-    programs = [sum_in_order(ranked) for ranked in zip(*compiles, strict=True)]
-    weights = [sum_in_order(ranked) for ranked in zip(*loads, strict=True)]
+    programs = [sum_in_order(compiles_s) for compiles_s in zip(*compiles, strict=True)]
+    weights = [sum_in_order(loads_s) for loads_s in zip(*loads, strict=True)]
     return sorted(fixed_s + program + load for program in programs for load in weights)
 
 

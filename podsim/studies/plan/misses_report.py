@@ -22,13 +22,13 @@ def exceeding(share: float, limit: str) -> str:
 
 def misses_text(misses: Sequence[Miss], demand: Demand) -> str:
     """By how much demands are missed: "P90 2.2× the time limit, 1.08× the budget"."""
-    known = [
+    texts = [
         f"{f'{demand.quantile} ' if miss.demand == 'time' else ''}{exceeding(miss.over, LIMITS[miss.demand])}"
         for miss in misses
         if not math.isinf(miss.over)
     ]
-    unknown = [FIGURES[miss.demand] for miss in misses if math.isinf(miss.over)]
-    return ", ".join((*known, *([f"{' and '.join(unknown)} not published"] if unknown else [])))
+    unpublished_figures = [FIGURES[miss.demand] for miss in misses if math.isinf(miss.over)]
+    return ", ".join((*texts, *([f"{' and '.join(unpublished_figures)} not published"] if unpublished_figures else [])))
 
 
 def changes(plan: Plan, *, verbose: bool, with_flags: bool = True) -> Iterator[Block]:
@@ -82,8 +82,8 @@ def limit_text(demand: str, least: float, currency: Currency) -> str:
     """A limit that is no lower than needed, so that it is enough where it is typed as it is shown."""
     if demand == "budget":
         return _limit_value(demand, currency.usd(numbers.round_up(currency.of(least))), currency)
-    needed = numbers.round_up(least) if demand == "power" else numbers.round_up(least, numbers.TIME)
-    return _limit_value(demand, needed, currency)
+    limit = numbers.round_up(least) if demand == "power" else numbers.round_up(least, numbers.TIME)
+    return _limit_value(demand, limit, currency)
 
 
 def _limit_value(demand: str, value: float, currency: Currency) -> str:
@@ -106,15 +106,15 @@ def _remedy(remedy: Remedy, *, with_flags: bool) -> str:
         value, present = numbers.significant(remedy.needed), numbers.significant(remedy.present)
         return f"{what} in {numbers.percent(factor)} of the time ({remedy.path}={value}, was {present})"
     value, present = (numbers.rate(amount, remedy.unit) for amount in (remedy.needed, remedy.present))
-    named = "clock" if remedy.unit == "Hz" else "bandwidth"
+    quantity = "clock" if remedy.unit == "Hz" else "bandwidth"
     same = numbers.split_unit(value)[1] == numbers.split_unit(present)[1]
     was = numbers.split_unit(present)[0] if same else present
-    return f"{numbers.significant(factor)}× {named} ({what}={value}, was {was})"
+    return f"{numbers.significant(factor)}× {quantity} ({what}={value}, was {was})"
 
 
 def _short(remedy: Remedy) -> str:
     """A change that is not enough, with the time that it leaves."""
     what = LABELS.get(remedy.path, remedy.path)
     others = {"hosts": "more hosts", "compile": "an executable in the cache"}
-    named = others.get(remedy.path, what if what == remedy.path else f"faster {what}")
-    return named if remedy.best is None else f"{named} ({numbers.time(remedy.best)} at best)"
+    change_text = others.get(remedy.path, what if what == remedy.path else f"faster {what}")
+    return change_text if remedy.best is None else f"{change_text} ({numbers.time(remedy.best)} at best)"

@@ -31,13 +31,15 @@ def neighbours(
     """
     others = _each_once(candidates, centre, objective)
     same = [item for item in others if item.chip == centre.chip]
-    priced = [item for item in others if item.capital_usd is not None]
+    priced_candidates = [item for item in others if item.capital_usd is not None]
     near = {
         OWNED_COLUMN: next((item for item in others if item.reuse is not None), None),
         SMALLER: max((item for item in same if item.chips < centre.chips), key=_size, default=None),
         LARGER: min((item for item in same if item.chips > centre.chips), key=_size, default=None),
         OTHER_CHIP: next((item for item in others if item.chip != centre.chip and item.chips == centre.chips), None),
-        CHEAPEST: min([item for item in priced if not item.misses] or priced, key=_price, default=None),
+        CHEAPEST: min(
+            [item for item in priced_candidates if not item.misses] or priced_candidates, key=_price, default=None
+        ),
         FASTEST: min((item for item in others if _time(item) < _time(centre)), key=_time, default=None),
     }
     each = dict.fromkeys(item.topology for role in ROLES if (item := near[role]) is not None)

@@ -41,8 +41,8 @@ def page(plan: Plan, question: Mapping[str, Any] | None) -> Handout:
     if question is not None:
         machines = [MachineNames(called=name, topology=name) for name in plan.named]
         others = [candidate.owned for item in plan.against for candidate in item.sizes]
-        owned = [*(candidate.owned for candidate in plan.candidates), *others]
-        origins = of_page(machines, [question["workload"]], owned)
+        ownerships = [*(candidate.owned for candidate in plan.candidates), *others]
+        origins = of_page(machines, [question["workload"]], ownerships)
     verdict, *notes = view.verdict(plan)
     best = plan.chosen or plan.closest
     facts = tuple(view.facts(plan, best)) if best else ()
@@ -148,10 +148,10 @@ def _beyond_training(plan: Plan, best: Candidate | None) -> str:
     clock = best.wall_clock.total_s if best and best.wall_clock else None
     if clock is None or within is None or plan.demand.deadline is not Deadline.TRAINING or clock.value <= within:
         return ""
-    shown = numbers.format_estimate(clock, numbers.TIME)
+    time = numbers.format_estimate(clock, numbers.TIME)
     return (
         "The time limit applies to training alone: with compilation, loading and the last checkpoint a job takes "
-        f"{shown.text} (90 %: {shown.interval} {shown.unit})"
+        f"{time.text} (90 %: {time.interval} {time.unit})"
     )
 
 
@@ -173,12 +173,14 @@ def _charts(plan: Plan) -> Iterator[Chart]:
 
     The limits demanded are lines across, intervals are bars.
     """
-    known = [candidate for candidate in _all(plan) if candidate.capital_usd]
-    if len(known) < FEWEST:
+    priced_candidates = [candidate for candidate in _all(plan) if candidate.capital_usd]
+    if len(priced_candidates) < FEWEST:
         return
     of = plan.currency.of
-    money = numbers.scale([of(candidate.capital_usd or 0.0) for candidate in known], candidates_report.MONEY)
-    of_unit = plan.chosen or plan.closest or known[0]
+    money = numbers.scale(
+        [of(candidate.capital_usd or 0.0) for candidate in priced_candidates], candidates_report.MONEY
+    )
+    of_unit = plan.chosen or plan.closest or priced_candidates[0]
     unit = numbers.scale(of_unit.time_to_train_s.value, numbers.TIME)
     front = {id(candidate) for candidate in plan.frontier}
     others = {id(size) for item in plan.against for size in item.sizes}
@@ -197,7 +199,7 @@ def _charts(plan: Plan) -> Iterator[Chart]:
     def those(*, chosen: bool = False, optimal: bool = False, other: bool = False) -> list[Candidate]:
         return [
             row
-            for row in known
+            for row in priced_candidates
             if (row is plan.chosen, id(row) in front, id(row) in others) == (chosen, optimal or chosen, other)
             or (chosen and row is plan.chosen)
         ]
@@ -239,5 +241,5 @@ def _limits(plan: Plan, money: numbers.Scale, unit: numbers.Scale) -> Iterator[R
 
 def _names(rows: Sequence[Candidate]) -> tuple[str, ...]:
     """The name of each machine, once where it stands there with several numbers of hosts."""
-    seen = [row.topology for row in rows]
-    return tuple(name if name not in seen[:at] else "" for at, name in enumerate(seen))
+    names = [row.topology for row in rows]
+    return tuple(name if name not in names[:at] else "" for at, name in enumerate(names))

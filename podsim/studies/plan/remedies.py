@@ -39,8 +39,8 @@ def remedies(evaluation: CandidateEvaluation, run: WorkloadSequence, request: Pl
 
 def _paths(machine: Machine) -> Iterator[str]:
     """Paths that `--set` takes: bandwidths of links and servers, the clock, and what software takes."""
-    joined = machine.topology.joining
-    yield from (f"{link}.bandwidth" for link in machine.topology.links if link in joined)
+    joining_links = machine.topology.joining
+    yield from (f"{link}.bandwidth" for link in machine.topology.links if link in joining_links)
     yield from (SERVER, CLOCK)
     yield from (name for name in LABELS if name in machine.parameters.fitted)
 
@@ -54,7 +54,7 @@ def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) ->
     best_s = _time_s(evaluation, request, path, _better(path, present, most), unit)
     if best_s > now_s * (1 - IDLE):
         return None
-    made = Remedy(
+    remedy = Remedy(
         topology=evaluation.candidate.topology,
         demand="time",
         path=path,
@@ -64,7 +64,7 @@ def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) ->
         best=best_s,
     )
     if best_s > limit:
-        return made
+        return remedy
     low, low_s, high, high_s = 1.0, now_s, 1 / most, best_s
     aim = limit * (1 - ENOUGH / 2)
     for tries in range(MOST_TRIES):
@@ -78,7 +78,7 @@ def _remedy(evaluation: CandidateEvaluation, request: PlanRequest, path: str) ->
             high, high_s = middle, middle_s
         else:
             low, low_s = middle, middle_s
-    return replace(made, needed=_better(path, present, 1 / high), best=high_s)
+    return replace(remedy, needed=_better(path, present, 1 / high), best=high_s)
 
 
 def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy | None:
@@ -87,11 +87,11 @@ def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy
     machine, limit = _machine(evaluation), request.demand.within_s
     present, most = machine.hosts, machine.topology.hosts.most_servers
     best_s = evaluation.candidate.sure_s
-    needed = None
+    fewest_hosts = None
     for hosts in sorted({min(present << doublings, most) for doublings in range(1, most.bit_length() + 1)} - {present}):
         best_s = min(best_s, _sure_s(evaluation, request, _on_hosts(evaluation, hosts)))
         if best_s <= limit:
-            needed = float(hosts)
+            fewest_hosts = float(hosts)
             break
     if best_s > evaluation.candidate.sure_s * (1 - IDLE):
         return None
@@ -101,7 +101,7 @@ def _more_hosts(evaluation: CandidateEvaluation, request: PlanRequest) -> Remedy
         path=HOSTS,
         unit="",
         present=float(present),
-        needed=needed,
+        needed=fewest_hosts,
         best=best_s,
     )
 
@@ -112,10 +112,10 @@ def _cached_executable(evaluation: CandidateEvaluation, run: WorkloadSequence, r
     assert demand.within_s is not None, "a time is demanded"
     if clock is None or demand.deadline is not Deadline.WALL_CLOCK or demand.program is ProgramStart.CACHED:
         return None
-    cached = from_cache(evaluation, run, request).candidate
-    best_s = cached.sure_s
-    assert cached.wall_clock is not None, "the wall clock is judged"
-    needed_s = cached.wall_clock.compile_s.value
+    cached_candidate = from_cache(evaluation, run, request).candidate
+    best_s = cached_candidate.sure_s
+    assert cached_candidate.wall_clock is not None, "the wall clock is judged"
+    needed_s = cached_candidate.wall_clock.compile_s.value
     return Remedy(
         topology=evaluation.candidate.topology,
         demand="time",
@@ -154,8 +154,8 @@ def _sure_s(evaluation: CandidateEvaluation, request: PlanRequest, machines: Seq
     fabric, engine = build(machines[0].topology), engine_of("analytic")
     each = []
     for part, machine in zip(evaluation.parts, machines, strict=True):
-        changed = replace(part.question, engine=engine, machine=machine, fabric=fabric)
-        each.append(scores(changed, part.mapping, training_case.step(changed, part.mapping)))
+        question = replace(part.question, engine=engine, machine=machine, fabric=fabric)
+        each.append(scores(question, part.mapping, training_case.step(question, part.mapping)))
     return evaluation.started_s(together(each), request.demand.confidence)
 
 
@@ -172,11 +172,11 @@ def _change(question: training_case.TrainingCase, request: PlanRequest, path: st
     """The machine with one number changed; a learned number stays as doubtful as it was."""
     machine = question.machine
     if path in LABELS:
-        fitted = machine.parameters.fitted
-        other = replace(fitted[path], value=float(text.partition(" ")[0]))
-        return replace(machine, parameters=replace(machine.parameters, fitted={**fitted, path: other}))
+        fitted_parameters = machine.parameters.fitted
+        other = replace(fitted_parameters[path], value=float(text.partition(" ")[0]))
+        return replace(machine, parameters=replace(machine.parameters, fitted={**fitted_parameters, path: other}))
     spec = replace(request.scenario.machine, topology=machine.topology.name, hosts=machine.hosts)
-    changed = replace(
+    scenario = replace(
         request.scenario, workload=question.workload.name, machine=spec, what_if=WhatIfs(changes=(f"{path}={text}",))
     )
-    return target(changed, read=question.workload).machine
+    return target(scenario, read=question.workload).machine

@@ -58,10 +58,12 @@ def answer(plan: Plan) -> str:
 
 def title(plan: Plan) -> str:
     """What was asked: the workload and what ends its run."""
-    counted = lengths_view.is_count(plan.target)
-    tokens = f" ({tokens_view.amount(plan.run_tokens)} tokens)" if counted and plan.run_tokens is not None else ""
-    stated = plan.stated_length or counted
-    return f"{plan.workload_title}, {f'a run of {plan.target}{tokens}' if stated else f'target {plan.target}'}"
+    is_count = lengths_view.is_count(plan.target)
+    tokens = f" ({tokens_view.amount(plan.run_tokens)} tokens)" if is_count and plan.run_tokens is not None else ""
+    has_stated_length = plan.stated_length or is_count
+    return (
+        f"{plan.workload_title}, {f'a run of {plan.target}{tokens}' if has_stated_length else f'target {plan.target}'}"
+    )
 
 
 def document(plan: Plan, *, verbose: bool = False, rows: int = 0) -> Doc:
@@ -92,9 +94,9 @@ def document(plan: Plan, *, verbose: bool = False, rows: int = 0) -> Doc:
             Note(_evidence(plan, verbose=verbose), "", Tone.QUIET),
         )
     )
-    shown = tuple(group for group in groups if group)
+    filled_groups = tuple(group for group in groups if group)
     fewer = None if rows <= (FEWEST_ROWS if plan.chosen else FEWEST_MISSES) else partial(document, plan, rows=rows - 1)
-    return Doc(shown) if verbose else Doc(shown, MOST_LINES, fewer)
+    return Doc(filled_groups) if verbose else Doc(filled_groups, MOST_LINES, fewer)
 
 
 def verdict(plan: Plan) -> Iterator[Note]:
@@ -158,8 +160,8 @@ def rank_text(plan: Plan, article: str = "") -> str:
     """The chosen machine by its rank, after an `article` where a sentence needs one: "the cheapest to buy"."""
     if plan.unranked:
         return f"{article}quickest; it cannot be ranked by {LACKING[plan.demand.objective]}"
-    tried = any(search_report.size_between(plan))
-    return f"{'of the machines tried the ' if tried else article}{LEAST[plan.demand.objective]}"
+    has_untried_size = any(search_report.size_between(plan))
+    return f"{'of the machines tried the ' if has_untried_size else article}{LEAST[plan.demand.objective]}"
 
 
 def question_text(demand: Demand, currency: Currency = DOLLARS, candidates: Sequence[Candidate] = ()) -> str:
@@ -203,10 +205,10 @@ def facts(plan: Plan, candidate: Candidate) -> Iterator[Fact]:
     usd, most_usd = candidate.capital_usd, candidate.most_capital_usd
     most = f"up to {numbers.money(most_usd, currency)}" if most_usd != usd else ""
     yield Fact("Purchase price", numbers.money(usd, currency), "", most or (f"with {hosts}" if hosts else ""))
-    drawn = power(candidate.owned)
+    power_fact = power(candidate.owned)
     joules = candidate.energy_j
     per_run = "" if joules is None else f"; {' '.join(run_cost_view.energy(joules))} to train, with cooling"
-    yield replace(drawn, remark=f"{drawn.remark}{per_run}")
+    yield replace(power_fact, remark=f"{power_fact.remark}{per_run}")
     if candidate.cost_usd is not None:
         cost, terms = numbers.money(candidate.cost_usd, currency), _per_run(plan, candidate)
         stays = plan.chosen is not None or "(given)" in terms
@@ -235,9 +237,9 @@ def power(ownership: MachineOwnership | None) -> Fact:
 
 def unlike_draws(demand: Demand, each: Mapping[str, MachineOwnership | None]) -> Iterator[Note]:
     """A warning where energies are evaluated, of some machines at their peak and of others as they typically draw."""
-    drawn = {name: ownership.draw for name, ownership in each.items() if ownership and ownership.draw}
-    at_peak = [name for name, draw in drawn.items() if draw.typical_w is None]
-    if demand.objective is not Objective.ENERGY or not 0 < len(at_peak) < len(drawn):
+    draws = {name: ownership.draw for name, ownership in each.items() if ownership and ownership.draw}
+    at_peak = [name for name, draw in draws.items() if draw.typical_w is None]
+    if demand.objective is not Objective.ENERGY or not 0 < len(at_peak) < len(draws):
         return
     yield Note(
         f"Energy is at peak power for {', '.join(at_peak)}, whose typical power is not published, and at power in "
@@ -272,10 +274,10 @@ def price_sources(plan: Plan) -> Iterator[Block]:
 def _others(plan: Plan, *, verbose: bool, rows: int) -> Iterator[tuple[Block, ...]]:
     """Why not the neighbours, where that was asked, and other candidates; the short screen has one of the two."""
     best = plan.chosen or plan.closest
-    explained = best is not None and plan.explain
-    if best is not None and explained:
+    has_neighbours = best is not None and plan.explain
+    if best is not None and has_neighbours:
         yield tuple(neighbours_report.table(plan, best))
-    if verbose or not explained:
+    if verbose or not has_neighbours:
         yield tuple(candidate_blocks(plan, verbose=verbose, most=rows))
 
 
@@ -312,7 +314,7 @@ def _evidence(plan: Plan, *, verbose: bool) -> str:
     The calibration is not named under a time that does not follow from it.
     """
     count = len(plan.candidates)
-    counted = f"{count:,} candidate{'' if count == 1 else 's'}" if verbose else ""
+    count_text = f"{count:,} candidate{'' if count == 1 else 's'}" if verbose else ""
     best = plan.chosen or plan.closest
-    assumed = not verbose and best is not None and best.time_to_train_s.grade is Grade.ASSUMED
-    return " · ".join(text for text in (counted, "" if assumed else plan.calibration, NOT_MLPERF) if text)
+    is_assumed = not verbose and best is not None and best.time_to_train_s.grade is Grade.ASSUMED
+    return " · ".join(text for text in (count_text, "" if is_assumed else plan.calibration, NOT_MLPERF) if text)

@@ -18,8 +18,8 @@ def search_blocks(plan: Plan) -> Iterator[Block]:
     counts = "; ".join(f"{count:,} {why}" for why, count in plan.counts.items() if count and why != SLOWER)
     slower = plan.counts.get(SLOWER, 0)
     if plan.legal:
-        timed = f"{plan.legal:,} legal mappings timed{', the quickest of each machine kept' if slower else ''}"
-        yield Note(f"{timed}; not timed: {counts or 'none'}", "Search")
+        search_text = f"{plan.legal:,} legal mappings timed{', the quickest of each machine kept' if slower else ''}"
+        yield Note(f"{search_text}; not timed: {counts or 'none'}", "Search")
     number, most = plan.settled
     if number:
         change = "by less than 0.1 %" if most < 0.001 else f"by at most {numbers.percent(most, 1)}"
@@ -28,25 +28,25 @@ def search_blocks(plan: Plan) -> Iterator[Block]:
         yield Note(f"{best} also timed by event simulation: {text}", "Check")
 
 
-def idle_advice(plan: Plan, chosen: Candidate) -> str:
+def idle_advice(plan: Plan, chosen_candidate: Candidate) -> str:
     """That a smaller pod may do in place of a machine that leaves IPUs idle; "" where none does, or it was tried."""
-    used, idle = chosen.ipus_used, idle_text(chosen)
-    there = any(other.chips == used and other.chip == chosen.chip for other in plan.candidates)
-    if not idle or used is None or used & (used - 1) or there or chosen.reuse is not None:
+    used_ipus, idle = chosen_candidate.ipus_used, idle_text(chosen_candidate)
+    there = any(other.chips == used_ipus and other.chip == chosen_candidate.chip for other in plan.candidates)
+    if not idle or used_ipus is None or used_ipus & (used_ipus - 1) or there or chosen_candidate.reuse is not None:
         return ""
-    return f"{idle}; a pod of {used:,} IPUs may do for less: name it with --machines"
+    return f"{idle}; a pod of {used_ipus:,} IPUs may do for less: name it with --machines"
 
 
 def size_between(plan: Plan) -> Iterator[Note]:
     """That a pod of half the IPUs, between two candidates, may be cheaper to buy and was not tried."""
-    chosen = plan.chosen
-    if chosen is None or plan.demand.objective is not Objective.CAPITAL or chosen.reuse is not None:
+    chosen_candidate = plan.chosen
+    if chosen_candidate is None or plan.demand.objective is not Objective.CAPITAL or chosen_candidate.reuse is not None:
         return
-    pod, half = POD.fullmatch(chosen.topology), chosen.chips // 2
-    sizes = {other.chips for other in plan.candidates if other.chip == chosen.chip}
+    pod, half = POD.fullmatch(chosen_candidate.topology), chosen_candidate.chips // 2
+    sizes = {other.chips for other in plan.candidates if other.chip == chosen_candidate.chip}
     if pod and half not in sizes and any(size < half for size in sizes):
         name = f"{pod[1]}{half}"
-        hint = f"--machines {name},{chosen.topology} compares it."
+        hint = f"--machines {name},{chosen_candidate.topology} compares it."
         yield Note(f"{name}, which costs less, was not tried", "Sizes", hint=hint)
 
 

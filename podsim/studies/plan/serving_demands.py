@@ -69,10 +69,10 @@ def is_serving(flags: Mapping[str, Any]) -> bool:
     return any(flags.get(name) is not None for name in ServingKeywords.__annotations__)
 
 
-def demand(scenario: Scenario, flags: ServingKeywords, **given: Unpack[DemandKeywords]) -> ServingDemand:
+def demand(scenario: Scenario, flags: ServingKeywords, **common_flags: Unpack[DemandKeywords]) -> ServingDemand:
     """What flags demand; InputError where they are of training, or where one is missing."""
-    objective = given["objective"]
-    _refuse_training(scenario, given)
+    objective = common_flags["objective"]
+    _refuse_training(scenario, common_flags)
     generate = flags.get("generate") or 0
     _refuse_tokens(flags, generate)
     limits = LatencyLimits(
@@ -96,9 +96,9 @@ def demand(scenario: Scenario, flags: ServingKeywords, **given: Unpack[DemandKey
         prompt=flags.get("prompt"),
         headroom=flags.get("headroom") or 0.0,
         spares=flags.get("spares") or 0,
-        budget_usd=demands.usd(given["budget"], given["currency"]),
-        most_power_w=MAX_POWER.given_si(given["max_power"]),
-        confidence=demands.sure(given["confidence"]),
+        budget_usd=demands.usd(common_flags["budget"], common_flags["currency"]),
+        most_power_w=MAX_POWER.given_si(common_flags["max_power"]),
+        confidence=demands.sure(common_flags["confidence"]),
         variation=flags.get("variation") or 0.0,
         objective=Objective.CAPITAL if objective is None else Objective(objective),
     )
@@ -123,13 +123,13 @@ def _rate(rate_per_s: float | None, tokens_per_s: float | None, generate: int) -
     return tokens_per_s / generate
 
 
-def _refuse_training(scenario: Scenario, demanded: DemandKeywords) -> None:
+def _refuse_training(scenario: Scenario, common_flags: DemandKeywords) -> None:
     """Raise InputError for flags that speak of training."""
-    given, objective = scenario.flags(), demanded["objective"]
-    names = ["within"] if demanded["within"] is not None else []
-    names += ["deadline"] if demanded["deadline"] is not None else []
-    names += ["compile"] if demanded["program"] != ProgramStart.FRESH else []
-    names += [name for name in OF_TRAINING if name in given]
+    scenario_flags, objective = scenario.flags(), common_flags["objective"]
+    names = ["within"] if common_flags["within"] is not None else []
+    names += ["deadline"] if common_flags["deadline"] is not None else []
+    names += ["compile"] if common_flags["program"] != ProgramStart.FRESH else []
+    names += [name for name in OF_TRAINING if name in scenario_flags]
     if names:
         texts = [f"--{name.replace('_', '-')}" for name in names]
         apply = "applies" if len(texts) == 1 else "apply"

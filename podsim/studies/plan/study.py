@@ -57,10 +57,10 @@ def plan(
     the machines serve instead, and the answer is a ServingPlan. Where no machine meets every demand, `chosen` is None.
     Raises InputError for a malformed question.
     """
-    terms, named = ownership_terms(**serving_demands.money(more)), planning.machine_names(machines)
-    one_rent(more.get("rent_per_hour"), named)
-    owned = None if own is None else stock(own)
-    demanded = serving_demands.DemandKeywords(
+    terms, names = ownership_terms(**serving_demands.money(more)), planning.machine_names(machines)
+    one_rent(more.get("rent_per_hour"), names)
+    owned_stock = None if own is None else stock(own)
+    common_flags = serving_demands.DemandKeywords(
         within=within,
         budget=budget,
         max_power=max_power,
@@ -83,9 +83,9 @@ def plan(
                 code="conflicting-flags",
                 hint="leave out --against, or --rate",
             )
-        demand_of_rate = serving_demands.demand(scenario, more, **demanded)
-        return _serving(scenario, demand_of_rate, terms, named, on_progress, owned)
-    demand = demands.demand(**demanded)
+        demand_of_rate = serving_demands.demand(scenario, more, **common_flags)
+        return _serving(scenario, demand_of_rate, terms, names, on_progress, owned_stock)
+    demand = demands.demand(**common_flags)
     run = workload_sequence.by_name(scenario.workload, planning.of_models(scenario.what_if.changes))
     run.check(scenario)
     run.check_global_batch(scenario.mapping.global_batch)
@@ -94,17 +94,17 @@ def plan(
         demand=demand,
         terms=terms,
         models=run.models,
-        own=owned,
+        own=owned_stock,
         explain=explain,
     )
-    return planning.plan(run, request, named, on_progress, competitors.names(against))
+    return planning.plan(run, request, names, on_progress, competitors.names(against))
 
 
 def _serving(
     scenario: Scenario,
     demand: ServingDemand,
     terms: OwnershipTerms,
-    named: Sequence[str],
+    names: Sequence[str],
     on_progress: Progress | None,
     own: Stock | None,
 ) -> ServingPlan:
@@ -113,7 +113,7 @@ def _serving(
     request = ServingRequest(
         scenario=planning.by_formula(scenario), demand=demand, terms=terms, workload=workload, own=own
     )
-    return serving_choice.plan(request, named, on_progress)
+    return serving_choice.plan(request, names, on_progress)
 
 
 @check_arguments

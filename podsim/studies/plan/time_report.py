@@ -70,9 +70,9 @@ def _wall_clock(demand: Demand, candidate: Candidate) -> Iterator[Fact]:
         return
     late = demand.within_s is not None and not _late(candidate) and clock.total_s.value > demand.within_s
     hint = "to limit it: --deadline wall-clock" if late else ""
-    judged = demand.deadline is Deadline.WALL_CLOCK or late
+    is_judged = demand.deadline is Deadline.WALL_CLOCK or late
     for fact in wall_clock_view.fact(clock, candidate.time_to_train_s, NINETY_PERCENT, hint):
-        yield replace(fact, priority=0 if judged else WALL_CLOCK)
+        yield replace(fact, priority=0 if is_judged else WALL_CLOCK)
 
 
 def _late(candidate: Candidate) -> bool:
