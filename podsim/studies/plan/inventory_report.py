@@ -13,11 +13,11 @@ def notes(inventory: Sequence[OwnedMachines], reuse: Reuse | None, currency: Cur
     if not inventory:
         return
     if reuse is None:
-        owned = ", ".join(f"{item.count:,} × {label(item)}" for item in inventory)
-        yield Note(f"{owned}: not part of this machine, all of which is bought.", "Owned")
+        inventory_text = ", ".join(f"{item.count:,} × {label(item)}" for item in inventory)
+        yield Note(f"{inventory_text}: not part of this machine, all of which is bought.", "Owned")
     elif reuse.free:
-        joined = " joined to one machine" if reuse.extended else ""
-        yield Note(f"{parts(reuse)}{joined}: nothing to buy.", "Owned")
+        joining_text = " joined to one machine" if reuse.extended else ""
+        yield Note(f"{parts(reuse)}{joining_text}: nothing to buy.", "Owned")
     else:
         whole = "" if reuse.new_usd is None else f" ({numbers.money(reuse.new_usd, currency)} if all were new)"
         yield Note(f"{purchase_text(reuse)}; reuses {parts(reuse)}{whole}.", "Buy")
@@ -49,8 +49,8 @@ def remark(reuse: Reuse | None) -> str:
     if reuse.bought_count:
         return f"extends {names}" if reuse.extended else f"in part owned {names}"
     count = sum(part.count for part in reuse.machines)
-    joined = f"owned, {count:,} joined" if reuse.extended else "owned"
-    return joined if reuse.free else f"{joined}, plus {purchase_text(reuse)}"
+    ownership_text = f"owned, {count:,} joined" if reuse.extended else "owned"
+    return ownership_text if reuse.free else f"{ownership_text}, plus {purchase_text(reuse)}"
 
 
 def label(machines: OwnedMachines) -> str:

@@ -46,11 +46,13 @@ class Stock:
 
     def names(self, machines: Sequence[str]) -> tuple[str, ...]:
         """Names of owned machines that are not among those named, in whatever name."""
-        known = {
+        machine_names = {
             catalog.topology(name).value.name for name in machines if not comparator_machines.names_comparator(name)
         }
-        named = {item.topology.name: item.name for item in self.items if item.topology.name not in known}
-        return tuple(named.values())
+        names_by_topology = {
+            item.topology.name: item.name for item in self.items if item.topology.name not in machine_names
+        }
+        return tuple(names_by_topology.values())
 
     @property
     def owned_machines(self) -> tuple[OwnedMachines, ...]:
@@ -64,8 +66,8 @@ class Stock:
             for item in self.items
             if not item.stated_hosts
         )
-        joined = (AnswerNote.of(NoteCode.OWNED_JOINED),) if reuse and reuse.extended else ()
-        return (AnswerNote.of(NoteCode.OWNED_SUNK), *usual, *joined)
+        joining_notes = (AnswerNote.of(NoteCode.OWNED_JOINED),) if reuse and reuse.extended else ()
+        return (AnswerNote.of(NoteCode.OWNED_SUNK), *usual, *joining_notes)
 
     def purchase(
         self, topology: Topology, new: MachineOwnership, terms: OwnershipTerms
@@ -90,20 +92,20 @@ class Stock:
         is bought new (Eq. 59), or all where that is less.
         """
         parts = [(item, item.topology.ipus // topology.ipus) for item in self.items if _holds(item, topology)]
-        missed, machines = number, []
+        remaining_count, machines = number, []
         servers = sum(item.owned.count * item.owned.hosts for item, _ in parts)
         for item, each in parts:
-            count = min(item.owned.count, -(-missed // each))
+            count = min(item.owned.count, -(-remaining_count // each))
             if count:
-                missed = max(0, missed - count * each)
+                remaining_count = max(0, remaining_count - count * each)
                 machines.append(item.reuse(count, min(count * item.owned.hosts, count * each * new.hosts)))
         if not machines:
             return new, None
         reuse = Reuse(
             machines=tuple(machines),
-            bought_title=topology.title if missed else "",
-            bought_count=missed,
-            bought_hosts=max(0, (number - missed) * new.hosts - servers),
+            bought_title=topology.title if remaining_count else "",
+            bought_count=remaining_count,
+            bought_hosts=max(0, (number - remaining_count) * new.hosts - servers),
             new_usd=number * new.capital.usd.value if new.capital else None,
         )
         capital = _mean(new.capital, reuse, number, terms)
@@ -134,17 +136,17 @@ class Stock:
         Servers of all owned machines with such racks are at hand, also of those whose racks are not taken.
         """
         items = [item for item in self.items if _has_racks_of(topology, item.topology)]
-        racks, servers, reused = topology.racks, new.hosts, []
+        racks, servers, machines = topology.racks, new.hosts, []
         for item in sorted(items, key=lambda item: -item.topology.racks):
             count = min(item.owned.count, -(-racks // item.topology.racks))
-            taken = min(servers, item.owned.count * item.owned.hosts)
-            if count or taken:
-                racks, servers = max(0, racks - count * item.topology.racks), servers - taken
-                reused.append(item.reuse(count, taken))
-        if reused:
+            server_count = min(servers, item.owned.count * item.owned.hosts)
+            if count or server_count:
+                racks, servers = max(0, racks - count * item.topology.racks), servers - server_count
+                machines.append(item.reuse(count, server_count))
+        if machines:
             rack = _rack(topology, [item.topology for item in items]) if racks else None
             reuse = Reuse(
-                machines=tuple(reused),
+                machines=tuple(machines),
                 bought_title=(rack.title if rack else f"rack of {topology.ipus_per_rack} IPUs") if racks else "",
                 bought_count=racks,
                 bought_hosts=servers,
@@ -160,7 +162,7 @@ def stock(path: str) -> Stock:
     for machine in inventories.inventory(path).machines:
         name = inventories.name(machine)
         topology = catalog.topology(name).value
-        owned = OwnedMachines(
+        owned_machines = OwnedMachines(
             topology=topology.name,
             title=topology.title,
             called=machine.name,
@@ -168,7 +170,9 @@ def stock(path: str) -> Stock:
             count=machine.count,
             hosts=machine.hosts or topology.hosts.servers,
         )
-        items.append(StockItem(topology=topology, name=name, owned=owned, stated_hosts=machine.hosts is not None))
+        items.append(
+            StockItem(topology=topology, name=name, owned=owned_machines, stated_hosts=machine.hosts is not None)
+        )
     return Stock(items=tuple(items))
 
 
@@ -197,11 +201,13 @@ def missing(rack: Topology | None, reuse: Reuse, terms: OwnershipTerms) -> Capit
         return None
     each, more = divmod(reuse.bought_hosts, reuse.bought_count)
     parts = [(count, hosts) for count, hosts in ((more, each + 1), (reuse.bought_count - more, each)) if count]
-    priced = [(count, terms.machine(rack, hosts).capital) for count, hosts in parts]
-    known = [(count, capital) for count, capital in priced if capital is not None]
-    if len(known) < len(priced):
+    prices = [(count, terms.machine(rack, hosts).capital) for count, hosts in parts]
+    known_prices = [(count, capital) for count, capital in prices if capital is not None]
+    if len(known_prices) < len(prices):
         return None
-    return _sum(known, "; ".join(f"{count:,} × {rack.title}: {capital.basis}" for count, capital in known))
+    return _sum(
+        known_prices, "; ".join(f"{count:,} × {rack.title}: {capital.basis}" for count, capital in known_prices)
+    )
 
 
 def _mean(new: Capital | None, reuse: Reuse, number: int, terms: OwnershipTerms) -> Capital | None:
@@ -219,21 +225,21 @@ def _mean(new: Capital | None, reuse: Reuse, number: int, terms: OwnershipTerms)
     return _sum(parts, f"{'; '.join(texts)}; mean of {number:,}" if number > 1 else texts[0])
 
 
-def _sum(priced: Sequence[tuple[float, Capital]], basis: str) -> Capital:
+def _sum(prices: Sequence[tuple[float, Capital]], basis: str) -> Capital:
     """So many at each price, together [USD]."""
     usd = Range(
-        value=sum_in_order(count * capital.usd.value for count, capital in priced),
-        low=sum_in_order(count * capital.usd.low for count, capital in priced),
-        high=sum_in_order(count * capital.usd.high for count, capital in priced),
+        value=sum_in_order(count * capital.usd.value for count, capital in prices),
+        low=sum_in_order(count * capital.usd.low for count, capital in prices),
+        high=sum_in_order(count * capital.usd.high for count, capital in prices),
     )
     return Capital(
         usd=usd,
-        derived=any(capital.derived or count != 1 for count, capital in priced),
+        derived=any(capital.derived or count != 1 for count, capital in prices),
         basis=basis,
-        sources=tuple(dict.fromkeys(source for _, capital in priced for source in capital.sources)),
-        dates=tuple(sorted({date for _, capital in priced for date in capital.dates})),
-        old=tuple(sorted({date for _, capital in priced for date in capital.old})),
-        given=all(capital.given for _, capital in priced),
+        sources=tuple(dict.fromkeys(source for _, capital in prices for source in capital.sources)),
+        dates=tuple(sorted({date for _, capital in prices for date in capital.dates})),
+        old=tuple(sorted({date for _, capital in prices for date in capital.old})),
+        given=all(capital.given for _, capital in prices),
     )
 
 
@@ -265,11 +271,11 @@ def _alike(topology: Topology, other: Topology) -> bool:
     )
 
 
-def _rack(topology: Topology, owned: Sequence[Topology]) -> Topology | None:
+def _rack(topology: Topology, owned_topologies: Sequence[Topology]) -> Topology | None:
     """A machine that is one rack of a larger one: of its family, else an owned one; None where there is none."""
     try:
         usual = catalog.pod(topology.ipus_per_rack, topology.chip.name).value
     except InputError:
         usual = None
-    each = [item for item in (usual, *owned) if item is not None and item.racks == 1]
+    each = [item for item in (usual, *owned_topologies) if item is not None and item.racks == 1]
     return next((item for item in each if _has_racks_of(topology, item)), None)

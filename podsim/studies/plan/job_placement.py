@@ -44,13 +44,13 @@ def by_priority(jobs: Sequence[Hours], runs: Sequence[float], available: float, 
     `runs` are those that the month brings, whose hours `jobs` has. A job that does not fit beside the jobs before it
     gets as many whole runs as do, and later jobs what is left.
     """
-    placed: list[Hours] = []
+    placed_jobs: list[Hours] = []
     counts = []
     for job, total in zip(jobs, runs, strict=True):
         fitting = {size: hours for size, hours in job.items() if size <= room}
-        count = _most(placed, fitting, total, available, room) if fitting else 0.0
+        count = _most(placed_jobs, fitting, total, available, room) if fitting else 0.0
         if count:
-            placed.append(part(fitting, count / total))
+            placed_jobs.append(part(fitting, count / total))
         counts.append(count)
     return tuple(counts)
 
@@ -60,11 +60,11 @@ def part(job: Hours, share: float) -> Hours:
     return {size: hours * share for size, hours in job.items()}
 
 
-def _most(placed: Sequence[Hours], job: Hours, total: float, available: float, room: int) -> float:
+def _most(placed_jobs: Sequence[Hours], job: Hours, total: float, available: float, room: int) -> float:
     """The most runs of a job that fit beside the jobs that are placed: all, or whole ones."""
 
     def fits(count: float) -> bool:
-        each = [*placed, part(job, count / total)]
+        each = [*placed_jobs, part(job, count / total)]
         sizes = fewest(each, available)
         return sizes is not None and ipus(sizes, each, available) <= room
 
@@ -87,21 +87,21 @@ class _Search:
     least: tuple[float, float] = (math.inf, math.inf)
     rest: list[float] = field(default_factory=list)
 
-    def run(self, placed: tuple[int, ...]) -> None:
+    def run(self, sizes: tuple[int, ...]) -> None:
         """Place the next job on each of its sizes."""
-        here = self.jobs[: len(placed)]
-        work = sum_in_order(size * job[size] for size, job in zip(placed, here, strict=True))
-        if len(placed) == len(self.jobs):
-            hours = sum_in_order(job[size] for size, job in zip(placed, here, strict=True))
-            values = (float(ipus(placed, here, self.available)), hours)
+        here = self.jobs[: len(sizes)]
+        work = sum_in_order(size * job[size] for size, job in zip(sizes, here, strict=True))
+        if len(sizes) == len(self.jobs):
+            hours = sum_in_order(job[size] for size, job in zip(sizes, here, strict=True))
+            values = (float(ipus(sizes, here, self.available)), hours)
             if values < self.least:
-                self.least, self.best = values, placed
+                self.least, self.best = values, sizes
             return
         # No layout does the work of all jobs with fewer IPUs than if none of them ever stood idle.
-        if (work + self._rest(len(placed))) / self.available > self.least[0] + _SLACK:
+        if (work + self._rest(len(sizes))) / self.available > self.least[0] + _SLACK:
             return
-        for size in sorted(self.jobs[len(placed)]):
-            self.run((*placed, size))
+        for size in sorted(self.jobs[len(sizes)]):
+            self.run((*sizes, size))
 
     def _rest(self, first: int) -> float:
         """The least IPU-hours of the jobs from `first` on."""

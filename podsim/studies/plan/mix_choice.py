@@ -71,22 +71,24 @@ class Sizing:
         other = replace(self, mix=mix, request=replace(self.request, own=None))
         return best([other.candidate(_partitions(name)) for name in machines], Objective.CAPITAL)
 
-    def candidate(self, sized: SizedMachine) -> MixCandidate:
+    def candidate(self, machine: SizedMachine) -> MixCandidate:
         """The machine with the partitions that the jobs need, or why it cannot hold them."""
-        self.machines[sized.topology.name] = sized
-        timed = [self._times_of(job, sized) for job in self.mix.jobs]
-        chosen = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in timed], self.available_hours)
+        self.machines[machine.topology.name] = machine
+        job_times = [self._times_of(job, machine) for job in self.mix.jobs]
+        sizes = job_placement.fewest(
+            [{row.ipus: row.hours for row in rows} for rows in job_times], self.available_hours
+        )
         pools: tuple[Pool, ...] = ()
-        if chosen:
+        if sizes:
             pools = tuple(
                 self._pools(
-                    [next(row for row in rows if row.ipus == size) for rows, size in zip(timed, chosen, strict=True)]
+                    [next(row for row in rows if row.ipus == size) for rows, size in zip(job_times, sizes, strict=True)]
                 )
             )
-        candidate = self._cost_of(sized, pools)
+        candidate = self._cost_of(machine, pools)
         if not pools or candidate.used_ipus > candidate.ipus:
-            candidate = replace(candidate, month=self._month(sized, timed, 1))
-        late = [job.title for job, rows in zip(self.mix.jobs, timed, strict=True) if not rows]
+            candidate = replace(candidate, month=self._month(machine, job_times, 1))
+        late = [job.title for job, rows in zip(self.mix.jobs, job_times, strict=True) if not rows]
         if late:
             return replace(candidate, reason=f"no partition is fast enough for {', '.join(late)}")
         if candidate.used_ipus > candidate.ipus:
@@ -94,17 +96,17 @@ class Sizing:
             return replace(candidate, reason=f"the partitions need {candidate.used_ipus:,} IPUs together, {short}")
         return candidate
 
-    def _times_of(self, job: Job, sized: SizedMachine) -> list[JobTime]:
+    def _times_of(self, job: Job, machine: SizedMachine) -> list[JobTime]:
         """The job on each size of partition that meets its deadline and ends within a month."""
-        timeds = []
-        for ipus, name in sized.partitions.items():
+        job_times = []
+        for ipus, name in machine.partitions.items():
             evaluation = self._evaluation(job, name)
             if isinstance(evaluation, str):
                 continue
             candidate = evaluation.candidate
             limit_s = min(job.within_s or math.inf, self.available_hours * HOUR_S)
             if candidate.sure_s <= limit_s:
-                timeds.append(
+                job_times.append(
                     JobTime(
                         job=job.title,
                         ipus=ipus,
@@ -114,7 +116,7 @@ class Sizing:
                         global_batch=candidate.global_batch,
                     )
                 )
-        return timeds
+        return job_times
 
     def _evaluation(self, job: Job, name: str) -> CandidateEvaluation | str:
         key = job.workload, name
@@ -129,22 +131,24 @@ class Sizing:
                 self.known[key] = no.message
         return self.known[key]
 
-    def month(self, sized: SizedMachine, number: int) -> Month:
+    def month(self, machine: SizedMachine, number: int) -> Month:
         """What fits on so many machines side by side, the job of the first priority first."""
-        return self._month(sized, [self._times_of(job, sized) for job in self.mix.jobs], number)
+        return self._month(machine, [self._times_of(job, machine) for job in self.mix.jobs], number)
 
-    def _month(self, sized: SizedMachine, timed: Sequence[Sequence[JobTime]], number: int) -> Month:
-        pairs = sorted(zip(self.mix.jobs, timed, strict=True), key=lambda pair: pair[0].priority or math.inf)
+    def _month(self, machine: SizedMachine, job_times: Sequence[Sequence[JobTime]], number: int) -> Month:
+        pairs = sorted(zip(self.mix.jobs, job_times, strict=True), key=lambda pair: pair[0].priority or math.inf)
         hours = [{row.ipus: row.hours for row in rows} for _, rows in pairs]
         runs = job_placement.by_priority(
-            hours, [job.runs_per_month for job, _ in pairs], self.available_hours, number * sized.topology.ipus
+            hours, [job.runs_per_month for job, _ in pairs], self.available_hours, number * machine.topology.ipus
         )
-        placed = [
+        placed_times = [
             [replace(row, hours=row.hours * count / job.runs_per_month) for row in rows]
             for (job, rows), count in zip(pairs, runs, strict=True)
             if count
         ]
-        sizes = job_placement.fewest([{row.ipus: row.hours for row in rows} for rows in placed], self.available_hours)
+        sizes = job_placement.fewest(
+            [{row.ipus: row.hours for row in rows} for rows in placed_times], self.available_hours
+        )
         jobs = tuple(
             JobRuns(
                 job=job.title,
@@ -155,10 +159,10 @@ class Sizing:
             )
             for (job, rows), count in zip(pairs, runs, strict=True)
         )
-        chosen = zip(placed, sizes or (), strict=True)
+        placements = zip(placed_times, sizes or (), strict=True)
         return Month(
             jobs=jobs,
-            pools=tuple(self._pools([next(row for row in rows if row.ipus == size) for rows, size in chosen])),
+            pools=tuple(self._pools([next(row for row in rows if row.ipus == size) for rows, size in placements])),
         )
 
     def notes(self, candidate: MixCandidate) -> tuple[AnswerNote, ...]:
@@ -172,21 +176,21 @@ class Sizing:
         ]
         return tuple(dict.fromkeys(note for each in notes for note in each))
 
-    def _pools(self, timed: Sequence[JobTime]) -> list[Pool]:
+    def _pools(self, job_times: Sequence[JobTime]) -> list[Pool]:
         pools = []
-        for size in sorted({item.ipus for item in timed}, reverse=True):
-            jobs = tuple(item for item in timed if item.ipus == size)
+        for size in sorted({item.ipus for item in job_times}, reverse=True):
+            jobs = tuple(item for item in job_times if item.ipus == size)
             hours = sum_in_order(job.hours for job in jobs)
             count = job_placement.partitions(hours, self.available_hours)
             pools.append(Pool(ipus=size, partitions=count, jobs=jobs, busy=hours / (count * HOURS_A_MONTH)))
         return pools
 
-    def _activity(self, sized: SizedMachine, pools: Sequence[Pool]) -> StepActivity | None:
+    def _activity(self, machine: SizedMachine, pools: Sequence[Pool]) -> StepActivity | None:
         """Mean of the IPUs whose partitions run, by IPU-hours of their jobs; None where jobs differ in precision."""
         workloads = {job.title: job for job in self.mix.jobs}
         each, ipu_hours = [], []
         for job in (job for pool in pools for job in pool.jobs):
-            evaluation = self._evaluation(workloads[job.job], sized.partitions[job.ipus])
+            evaluation = self._evaluation(workloads[job.job], machine.partitions[job.ipus])
             if isinstance(evaluation, str) or evaluation.activity is None:
                 return None
             each.append(evaluation.activity)
@@ -196,22 +200,22 @@ class Sizing:
         whole = sum_in_order(ipu_hours)
         return together(each, [share / whole for share in ipu_hours])
 
-    def _cost_of(self, sized: SizedMachine, pools: tuple[Pool, ...]) -> MixCandidate:
+    def _cost_of(self, machine: SizedMachine, pools: tuple[Pool, ...]) -> MixCandidate:
         """The machine with the servers that its hungriest job needs; a month's energy is that of the partitions.
 
         Power is that of the whole machine running the mean of its jobs.
         """
-        topology = sized.topology
-        shared = [
+        topology = machine.topology
+        questions = [
             part.question
             for (_, name), evaluation in self.known.items()
-            if not isinstance(evaluation, str) and name == sized.partitions[topology.ipus]
+            if not isinstance(evaluation, str) and name == machine.partitions[topology.ipus]
             for part in evaluation.parts
         ]
-        hosts = max((question.machine.hosts for question in shared), default=topology.hosts.servers)
+        hosts = max((question.machine.hosts for question in questions), default=topology.hosts.servers)
         terms = self.request.terms
-        owned, reuse = purchase(self.request.own, topology, hosts, terms, activity=self._activity(sized, pools))
-        capital, drawn = owned.capital, owned.draw
+        ownership, reuse = purchase(self.request.own, topology, hosts, terms, activity=self._activity(machine, pools))
+        capital, draw = ownership.capital, ownership.draw
         ipu_hours = sum_in_order(job.ipus * job.hours for pool in pools for job in pool.jobs)
         hours, each_usd = ipu_hours / topology.ipus, terms.rent_usd_per_ipu_hour
         candidate = MixCandidate(
@@ -224,10 +228,10 @@ class Sizing:
             reason="",
             capital_usd=capital.usd.value if capital else None,
             most_capital_usd=capital.usd.high if capital else None,
-            power_w=drawn.least_w if drawn else None,
-            most_power_w=drawn.most_w if drawn else None,
-            owned=owned,
-            energy_j=drawn.energy_j(hours * HOUR_S, terms.terms.pue).value if pools and drawn else None,
+            power_w=draw.least_w if draw else None,
+            most_power_w=draw.most_w if draw else None,
+            owned=ownership,
+            energy_j=draw.energy_j(hours * HOUR_S, terms.terms.pue).value if pools and draw else None,
             reuse=reuse,
             rent_month_usd=None if each_usd is None or not pools else ipu_hours * each_usd,
         )
@@ -241,19 +245,19 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
     sizing = Sizing(mix=mix, request=request)
     new, machines = machines, (*machines, *(own.names(machines) if own else ()))
     candidates: list[MixCandidate] = []
-    for done, name in enumerate(machines, start=1):
+    for number, name in enumerate(machines, start=1):
         if comparator_machines.names_comparator(name):
             raise InputError(
                 f"{name} has no IPUs: how jobs share it is not known", code="no-chips", hint="--machines pod64,pod256"
             )
         candidates.append(sizing.candidate(_partitions(name)))
         if on_progress:
-            on_progress(done, len(machines))
+            on_progress(number, len(machines))
     titles = {job.workload: catalog.workload(job.workload).value.title for job in mix.jobs}
-    chosen = best(candidates, request.demand.objective)
-    ranked = any(job.priority is not None for job in mix.jobs)
-    closest = None if chosen else min(candidates, key=_by_priority if ranked else _short)
-    shown = chosen or closest
+    chosen_candidate = best(candidates, request.demand.objective)
+    has_priorities = any(job.priority is not None for job in mix.jobs)
+    closest = None if chosen_candidate else min(candidates, key=_by_priority if has_priorities else _short)
+    best_candidate = chosen_candidate or closest
     each = keep(sizing, own) if own else ()
     return MixPlan(
         jobs=mix.jobs,
@@ -261,18 +265,21 @@ def plan(mix: Mix, request: PlanRequest, machines: Sequence[str], on_progress: P
         demand=request.demand,
         confidence=request.demand.confidence,
         use=request.terms.terms.use,
-        chosen=chosen,
+        chosen=chosen_candidate,
         closest=closest,
         candidates=tuple(candidates),
         excluded=_exclusions(sizing.known),
-        assumptions=(*(sizing.notes(shown) if shown else ()), *(own.notes(shown.reuse) if shown and own else ())),
+        assumptions=(
+            *(sizing.notes(best_candidate) if best_candidate else ()),
+            *(own.notes(best_candidate.reuse) if best_candidate and own else ()),
+        ),
         terms=request.terms.terms,
         named=tuple(machines),
         currency=request.terms.currency,
         inventory=own.owned_machines if own else (),
         kept=each,
-        split=split(sizing, each, new, chosen),
-        cheaper=_cheaper(candidates, chosen) if ranked and chosen else None,
+        split=split(sizing, each, new, chosen_candidate),
+        cheaper=_cheaper(candidates, chosen_candidate) if has_priorities and chosen_candidate else None,
     )
 
 
@@ -308,12 +315,12 @@ def _by_priority(candidate: MixCandidate) -> tuple[bool, tuple[float, ...], tupl
     return bool(candidate.misses), tuple(-share for share in shares) or (-math.inf,), _short(candidate)
 
 
-def _cheaper(candidates: Sequence[MixCandidate], chosen: MixCandidate) -> MixCandidate | None:
+def _cheaper(candidates: Sequence[MixCandidate], chosen_candidate: MixCandidate) -> MixCandidate | None:
     """Of the machines that cost less than the chosen one and hold part of the month, that with most by priority.
 
     None where there is none, or where no price of the chosen one is known.
     """
-    limit_usd = chosen.capital_usd
+    limit_usd = chosen_candidate.capital_usd
     if limit_usd is None:
         return None
     less = [
@@ -336,9 +343,9 @@ def _partitions(name: str) -> SizedMachine:
     return SizedMachine(topology=topology, partitions={**smaller, topology.ipus: name})
 
 
-def _exclusions(known: Evaluations) -> tuple[ExcludedMachine, ...]:
+def _exclusions(evaluations: Evaluations) -> tuple[ExcludedMachine, ...]:
     return tuple(
         ExcludedMachine(topology=f"{workload} on {name}", reason=why)
-        for (workload, name), why in known.items()
+        for (workload, name), why in evaluations.items()
         if isinstance(why, str)
     )

@@ -30,9 +30,9 @@ LEAST = {
 def answer(plan: MixPlan) -> str:
     """The answer in one line: "IPU-POD64: 48 of 64 IPUs in 3 partitions, $538k"."""
     if plan.split is not None:
-        owned = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
-        bought = f", buy {plan.split.added.title}" if plan.split.added else ""
-        return f"keep {owned}{bought}: {numbers.money(plan.split.capital_usd, plan.currency)}"
+        machines_text = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
+        purchase_text = f", buy {plan.split.added.title}" if plan.split.added else ""
+        return f"keep {machines_text}{purchase_text}: {numbers.money(plan.split.capital_usd, plan.currency)}"
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return "no candidate"
@@ -92,15 +92,15 @@ def document(plan: MixPlan, *, verbose: bool = False) -> Doc:
 def _verdict(plan: MixPlan) -> Note:
     """The recommendation in a sentence."""
     if plan.split is not None:
-        owned = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
-        added = plan.split.added
+        machines_text = _and(_kept_text(plan, part) for part in plan.kept if part.month.pools)
+        new_machine = plan.split.added
         total = numbers.money(plan.split.capital_usd, plan.currency)
         rest = (
-            f" and buy {added.title} for the rest: {total} in all"
-            if added
+            f" and buy {new_machine.title} for the rest: {total} in all"
+            if new_machine
             else f"; together they hold all jobs: {total}"
         )
-        return Note(f"Recommended: keep {owned}{rest}, {LEAST[Objective.CAPITAL]}.", "", Tone.STRONG)
+        return Note(f"Recommended: keep {machines_text}{rest}, {LEAST[Objective.CAPITAL]}.", "", Tone.STRONG)
     if plan.chosen is None:
         nearest = f": the nearest candidate is {plan.closest.title}" if plan.closest else ""
         return Note(f"No candidate holds all jobs{nearest}.", "", Tone.STRONG)
@@ -155,11 +155,11 @@ def _split(plan: MixPlan) -> Iterator[tuple[Block, ...]]:
         if part.month.pools:
             runs = {job.job: job.runs for job in part.month.jobs}
             yield Heading(f"On the owned {_kept_text(plan, part)}"), _jobs(plan, part.month.pools, runs)
-    added = plan.split.added
-    if added is not None:
+    new_machine = plan.split.added
+    if new_machine is not None:
         runs = {job.title: job.runs_per_month for job in plan.split.jobs}
-        price = numbers.money(added.capital_usd, plan.currency)
-        yield Heading(f"On a new {added.title} ({price})"), _jobs(plan, added.pools, runs)
+        price = numbers.money(new_machine.capital_usd, plan.currency)
+        yield Heading(f"On a new {new_machine.title} ({price})"), _jobs(plan, new_machine.pools, runs)
 
 
 def _month(plan: MixPlan) -> Iterator[Block]:
@@ -175,7 +175,9 @@ def _month(plan: MixPlan) -> Iterator[Block]:
 
 def _runs_that_fit(month: Month, title: str) -> Iterator[Block]:
     """Runs of each job that fit, those of the first priority first."""
-    partitions = {timed.job: f"{pool.partitions:,} × {pool.ipus:,}" for pool in month.pools for timed in pool.jobs}
+    partitions = {
+        job_time.job: f"{pool.partitions:,} × {pool.ipus:,}" for pool in month.pools for job_time in pool.jobs
+    }
     yield Heading(title)
     yield DocTable(
         (
@@ -272,18 +274,18 @@ def _jobs(plan: MixPlan, pools: Sequence[Pool], runs: Mapping[str, float], *, gr
     """Jobs with so many runs on partitions."""
     jobs = {job.title: job for job in plan.jobs}
 
-    def row(pool: Pool, timed: JobTime) -> tuple[str, ...]:
-        within = jobs[timed.job].within_s
+    def row(pool: Pool, job_time: JobTime) -> tuple[str, ...]:
+        within = jobs[job_time.job].within_s
         deadline = "–" if within is None else numbers.time(within)
         return (
-            timed.job,
+            job_time.job,
             f"{pool.partitions:,} × {pool.ipus:,}",
-            numbers.count(runs[timed.job]),
-            numbers.time(timed.time_to_train_s.value),
-            numbers.time(timed.sure_s),
+            numbers.count(runs[job_time.job]),
+            numbers.time(job_time.time_to_train_s.value),
+            numbers.time(job_time.sure_s),
             deadline,
-            numbers.significant(timed.hours),
-            *((short_grade(timed.time_to_train_s),) if graded else ()),
+            numbers.significant(job_time.hours),
+            *((short_grade(job_time.time_to_train_s),) if graded else ()),
         )
 
     columns = (
@@ -296,7 +298,7 @@ def _jobs(plan: MixPlan, pools: Sequence[Pool], runs: Mapping[str, float], *, gr
         Column("Hours", number=True, priority=3),
         *((Column("Evidence", priority=4),) if graded else ()),
     )
-    return DocTable(columns, tuple(row(pool, timed) for pool in pools for timed in pool.jobs))
+    return DocTable(columns, tuple(row(pool, job_time) for pool in pools for job_time in pool.jobs))
 
 
 def _layout(plan: MixPlan, *, graded: bool) -> Iterator[Block]:
@@ -330,7 +332,7 @@ def _candidate_table(plan: MixPlan) -> DocTable:
         Column("Remark", wraps=True),
     )
     best = None if plan.split is not None else plan.chosen or plan.closest
-    marked = next((at for at, candidate in enumerate(plan.candidates) if candidate is best), None)
+    best_index = next((at for at, candidate in enumerate(plan.candidates) if candidate is best), None)
     return DocTable(
         columns,
         tuple(
@@ -345,5 +347,5 @@ def _candidate_table(plan: MixPlan) -> DocTable:
             )
             for candidate in plan.candidates
         ),
-        marked=marked,
+        marked=best_index,
     )

@@ -96,7 +96,7 @@ class MixCandidate:
     @property
     def hours(self) -> float:
         """Hours of all runs of a month, one after another."""
-        return sum_in_order(timed.hours for pool in self.pools for timed in pool.jobs)
+        return sum_in_order(job_time.hours for pool in self.pools for job_time in pool.jobs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
