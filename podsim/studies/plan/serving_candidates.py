@@ -123,8 +123,16 @@ def _offer(request: ServingRequest, name: str, hosts: int | None = None) -> Mach
     )
     notes = [note for note in result.workload.notes if note.caveat]
     evidence = convolutions.unmeasured_notes(result.workload, result.machine.chip)
-    named = *prompts, *notes, *result.machine.topology.notes, *evidence, *assumption_notes(scenario, result.machine)
-    return MachineOffer(case=case, options=tuple(_options(case, request)), notes=named, other_hosts=hosts is not None)
+    offer_notes = (
+        *prompts,
+        *notes,
+        *result.machine.topology.notes,
+        *evidence,
+        *assumption_notes(scenario, result.machine),
+    )
+    return MachineOffer(
+        case=case, options=tuple(_options(case, request)), notes=offer_notes, other_hosts=hosts is not None
+    )
 
 
 def _evaluation(request: ServingRequest, offer: MachineOffer) -> ServingEvaluation:
@@ -247,10 +255,10 @@ def _candidate(
     else:  # a machine that holds a rate is tried for as long as the search that found it
         steady = batch.steady(load, (seed,), longer=1 if each_per_s else None)
     drawn_for = activity(offer.case, option.choice.mapping, option.choice.service, option.choice.decoding)
-    owned, reuse = request.terms.machine(machine.topology, machine.hosts, activity=drawn_for), None
+    ownership, reuse = request.terms.machine(machine.topology, machine.hosts, activity=drawn_for), None
     if request.own is not None:
-        owned, reuse = request.own.fleet(machine.topology, owned, machines, request.terms)
-    capital, draw = owned.capital, owned.draw
+        ownership, reuse = request.own.fleet(machine.topology, ownership, machines, request.terms)
+    capital, draw = ownership.capital, ownership.draw
     candidate = ServingCandidate(
         topology=machine.topology.name,
         title=machine.topology.title,
@@ -272,8 +280,8 @@ def _candidate(
         ttft_s=steady.ttft_s,
         busy=steady.busy,
         filled=steady.filled,
-        owned=owned,
-        cost=_cost(request, owned, load, option) if each_per_s else None,
+        owned=ownership,
+        cost=_cost(request, ownership, load, option) if each_per_s else None,
         capital_usd=machines * capital.usd.value if capital else None,
         most_capital_usd=machines * capital.usd.high if capital else None,
         power_w=machines * draw.least_w if draw else None,
@@ -284,10 +292,10 @@ def _candidate(
 
 
 def _cost(
-    request: ServingRequest, owned: MachineOwnership, load_per_s: float, option: ServingOption
+    request: ServingRequest, ownership: MachineOwnership, load_per_s: float, option: ServingOption
 ) -> ServiceCost | None:
     """What a million requests cost where each machine serves its part of the rate."""
-    return request.terms.service(owned, load_per_s, option.capacity_per_s, request.demand.generate)
+    return request.terms.service(ownership, load_per_s, option.capacity_per_s, request.demand.generate)
 
 
 def _misses(candidate: ServingCandidate, demand: ServingDemand) -> Iterator[Miss]:

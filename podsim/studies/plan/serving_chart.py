@@ -21,29 +21,33 @@ FEWEST: Final = 2  # machines of a chart
 
 def charts(plan: ServingPlan) -> Iterator[Chart]:
     """Purchase price against sustained rate, of machines that are paid for; against P99 where none holds the limits."""
-    known = [candidate for candidate in plan.candidates if candidate.capital_usd]
-    able = [candidate for candidate in known if candidate.each_per_s]
-    shown = able or known
-    if len(shown) < FEWEST:
+    priced_candidates = [candidate for candidate in plan.candidates if candidate.capital_usd]
+    able = [candidate for candidate in priced_candidates if candidate.each_per_s]
+    candidates = able or priced_candidates
+    if len(candidates) < FEWEST:
         return
-    usd = numbers.scale([plan.currency.of(candidate.capital_usd or 0.0) for candidate in shown], MONEY)
-    axis = _rate_axis(plan) if able else _latency_axis(plan, known)
-    optimal = {id(candidate) for candidate in front(shown)}
+    usd = numbers.scale([plan.currency.of(candidate.capital_usd or 0.0) for candidate in candidates], MONEY)
+    axis = _rate_axis(plan) if able else _latency_axis(plan, priced_candidates)
+    optimal = {id(candidate) for candidate in front(candidates)}
     first = plan.chosen or plan.closest
-    others = [candidate for candidate in shown if candidate is not first]
+    others = [candidate for candidate in candidates if candidate is not first]
     groups = (
-        ("Recommended" if plan.chosen else "Nearest", [candidate for candidate in shown if candidate is first], True),
+        (
+            "Recommended" if plan.chosen else "Nearest",
+            [candidate for candidate in candidates if candidate is first],
+            True,
+        ),
         ("Pareto-optimal", [candidate for candidate in others if id(candidate) in optimal], True),
         ("Dominated" if able else "Too slow", [each for each in others if id(each) not in optimal], False),
     )
 
-    def series(name: str, rows: Sequence[ServingCandidate], named: bool) -> DocSeries:
+    def series(name: str, rows: Sequence[ServingCandidate], has_names: bool) -> DocSeries:
         rows = sorted(rows, key=lambda row: (axis.of(row), row.capital_usd))
         return DocSeries(
             name,
             tuple((axis.of(row), plan.currency.of(row.capital_usd or 0.0) / usd.factor) for row in rows),
             joined=False,
-            names=tuple(f"{row.machines:,} × {row.topology}" for row in rows) if named else (),
+            names=tuple(f"{row.machines:,} × {row.topology}" for row in rows) if has_names else (),
             marked=name == "Recommended",
         )
 
@@ -56,7 +60,7 @@ def charts(plan: ServingPlan) -> Iterator[Chart]:
         f"{price}, against {axis.title}",
         ChartAxis(label(axis.title), log=True),
         ChartAxis(price, log=True),
-        tuple(series(name, rows, named) for name, rows, named in groups if rows),
+        tuple(series(name, rows, has_names) for name, rows, has_names in groups if rows),
         tuple(limits),
     )
 
@@ -71,8 +75,8 @@ class _Axis:
 
 
 def _rate_axis(plan: ServingPlan) -> _Axis:
-    needed = plan.demand.needed_per_s
-    line = ReferenceLine(needed, f"needed {numbers.significant(needed)}/s", vertical=True)
+    rate_per_s = plan.demand.needed_per_s
+    line = ReferenceLine(rate_per_s, f"needed {numbers.significant(rate_per_s)}/s", vertical=True)
     return _Axis("sustained rate, requests/s", lambda candidate: candidate.holds_per_s, line)
 
 

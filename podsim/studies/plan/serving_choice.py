@@ -35,16 +35,16 @@ def plan(
     """The plan; without machines that meet every demand `chosen` is None. Infeasible where none serves at all."""
     own = request.own
     machines = (*machines, *(own.names(machines) if own else ()))
-    evaluations, excluded = _evaluations(request, machines, on_progress)
+    evaluations, exclusions = _evaluations(request, machines, on_progress)
     if not evaluations:
-        why = [f"{exclusion.topology}: {exclusion.reason}" for exclusion in excluded]
+        why = [f"{exclusion.topology}: {exclusion.reason}" for exclusion in exclusions]
         hint = "podsim infer says what would fit: " + f"podsim infer {request.scenario.workload} --pod 64"
         raise Infeasible(f"no machine named serves {request.workload.name}", context=why, hint=hint)
     _settle_best(evaluations, request)
     candidates = sorted((item.candidate for item in evaluations), key=_price)
-    chosen = best(candidates, request.demand.objective)
-    closest = None if chosen else min(candidates, key=shortfall)
-    first = next(item for item in evaluations if item.candidate is (chosen or closest))
+    chosen_candidate = best(candidates, request.demand.objective)
+    closest = None if chosen_candidate else min(candidates, key=shortfall)
+    first = next(item for item in evaluations if item.candidate is (chosen_candidate or closest))
     near = _near(candidates, closest)
     machine, demand = first.case.machine, request.demand
     return ServingPlan(
@@ -52,13 +52,13 @@ def plan(
         workload_title=request.workload.title,
         row=request.workload.row,
         demand=demand,
-        chosen=chosen,
+        chosen=chosen_candidate,
         closest=closest,
         candidates=tuple(candidates),
         near=near,
         changes=tuple(change for candidate in near for change in _changes(candidate, request)),
-        checks=trials(chosen, request) if chosen else (),
-        excluded=tuple(excluded),
+        checks=trials(chosen_candidate, request) if chosen_candidate else (),
+        excluded=tuple(exclusions),
         assumptions=(*_of_load(request), *first.notes, *(own.notes(first.candidate.reuse) if own else ())),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
         terms=request.terms.terms,
@@ -73,32 +73,32 @@ def _evaluations(
 ) -> tuple[list[ServingEvaluation], list[ExcludedMachine]]:
     """Every machine that can serve, in the order of the names, and the others with the reason."""
     evaluations: list[ServingEvaluation] = []
-    excluded: list[ExcludedMachine] = []
-    for done, name in enumerate(machines, start=1):
+    exclusions: list[ExcludedMachine] = []
+    for number, name in enumerate(machines, start=1):
         try:
             evaluations += evaluate(request, name)
         except (Infeasible, MissingParameter) as no:
-            excluded.append(ExcludedMachine(topology=name, reason=no.message))
+            exclusions.append(ExcludedMachine(topology=name, reason=no.message))
         except InputError as no:
             if no.code not in OUT:
                 raise
-            excluded.append(ExcludedMachine(topology=name, reason=no.message))
+            exclusions.append(ExcludedMachine(topology=name, reason=no.message))
         if on_progress:
-            on_progress(done, len(machines))
-    return evaluations, excluded
+            on_progress(number, len(machines))
+    return evaluations, exclusions
 
 
 def _settle_best(evaluations: list[ServingEvaluation], request: ServingRequest) -> None:
     """Settle the rate of the best machine, until the best is one whose rate is settled; of none, of the closest."""
-    settled: set[int] = set()
+    settled_indices: set[int] = set()
     while True:
         candidates = [item.candidate for item in evaluations]
         target = best(candidates, request.demand.objective) or min(candidates, key=shortfall)
         at = next(at for at, candidate in enumerate(candidates) if candidate is target)
-        if at in settled or not target.each_per_s:
+        if at in settled_indices or not target.each_per_s:
             return
         evaluations[at] = settle(evaluations[at], request)
-        settled.add(at)
+        settled_indices.add(at)
 
 
 def best(candidates: Sequence[ServingCandidate], objective: Objective) -> ServingCandidate | None:
@@ -152,8 +152,10 @@ def _changes(candidate: ServingCandidate, request: ServingRequest) -> Iterator[S
         if miss.found is None:
             continue
 
-        def change(what: str, present: float, needed: float, demand: str = miss.demand) -> ServingChange:
-            return ServingChange(topology=candidate.topology, demand=demand, what=what, present=present, needed=needed)
+        def change(what: str, present: float, requirement: float, demand: str = miss.demand) -> ServingChange:
+            return ServingChange(
+                topology=candidate.topology, demand=demand, what=what, present=present, needed=requirement
+            )
 
         yield change(miss.demand, miss.limit, miss.found)
         if miss.demand in LATENCIES:

@@ -91,8 +91,8 @@ def misses_text(misses: Iterable[Miss]) -> str:
 def page(plan: ServingPlan, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all candidates and of the workload come from, if that is known."""
     machines = [MachineNames(called=name, topology=name) for name in plan.named]
-    owned = [candidate.owned for candidate in plan.candidates]
-    origins = of_page(machines, [question["workload"]], owned) if question else ()
+    ownerships = [candidate.owned for candidate in plan.candidates]
+    origins = of_page(machines, [question["workload"]], ownerships) if question else ()
     changes = tuple(_changes(plan)) if plan.chosen is not None else ()
     details = (tuple(_candidates(plan, verbose=True)), changes, with_title("Bases", *_bases(plan)))
     appendix = (*details, assumptions(plan.assumptions), *origins)
@@ -225,15 +225,17 @@ def _latencies(trial: Trial, limits: LatencyLimits) -> str:
 
 def _at_same_price(plan: ServingPlan) -> Iterator[Note]:
     """Machines of the same price that sustain more and draw more, of which the lower power is recommended."""
-    chosen = plan.chosen
-    if chosen is None or plan.demand.objective is not Objective.CAPITAL:
+    chosen_candidate = plan.chosen
+    if chosen_candidate is None or plan.demand.objective is not Objective.CAPITAL:
         return
-    alike = [other for other in plan.candidates if not other.misses and other.capital_usd == chosen.capital_usd]
-    more = max(alike, key=lambda other: other.holds_per_s, default=chosen)
-    if more.holds_per_s <= chosen.holds_per_s:
+    alike = [
+        other for other in plan.candidates if not other.misses and other.capital_usd == chosen_candidate.capital_usd
+    ]
+    more = max(alike, key=lambda other: other.holds_per_s, default=chosen_candidate)
+    if more.holds_per_s <= chosen_candidate.holds_per_s:
         return
-    drawn = watts(more.power_w), watts(chosen.power_w)
-    power = f"{drawn[0]} instead of {drawn[1]}" if drawn[0] != drawn[1] else f"slightly more than {drawn[1]}"
+    powers = watts(more.power_w), watts(chosen_candidate.power_w)
+    power = f"{powers[0]} instead of {powers[1]}" if powers[0] != powers[1] else f"slightly more than {powers[1]}"
     rate = f"{numbers.significant(more.holds_per_s)} requests/s"
     yield Note(
         f"{_machines(more)} would sustain {rate} for the same price, at {power}; at equal prices the lower "
@@ -302,8 +304,8 @@ def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
     if cost.token is not None:
         requests += f", {numbers.money(cost.token.value, currency)} per million tokens"
     terms = plan.terms
-    owned = f"{numbers.short(terms.years)} years at {numbers.percent(terms.use)} use"
-    yield Fact("Cost", numbers.money(cost.request.value, currency), "", requests, owned)
+    ownership_text = f"{numbers.short(terms.years)} years at {numbers.percent(terms.use)} use"
+    yield Fact("Cost", numbers.money(cost.request.value, currency), "", requests, ownership_text)
     if cost.rented is not None:
         yield Fact("Rented", numbers.money(cost.rented, currency), "", "per million requests")
 
@@ -311,22 +313,22 @@ def _money(plan: ServingPlan, candidate: ServingCandidate) -> Iterator[Fact]:
 def _candidates(plan: ServingPlan, *, verbose: bool) -> Iterator[Block]:
     """The Pareto-optimal machines and the nearest misses; with `verbose` all of them."""
     best = plan.chosen or plan.closest
-    kept = {id(candidate) for candidate in (*front(plan.candidates), *plan.near, best)}
-    rows = [candidate for candidate in plan.candidates if verbose or id(candidate) in kept]
-    limited = plan.demand.budget_usd is not None and plan.demand.most_power_w is not None
-    most = MOST_ROWS - limited if plan.chosen else MOST_ROWS - 1 - len(plan.near)
+    visible_ids = {id(candidate) for candidate in (*front(plan.candidates), *plan.near, best)}
+    rows = [candidate for candidate in plan.candidates if verbose or id(candidate) in visible_ids]
+    has_both_limits = plan.demand.budget_usd is not None and plan.demand.most_power_w is not None
+    most = MOST_ROWS - has_both_limits if plan.chosen else MOST_ROWS - 1 - len(plan.near)
     whole = len(rows)
     if not verbose and len(rows) > most:
         at = next((at for at, row in enumerate(rows) if row is best), 0)
         first = max(0, min(at - most // 2, len(rows) - most))
         rows = rows[first : first + most]
-    shown = f"{len(rows)} of the {whole}" if len(rows) < whole else "The"
+    count_text = f"{len(rows)} of the {whole}" if len(rows) < whole else "The"
     misses = " and near misses" if any(row.misses for row in rows) else ""
     machines = "machine" if whole == 1 else "machines"
-    some = f"{shown} Pareto-optimal {machines}{misses}, of {numbers.count_of(len(plan.candidates), 'candidate')}"
+    some = f"{count_text} Pareto-optimal {machines}{misses}, of {numbers.count_of(len(plan.candidates), 'candidate')}"
     yield Heading("Candidates" if verbose else some)
-    marked = next((at for at, row in enumerate(rows) if row is best), None)
-    yield DocTable(_columns(plan), tuple(_row(plan, row) for row in rows), marked=marked)
+    best_index = next((at for at, row in enumerate(rows) if row is best), None)
+    yield DocTable(_columns(plan), tuple(_row(plan, row) for row in rows), marked=best_index)
 
 
 def _columns(plan: ServingPlan) -> tuple[Column, ...]:
@@ -400,20 +402,20 @@ def _ways(plan: ServingPlan, candidate: ServingCandidate, demand: str, *, severa
 
 
 def _change(plan: ServingPlan, change: ServingChange) -> str:
-    needed, present = change.needed, change.present
+    requirement, present = change.needed, change.present
     if change.what == "service time":
-        return f"service times of {numbers.percent(needed)} of those predicted"
+        return f"service times of {numbers.percent(requirement)} of those predicted"
     if change.what in ("budget", "power"):
-        return f"a {LIMITS[change.what]} of {limit_text(change.what, needed, plan.currency)}"
+        return f"a {LIMITS[change.what]} of {limit_text(change.what, requirement, plan.currency)}"
     if change.what in LIMITS:
-        least = limit_text(change.what, needed, plan.currency)
+        least = limit_text(change.what, requirement, plan.currency)
         return f"a {LIMITS[change.what]} of {least} instead of {numbers.time(present)}"
     if change.what == "rate":
-        able = numbers.significant(numbers.round_down(needed))
+        able = numbers.significant(numbers.round_down(requirement))
         return f"a rate of {able} requests/s instead of {numbers.significant(present)}"
     if change.what == "headroom":
-        return f"room to grow of {math.floor(100 * needed):.0f} % instead of {numbers.percent(present)}"
-    return f"{numbers.count_of(round(needed), 'spare machine')} instead of {present:.0f}"
+        return f"room to grow of {math.floor(100 * requirement):.0f} % instead of {numbers.percent(present)}"
+    return f"{numbers.count_of(round(requirement), 'spare machine')} instead of {present:.0f}"
 
 
 def _bases(plan: ServingPlan) -> Iterator[Block]:
