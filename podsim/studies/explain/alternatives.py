@@ -68,7 +68,7 @@ class Around:
 
 
 def around(
-    known: AnsweredQuestion,
+    baseline: AnsweredQuestion,
     what_if: WhatIf,
     spec: MachineSpec,
     *,
@@ -80,7 +80,7 @@ def around(
     There is no larger machine where `changes` are of levels of this one, or where parts of it are lost.
     """
     alone = any(change.startswith("level.") for change in changes) or (faults is not None and bool(faults.left))
-    return Around(known, what_if, None if alone else _on_larger(known.question, spec, changes), faults)
+    return Around(baseline, what_if, None if alone else _on_larger(baseline.question, spec, changes), faults)
 
 
 def _on_larger(question: TrainingCase, spec: MachineSpec, changes: Sequence[str]) -> TrainingCase | None:
@@ -105,8 +105,8 @@ def twice_as_large(topology: Topology, spec: MachineSpec, changes: Sequence[str]
             if spec.topology
             else (family_chip(spec.chip) == chip)
         )
-        shipped = spec.chip in (None, chip)  # the file of a chip may have the name of a shipped one
-        return catalog.pod(2 * topology.ipus, chip, changes).value if of_family and shipped else None
+        is_shipped = spec.chip in (None, chip)  # the file of a chip may have the name of a shipped one
+        return catalog.pod(2 * topology.ipus, chip, changes).value if of_family and is_shipped else None
     except PodsimError:
         return None
 
@@ -128,7 +128,7 @@ def _splits(around: Around) -> Iterator[Alternative]:
     mapping = around.known.mapping
     split = _Split(mapping.replicas, mapping.ipus_per_replica, mapping.micro_batch, mapping.accumulation)
     configurations = around.known.question.workload.configurations
-    published = {size for each in configurations for size in each.ipus_per_replica} or range(1, MOST_IPUS + 1)
+    published_sizes = {size for each in configurations for size in each.ipus_per_replica} or range(1, MOST_IPUS + 1)
     for size, words in ((2, "twice the IPUs per replica"), (0.5, "half the IPUs per replica")):
         ipus, replicas = int(split.ipus_per_replica * size), int(split.replicas / size)
         if ipus < 1 or replicas < 1:
@@ -144,7 +144,11 @@ def _splits(around: Around) -> Iterator[Alternative]:
             continue
         count = max(1, round(split.accumulation * size))
         other = _split(around, words, replace(split, ipus_per_replica=ipus, replicas=replicas, accumulation=count))
-        yield other if ipus in published else replace(other, why=f"{other.why}. {UNPUBLISHED_SIZE.format(ipus=ipus)}")
+        yield (
+            other
+            if ipus in published_sizes
+            else replace(other, why=f"{other.why}. {UNPUBLISHED_SIZE.format(ipus=ipus)}")
+        )
     for rows in (2 * split.micro_batch, split.micro_batch // 2):
         if rows >= 1:
             words = f"micro-batch {rows} instead of {split.micro_batch}"
@@ -161,13 +165,13 @@ def _split(around: Around, words: str, split: _Split, question: TrainingCase | N
     machine = case.machine
     planner = MappingBuilder(case.workload, machine.topology, machine.like, around.what_if)
     try:
-        stored = planner.fitting(
+        mapping_options = planner.fitting(
             replicas=split.replicas,
             ipus_per_replica=split.ipus_per_replica,
             micro_batch=split.micro_batch,
             accumulation=split.accumulation,
         )
-        mapping, memory = fastest(case.by_formula, stored)
+        mapping, memory = fastest(case.by_formula, mapping_options)
     except PodsimError as error:
         return Alternative(name=words, flags=split.flags, time_to_train_s=None, change=None, why=error.message)
     if not memory.fits:
@@ -207,12 +211,12 @@ class _RunParts:
         """Of a mapping whose time to train is `time_s` (Eq. 68)."""
         need = training_case.samples(question, mapping.global_batch)
         beat = training_case.question_pace(question, mapping, timeline.step_s)
-        done = training_case.mean_run(question, beat, need)
-        steps = done.training_s / timeline.step_s
+        mean_run = training_case.mean_run(question, beat, need)
+        steps = mean_run.training_s / timeline.step_s
         return cls(
             in_steps={part: seconds * steps for part, seconds in timeline.breakdown_s.items()},
-            outside_s=done.total_s - done.training_s,
-            beyond_s=time_s - done.total_s,
+            outside_s=mean_run.total_s - mean_run.training_s,
+            beyond_s=time_s - mean_run.total_s,
             steps=steps,
             samples=steps * beat.samples_per_step,
         )
@@ -229,26 +233,34 @@ def _off_recipe(around: Around, mapping: Mapping) -> str:
         or abs(mapping.global_batch / own - 1) <= ROUNDING_DOUBT
     ):
         return ""
-    published = "published " if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
-    return f"May need more samples to converge than with the {published}batch of {own:,}"
+    qualifier = "published " if abs(own / recipe - 1) <= ROUNDING_DOUBT else ""
+    return f"May need more samples to converge than with the {qualifier}batch of {own:,}"
 
 
-def _why(known: AnsweredQuestion, there: _RunParts) -> str:
+def _why(baseline: AnsweredQuestion, there: _RunParts) -> str:
     """The parts of the time to train that change most, and by how much steps and samples do.
 
     At most four parts of a step, and the largest alone where all are small. They are shares of the time to train;
     start-up, evaluations and checkpoints together are one.
     """
-    here = _RunParts.of(known.question, known.mapping, known.timeline, known.time_s)
-    grown = {part: (seconds - here.in_steps.get(part, 0.0)) / known.time_s for part, seconds in there.in_steps.items()}
-    ranked = sorted((part for part in grown if abs(grown[part]) >= LEAST_SHOWN), key=lambda part: -abs(grown[part]))
-    shown = [*ranked[:1], *(part for part in ranked[1:MOST_PARTS] if abs(grown[part]) >= LEAST_NEXT)]
-    beyond = OF_LENGTHS if known.question.by_law else OF_SCORE
-    others = {
-        "evaluations and start-up": (there.outside_s - here.outside_s) / known.time_s,
-        beyond: (there.beyond_s - here.beyond_s) / known.time_s,
+    here = _RunParts.of(baseline.question, baseline.mapping, baseline.timeline, baseline.time_s)
+    change_by_part = {
+        part: (seconds - here.in_steps.get(part, 0.0)) / baseline.time_s for part, seconds in there.in_steps.items()
     }
-    changes = [(PART_NAMES[part], grown[part]) for part in shown]
+    largest_parts = sorted(
+        (part for part in change_by_part if abs(change_by_part[part]) >= LEAST_SHOWN),
+        key=lambda part: -abs(change_by_part[part]),
+    )
+    named_parts = [
+        *largest_parts[:1],
+        *(part for part in largest_parts[1:MOST_PARTS] if abs(change_by_part[part]) >= LEAST_NEXT),
+    ]
+    beyond = OF_LENGTHS if baseline.question.by_law else OF_SCORE
+    others = {
+        "evaluations and start-up": (there.outside_s - here.outside_s) / baseline.time_s,
+        beyond: (there.beyond_s - here.beyond_s) / baseline.time_s,
+    }
+    changes = [(PART_NAMES[part], change_by_part[part]) for part in named_parts]
     changes += [item for item in others.items() if abs(item[1]) >= LEAST_SHOWN]
     notes = [f"{name} {'+' if share > 0 else '−'}{100 * abs(share):.1f} %" for name, share in changes]
     if changes and changes[-1][0] == OF_SCORE and here.beyond_s * there.beyond_s < 0:
@@ -280,13 +292,13 @@ def _configurations(around: Around) -> Iterator[Alternative]:
 
 
 def _configuration(around: Around, words: str, flags: str, what_if: WhatIf) -> Alternative:
-    known = around.known
-    mapping = replace(known.mapping, configuration=what_if.of(known.mapping.configuration))
-    mapping, memory = largest_that_fits(known.question.workload, mapping, known.question.machine.topology)
+    baseline = around.known
+    mapping = replace(baseline.mapping, configuration=what_if.of(baseline.mapping.configuration))
+    mapping, memory = largest_that_fits(baseline.question.workload, mapping, baseline.question.machine.topology)
     if not memory.fits:
         full = f"does not fit: peak SRAM would be {100 * memory.fraction:.0f} %"
         return Alternative(name=words, flags=flags, time_to_train_s=None, change=None, why=full)
-    return _time_alternative(around, words, flags, known.question, mapping)
+    return _time_alternative(around, words, flags, baseline.question, mapping)
 
 
 def _faster_links(around: Around) -> Iterator[Alternative]:
@@ -339,11 +351,11 @@ def _without_faults(around: Around) -> Iterator[Alternative]:
     if around.faults is None:
         return
     healthy_s, faulty_s = around.faults.healthy_time_to_train_s, around.faults.time_to_train_s
-    searched = bool(around.faults.left)  # the healthy machine then has a mapping of its own
+    has_own_mapping = bool(around.faults.left)  # the healthy machine then has a mapping of its own
     yield Alternative(
         name="faults repaired",
-        flags=f"without --fault{' and mapping' if searched else ''}",
+        flags=f"without --fault{' and mapping' if has_own_mapping else ''}",
         time_to_train_s=healthy_s,
         change=healthy_s / faulty_s - 1,
-        why=f"time of the healthy machine{' with a mapping of its own' if searched else ''}",
+        why=f"time of the healthy machine{' with a mapping of its own' if has_own_mapping else ''}",
     )

@@ -50,7 +50,7 @@ class Lever:
 
 
 def influences(
-    known: AnsweredQuestion,
+    baseline: AnsweredQuestion,
     prediction: Prediction,
     document: Document[Topology],
     on_progress: Progress | None = None,
@@ -62,22 +62,22 @@ def influences(
     Counts (tiles, links, machines) have no 1 %; without `timed` only steps count. Raises what
     the model raises.
     """
-    levers = [*_of_machine(known.question, document), *_fit_levers(known.question)]
-    influences = [_samples(known), _outside(known, prediction)] if timed else []
-    for done, lever in enumerate(levers, start=1):
+    levers = [*_of_machine(baseline.question, document), *_fit_levers(baseline.question)]
+    influences = [_samples(baseline), _outside(baseline, prediction)] if timed else []
+    for number, lever in enumerate(levers, start=1):
         with inputs.not_recorded():  # no what-if of the question
-            influences.append(_influence(known, prediction, lever))
+            influences.append(_influence(baseline, prediction, lever))
         if on_progress:
-            on_progress(done, len(levers))
+            on_progress(number, len(levers))
     return tuple(sorted(influences, key=lambda item: (-abs(item.change), item.name)))
 
 
-def _influence(known: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Influence:
+def _influence(baseline: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Influence:
     try:
-        change = known.change(explaining.at_pace_s(known, lever.question(MORE)))
+        change = baseline.change(explaining.at_pace_s(baseline, lever.question(MORE)))
     except (PodsimError, ValueError):  # an efficiency of 1 cannot be more: as much less instead
-        less_s = explaining.at_pace_s(known, lever.question(1 / MORE))
-        change = known.time_s / less_s - 1
+        less_s = explaining.at_pace_s(baseline, lever.question(1 / MORE))
+        change = baseline.time_s / less_s - 1
     return Influence(
         path=lever.path,
         name=lever.path,
@@ -85,17 +85,17 @@ def _influence(known: AnsweredQuestion, prediction: Prediction, lever: Lever) ->
         change=change,
         kind=lever.kind,
         source=lever.source,
-        grade=_grade(known, prediction, lever),
+        grade=_grade(baseline, prediction, lever),
     )
 
 
-def _grade(known: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Grade:
+def _grade(baseline: AnsweredQuestion, prediction: Prediction, lever: Lever) -> Grade:
     """How far what the number does to the answer stands from a measurement."""
     if lever.kind is SourceKind.GIVEN:
         return Grade.GIVEN
-    if lever.kind is SourceKind.ASSUMED or known.question.faults:
+    if lever.kind is SourceKind.ASSUMED or baseline.question.faults:
         return Grade.ASSUMED
-    machine = known.question.machine
+    machine = baseline.question.machine
     if lever.path.startswith(OF_A_CHIP):
         return Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
     return prediction.step_s.grade
@@ -132,11 +132,11 @@ def _setter(
         text = spell(value * factor, unit) if unit else repr(value * factor)
         whole = what_if.apply(document, Topology, [what_if.Change(path, text)], topology_faults).value
         machines = question.machine.topology.machines  # fewer than in the file where some are lost
-        changed = whole if whole.machines == machines else whole_machines(whole, machines)
+        topology = whole if whole.machines == machines else whole_machines(whole, machines)
         # Links know nothing of the chip: what was found out about them holds for another one.
-        same = replace(changed, chip=question.machine.chip) == question.machine.topology
-        fabric = question.fabric if same else rebuild(question.fabric, changed)
-        return replace(question, machine=replace(question.machine, topology=changed), fabric=fabric)
+        same = replace(topology, chip=question.machine.chip) == question.machine.topology
+        fabric = question.fabric if same else rebuild(question.fabric, topology)
+        return replace(question, machine=replace(question.machine, topology=topology), fabric=fabric)
 
     return ask
 
@@ -150,57 +150,57 @@ def _fit_levers(question: TrainingCase) -> Iterator[Lever]:
             continue
 
         def ask(factor: float, name: str = name, value: float = item.value) -> TrainingCase:
-            changed = what_if.apply_to_parameters(parameters, {name: repr(value * factor)})
-            return replace(question, machine=replace(machine, parameters=changed))
+            changed_parameters = what_if.apply_to_parameters(parameters, {name: repr(value * factor)})
+            return replace(question, machine=replace(machine, parameters=changed_parameters))
 
         text = f"{item.value:.3g} {item.unit}".rstrip()
         where = f"{own or 'calibration'}, {parameters.points} points"
-        given = name in machine.changed
-        kind = SourceKind.GIVEN if given else SourceKind.FITTED
-        yield Lever(name, text, kind, "given with --set" if given else where, ask)
+        is_given = name in machine.changed
+        kind = SourceKind.GIVEN if is_given else SourceKind.FITTED
+        yield Lever(name, text, kind, "given with --set" if is_given else where, ask)
 
 
-def _samples(known: AnsweredQuestion) -> Influence:
+def _samples(baseline: AnsweredQuestion) -> Influence:
     """One percent more samples, to converge or as stated, and of the time that grows with them; no step rounded up."""
-    question = known.question
-    need = training_case.samples(question, known.mapping.global_batch)
-    given = need.grade is Grade.GIVEN
-    unmeasured = SourceKind.GIVEN if given else SourceKind.ASSUMED
-    beat = training_case.question_pace(question, known.mapping, known.timeline.step_s)
-    stated = question.samples is not None
-    done = run(beat, need.mean)
-    longer_s = known.time_s * (1 + (MORE - 1) * intervals.inside_s(beat, done) / done.total_s)
+    question = baseline.question
+    need = training_case.samples(question, baseline.mapping.global_batch)
+    is_given = need.grade is Grade.GIVEN
+    unmeasured_kind = SourceKind.GIVEN if is_given else SourceKind.ASSUMED
+    beat = training_case.question_pace(question, baseline.mapping, baseline.timeline.step_s)
+    is_stated = question.samples is not None
+    mean_run = run(beat, need.mean)
+    longer_s = baseline.time_s * (1 + (MORE - 1) * intervals.inside_s(beat, mean_run) / mean_run.total_s)
     return Influence(
         path="",
-        name="run length" if stated else "samples to converge",
+        name="run length" if is_stated else "samples to converge",
         value=f"{need.mean / 1e6:.3g} M",
-        change=known.change(longer_s),
-        kind=unmeasured if stated or question.by_law else SourceKind.MEASURED,
+        change=baseline.change(longer_s),
+        kind=unmeasured_kind if is_stated or question.by_law else SourceKind.MEASURED,
         source=str(need.basis),
-        grade=Grade.ASSUMED if stated and not given else need.grade,
+        grade=Grade.ASSUMED if is_stated and not is_given else need.grade,
     )
 
 
-def _outside(known: AnsweredQuestion, prediction: Prediction) -> Influence:
+def _outside(baseline: AnsweredQuestion, prediction: Prediction) -> Influence:
     """One percent more time before the steps, for evaluations, for checkpoints and after training."""
-    question, timed = known.question, prediction.run
-    beat = training_case.question_pace(question, known.mapping, known.timeline.step_s)
-    spent = beat.overhead
+    question, predicted_run = baseline.question, prediction.run
+    beat = training_case.question_pace(question, baseline.mapping, baseline.timeline.step_s)
+    overhead = beat.overhead
     more = replace(
-        spent,
-        startup_s=spent.startup_s * MORE,
-        graph_switch_s=spent.graph_switch_s * MORE,
-        first_evaluation_s=spent.first_evaluation_s * MORE,
-        each_evaluation_s=spent.each_evaluation_s * MORE,
-        checkpoint_s=spent.checkpoint_s * MORE,
+        overhead,
+        startup_s=overhead.startup_s * MORE,
+        graph_switch_s=overhead.graph_switch_s * MORE,
+        first_evaluation_s=overhead.first_evaluation_s * MORE,
+        each_evaluation_s=overhead.each_evaluation_s * MORE,
+        checkpoint_s=overhead.checkpoint_s * MORE,
     )
-    need = training_case.samples(question, known.mapping.global_batch)
-    longer_s = explaining.time_s(known, replace(beat, overhead=more, evaluation_s=beat.evaluation_s * MORE), need)
+    need = training_case.samples(question, baseline.mapping.global_batch)
+    longer_s = explaining.time_s(baseline, replace(beat, overhead=more, evaluation_s=beat.evaluation_s * MORE), need)
     return Influence(
         path="",
         name="start-up, evaluation, checkpoints",
-        value=f"{timed.startup_s + timed.evaluation_s + timed.checkpoint_s:.3g} s",
-        change=known.change(longer_s),
+        value=f"{predicted_run.startup_s + predicted_run.evaluation_s + predicted_run.checkpoint_s:.3g} s",
+        change=baseline.change(longer_s),
         kind=SourceKind.FITTED,
         source="calibration, published logs",
         grade=prediction.grades.figures["outside_steps"].grade,

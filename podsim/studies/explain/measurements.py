@@ -54,11 +54,11 @@ def explain_measurements(scenario: Scenario, *, on_progress: Progress | None = N
     estimate = prediction.time_to_train_s if prediction.has_length else prediction.step_s
     candidates = [*_candidates(scenario, prediction, case)]
     measurements: list[Measurement] = []
-    for done, candidate in enumerate(candidates, start=1):
+    for number, candidate in enumerate(candidates, start=1):
         with suppress(PodsimError):  # a machine that cannot run it
             measurements += _measurements(candidate, prediction, case)
         if on_progress:
-            on_progress(done, len(candidates))
+            on_progress(number, len(candidates))
     return MeasurementRanking(
         prediction=prediction,
         answer=estimate,
@@ -89,53 +89,53 @@ def _candidates(scenario: Scenario, prediction: Prediction, case: Case) -> Itera
 
 def _measurements(candidate: Scenario, prediction: Prediction, case: Case) -> Iterator[Measurement]:
     """What the interval would be after steps of a candidate, and after runs to the target; raises as a prediction."""
-    known, other = answer(resolve(candidate, needs_length=False), weighs=False)
-    yield _measurement(candidate, known, other, prediction, case)
-    if known.workload == prediction.workload and prediction.has_length and case.question.samples is None:
+    candidate_prediction, other = answer(resolve(candidate, needs_length=False), weighs=False)
+    yield _measurement(candidate, candidate_prediction, other, prediction, case)
+    if candidate_prediction.workload == prediction.workload and prediction.has_length and case.question.samples is None:
         question = other.question
-        need = training_case.samples(question, known.mapping.global_batch)
+        need = training_case.samples(question, candidate_prediction.mapping.global_batch)
         runs = ConvergedRuns(
             optimizer=question.optimizer,
             division=str(question.division),
             seed_spread=need.seed_spread,
-            sdk=known.sdk,
+            sdk=candidate_prediction.sdk,
         )
-        yield _measurement(candidate, known, other, prediction, case, runs)
+        yield _measurement(candidate, candidate_prediction, other, prediction, case, runs)
 
 
 def _measurement(
     candidate: Scenario,
-    known: Prediction,
+    candidate_prediction: Prediction,
     other: Case,
     prediction: Prediction,
     case: Case,
-    converged: ConvergedRuns | None = None,
+    converged_runs: ConvergedRuns | None = None,
 ) -> Measurement:
     """What the interval would be after runs of a candidate that is predicted so."""
     machine = other.question.machine
     point = NextPoint(
-        workload=known.workload,
-        ipus=known.mapping.ipus,
-        chip=known.chip,
+        workload=candidate_prediction.workload,
+        ipus=candidate_prediction.mapping.ipus,
+        chip=candidate_prediction.chip,
         runs=RUNS,
-        slopes=_slopes(known, other),
-        converged=converged,
-        configuration=_configuration(known, other, converged),
+        slopes=_slopes(candidate_prediction, other),
+        converged=converged_runs,
+        configuration=_configuration(candidate_prediction, other, converged_runs),
     )
     before = prediction.time_to_train_s if prediction.has_length else prediction.step_s
     after = _estimate(prediction, case, with_point(case.question.machine.parameters, point, FREE))
-    left = _width(after) / _width(before)
+    width_ratio = _width(after) / _width(before)
     return Measurement(
-        workload=known.workload,
+        workload=candidate_prediction.workload,
         machine=machine.topology.title,
-        ipus=known.ipus,
-        flags=" ".join((known.workload, *_machine_flags(candidate))),
-        step_s=known.step_s.value,
+        ipus=candidate_prediction.ipus,
+        flags=" ".join((candidate_prediction.workload, *_machine_flags(candidate))),
+        step_s=candidate_prediction.step_s.value,
         low_s=after.low,
         high_s=after.high,
-        narrower=1 - left,
+        narrower=1 - width_ratio,
         causes=_settled_shares(before.causes, after.causes),
-        converges=converged is not None,
+        converges=converged_runs is not None,
     )
 
 
@@ -144,8 +144,8 @@ def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> E
     mapping, step_s = prediction.mapping, prediction.step_s.value
     forms = training_case.step_doubt(case.question, mapping, prediction.timeline).forms
     question = replace(case.question, machine=replace(case.question.machine, parameters=parameters))
-    moved = training_case.moved_parts(case.question, mapping, prediction.timeline)
-    doubt = of_step(question, mapping, prediction.timeline, forms, moved)
+    moved_parts = training_case.moved_parts(case.question, mapping, prediction.timeline)
+    doubt = of_step(question, mapping, prediction.timeline, forms, moved_parts)
     pace = training_case.question_pace(question, mapping, step_s)
     need = training_case.samples(question, mapping.global_batch)
     step, time, _ = assemble.time_estimates(question, mapping, step_s, pace, need, doubt)
@@ -155,25 +155,27 @@ def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> E
 def _settled_shares(before: Mapping[Cause, float], after: Mapping[Cause, float]) -> dict[Cause, float]:
     """What is taken away of each cause, as a share of the variance before; runs scatter as much as before."""
     shrunk = before[Cause.NOISE] / after[Cause.NOISE]
-    taken = {cause: share - shrunk * after.get(cause, 0.0) for cause, share in before.items()}
-    return {cause: share for cause, share in taken.items() if share > LEAST}
+    reductions = {cause: share - shrunk * after.get(cause, 0.0) for cause, share in before.items()}
+    return {cause: share for cause, share in reductions.items() if share > LEAST}
 
 
 def _width(estimate: Estimate) -> float:
     return math.log(estimate.high / estimate.low)
 
 
-def _configuration(known: Prediction, case: Case, converged: ConvergedRuns | None) -> OwnConfiguration:
+def _configuration(prediction: Prediction, case: Case, converged_runs: ConvergedRuns | None) -> OwnConfiguration:
     """What runs of a candidate would leave in doubt of its own configuration, where they measure what is predicted."""
     question = case.question
     spread = question.machine.parameters.run_spread
-    left = own_residual.remaining([spread / math.sqrt(RUNS)])
-    timed = own_residual.of_mapping(question, known.mapping, runs=RUNS, left=left, spread=spread)
-    if converged is None:
-        return timed
-    need = training_case.samples(question, known.mapping.global_batch)
+    remaining_doubt = own_residual.remaining([spread / math.sqrt(RUNS)])
+    configuration = own_residual.of_mapping(
+        question, prediction.mapping, runs=RUNS, left=remaining_doubt, spread=spread
+    )
+    if converged_runs is None:
+        return configuration
+    need = training_case.samples(question, prediction.mapping.global_batch)
     error = own_residual.narrowed_doubt(need.doubt, need.seed_spread, RUNS)
-    return replace(timed, samples=need.mean, samples_error=error)
+    return replace(configuration, samples=need.mean, samples_error=error)
 
 
 def _machine_flags(scenario: Scenario) -> Iterator[str]:
@@ -183,8 +185,8 @@ def _machine_flags(scenario: Scenario) -> Iterator[str]:
             yield f"--{name} {value}"
 
 
-def _slopes(known: Prediction, case: Case) -> dict[str, float]:
+def _slopes(prediction: Prediction, case: Case) -> dict[str, float]:
     """Log change of a step with that of each fitted parameter, from where the step goes (Eq. 31)."""
     machine = case.question.machine
-    shares = {part: seconds / known.step_s.value for part, seconds in known.breakdown_s.items()}
+    shares = {part: seconds / prediction.step_s.value for part, seconds in prediction.breakdown_s.items()}
     return sensitivities(machine.parameters.fitted, shares, machine.like)

@@ -58,9 +58,9 @@ def _facts(ranking: MeasurementRanking) -> Iterator[Fact]:
         aim = " to the target" if best.converges else ""
         what = f"{ranking.runs} runs of {best.workload} on {best.machine}{aim}"
         yield Fact("Measure next", "", remark=f"{what}: {narrower}")
-    left = _remaining_causes(ranking, best)
-    if left:
-        yield Fact("Remaining uncertainty" if best else "Sources of uncertainty", "", remark=", ".join(left))
+    causes = _remaining_causes(ranking, best)
+    if causes:
+        yield Fact("Remaining uncertainty" if best else "Sources of uncertainty", "", remark=", ".join(causes))
 
 
 def _ladder(p: Prediction) -> numbers.Ladder:
@@ -74,32 +74,34 @@ def _interval(ranking: MeasurementRanking, item: Measurement) -> str:
 
 def _remaining_causes(ranking: MeasurementRanking, best: Measurement | None) -> list[str]:
     """What the interval is made of after the best measurement, as shares of its variance."""
-    taken = best.causes if best else {}
-    left = {cause: max(0.0, share - taken.get(cause, 0.0)) for cause, share in ranking.answer.causes.items()}
-    whole = sum_in_order(left.values())
-    ranked = sorted(left.items(), key=lambda item: -item[1])
+    reductions = best.causes if best else {}
+    remaining_shares = {
+        cause: max(0.0, share - reductions.get(cause, 0.0)) for cause, share in ranking.answer.causes.items()
+    }
+    whole = sum_in_order(remaining_shares.values())
+    causes = sorted(remaining_shares.items(), key=lambda item: -item[1])
     return [
         f"{CAUSES[cause]} {numbers.percent(share / whole)}"
-        for cause, share in ranked
+        for cause, share in causes
         if share >= LEAST_CAUSE * whole > 0
     ]
 
 
 def _bars(ranking: MeasurementRanking) -> Bars:
     """Candidates that narrow the interval at all; of none the first, with nothing."""
-    shown = [item for item in ranking.measurements if item.narrower > 0] or ranking.measurements[:1]
+    measurements = [item for item in ranking.measurements if item.narrower > 0] or ranking.measurements[:1]
     return Bars(
         tuple(
             Bar(item.title, max(item.narrower, 0.0), numbers.percent(max(item.narrower, 0.0)), _interval(ranking, item))
-            for item in shown
+            for item in measurements
         )
     )
 
 
 def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
     worth = [item for item in ranking.measurements if item.narrower >= LEAST_SHOWN]
-    shown = ranking.measurements if verbose else tuple(worth[:MOST_ROWS])
-    if not shown:
+    measurements = ranking.measurements if verbose else tuple(worth[:MOST_ROWS])
+    if not measurements:
         return
     unit = numbers.scale(ranking.answer.value, _ladder(ranking.prediction))
     columns = (
@@ -118,7 +120,7 @@ def _table(ranking: MeasurementRanking, *, verbose: bool) -> Iterator[Block]:
             ", ".join(CAUSES[cause] for cause, share in item.causes.items() if share >= LEAST_SHOWN)
             or numbers.NO_VALUE,
         )
-        for item in shown
+        for item in measurements
     )
     yield DocTable(columns, rows)
 

@@ -28,10 +28,10 @@ class _OperatorGroup:
     cycles: Cycles = field(default_factory=Cycles)
     moved_bytes: float = 0.0
 
-    def add(self, plan: TilePlan, spent: Cycles) -> None:
+    def add(self, plan: TilePlan, cycles: Cycles) -> None:
         """One more of them."""
         self.times += 1
-        self.cycles = self.cycles + spent
+        self.cycles = self.cycles + cycles
         self.moved_bytes += sum_in_order(
             step.repeat * max(cohort.load_bytes + cohort.store_bytes for cohort in step.cohorts)
             for step in plan.supersteps

@@ -10,8 +10,8 @@ MOST_BARS = 15
 
 def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = False) -> Doc:
     """The ranking as a table; `verbose` lists every operator, `charts` draws the longest."""
-    shown = ranking.operators if verbose else ranking.operators[:MOST_ROWS]
-    unit = numbers.scale([row.total_s for row in shown], numbers.STEP_TIME)
+    operators = ranking.operators if verbose else ranking.operators[:MOST_ROWS]
+    unit = numbers.scale([row.total_s for row in operators], numbers.STEP_TIME)
     columns = (
         Column("Operator"),
         Column("Pass", priority=2),
@@ -33,15 +33,15 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
             *(numbers.percent(part / row.total_s) for part in (row.compute_s, row.exchange_s, row.sync_s)),
             row.bound.value,
         )
-        for row in shown
+        for row in operators
     )
     blocks: list[Block] = [
         Heading(f"Operators of {ranking.workload} on {ranking.topology} ({ranking.chip}) by time"),
         DocTable(columns, rows),
     ]
-    if len(shown) < len(ranking.operators):
-        rest = sum(row.share for row in ranking.operators[len(shown) :])
-        more = len(ranking.operators) - len(shown)
+    if len(operators) < len(ranking.operators):
+        rest = sum(row.share for row in ranking.operators[len(operators) :])
+        more = len(ranking.operators) - len(operators)
         blocks.append(
             Note(f"{more:,} more, {numbers.percent(rest, 1)} of the time: --verbose lists them", "", Tone.QUIET)
         )
@@ -54,8 +54,8 @@ def document(ranking: OperatorRanking, *, verbose: bool = False, charts: bool = 
         )
     )
     blocks += [Note(str(note), "·", Tone.QUIET) for note in ranking.evidence]
-    drawn = (Heading("Longest operators, share of the time"), _bars(ranking)) if charts else ()
-    return Doc(tuple(group for group in (drawn, tuple(blocks)) if group))
+    chart_blocks = (Heading("Longest operators, share of the time"), _bars(ranking)) if charts else ()
+    return Doc(tuple(group for group in (chart_blocks, tuple(blocks)) if group))
 
 
 def _bars(ranking: OperatorRanking) -> Bars:

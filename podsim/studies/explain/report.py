@@ -121,13 +121,13 @@ def _sentence(e: Explanation) -> str:
 
 def _origins(e: Explanation, question: Mapping[str, Any]) -> Groups:
     name = e.prediction.topology
-    used = MachineNames(
+    names = MachineNames(
         called=name,
         topology=question.get("topology") or name,
         chip=question.get("chip"),
         changes=question.get("changes", ()),
     )
-    return of_page([used], [question["workload"]], answers=[e.prediction])
+    return of_page([names], [question["workload"]], answers=[e.prediction])
 
 
 def document(e: Explanation, *, verbose: bool = False) -> Doc:
@@ -232,12 +232,12 @@ def _waterfall(e: Explanation, *, verbose: bool) -> Bars:
 def _small(e: Explanation) -> list[Rise]:
     """Parts that the short screen has in one bar: those below 2 %, where there are several."""
     causes = (item.why for item in [item for item in e.alternatives if item.helps][:MOST_HELPFUL])
-    kept = OF_SCORE if any(OF_SCORE in why for why in causes) else ""
+    named_cause = OF_SCORE if any(OF_SCORE in why for why in causes) else ""
     small = [
         rise
         for rise in e.waterfall
         if abs(rise.added_s) < LEAST_BAR * _whole(e).value
-        and _mechanism_name(e.prediction, rise.mechanism, rise.added_s)[0] != kept
+        and _mechanism_name(e.prediction, rise.mechanism, rise.added_s)[0] != named_cause
     ]
     return small if len(small) > 1 else []
 
@@ -315,13 +315,13 @@ def _alternatives(e: Explanation, *, verbose: bool) -> Iterator[tuple[Block, ...
     helpful = [item for item in e.alternatives if item.helps]
     others = [item for item in e.alternatives if not item.helps]
     least = numbers.percent(WORTH_WHILE)
-    kept = tuple(_mapping_note(e)) if verbose else ()
+    mapping_notes = tuple(_mapping_note(e)) if verbose else ()
     if helpful:
-        shown = helpful if verbose else helpful[:MOST_HELPFUL]
+        visible_choices = helpful if verbose else helpful[:MOST_HELPFUL]
         heading = Heading(f"What would help (≥ {least}, configuration and rest of the mapping kept)")
-        yield heading, _choices(e, shown, verbose=verbose), *(() if others else kept)
+        yield heading, _choices(e, visible_choices, verbose=verbose), *(() if others else mapping_notes)
     if others and verbose:
-        yield Heading("What would not help"), _choices(e, others, verbose=verbose), *kept
+        yield Heading("What would not help"), _choices(e, others, verbose=verbose), *mapping_notes
 
 
 def _mapping_note(e: Explanation) -> Iterator[Note]:
@@ -338,9 +338,9 @@ def _in_short(e: Explanation) -> Iterator[Fact]:
         more = [numbers.count_of(len(others) - MOST_OTHERS, "other")] if len(others) > MOST_OTHERS else []
         yield Fact("Little or no help", "", remark=", ".join([*names, *more]))
     strongest = sorted(e.influences, key=lambda item: -abs(item.change))[:MOST_SENSITIVE]
-    offered = [str(note) for note in e.prediction.assumptions if note.code is NoteCode.LARGE_POD_OFFERED]
-    if offered:
-        yield Fact("Other preset", "", remark="; ".join(offered))
+    preset_texts = [str(note) for note in e.prediction.assumptions if note.code is NoteCode.LARGE_POD_OFFERED]
+    if preset_texts:
+        yield Fact("Other preset", "", remark="; ".join(preset_texts))
     texts = [f"{_in_words(item.name)} {_elasticity(item)}" for item in strongest if abs(item.change) >= LEAST_SHOWN]
     if texts:
         yield Fact("Sensitivity", "", remark=f"{_title(e)}, per +1 %: {'; '.join(texts)}")

@@ -41,14 +41,16 @@ def _of_workload(scenario: Scenario, on_progress: Progress | None) -> Explanatio
     question, changes, missing = case.question, scenario.what_if.changes, case.missing
     if missing:  # a step is explained instead of a run
         prediction, question = unknown_length.of_step(prediction), unknown_length.endless(question)
-    known = explaining.answer_of(question, prediction)
+    baseline = explaining.answer_of(question, prediction)
     machine = topology(scenario.machine, changes)
-    around = alternatives.around(known, what_if(scenario), scenario.machine, changes=changes, faults=prediction.faults)
+    around = alternatives.around(
+        baseline, what_if(scenario), scenario.machine, changes=changes, faults=prediction.faults
+    )
     explanation = Explanation(
         prediction=unknown_length.without_length(prediction, missing),
         waterfall=explaining.waterfall(question, prediction),
-        without=tuple(explaining.without(known)),
-        influences=influences.influences(known, prediction, machine, on_progress, timed=not missing),
+        without=tuple(explaining.without(baseline)),
+        influences=influences.influences(baseline, prediction, machine, on_progress, timed=not missing),
         alternatives=alternatives.alternatives(around),
     )
     return _of_step(explanation) if missing else explanation

@@ -84,29 +84,29 @@ def score_s(question: TrainingCase, doubt: StepDoubt, beat: RunPace, need: Sampl
     return intervals.scores(beat, need, doubt, question.seed, question.outside_error)[1]
 
 
-def at_pace_s(known: AnsweredQuestion, question: TrainingCase) -> float:
+def at_pace_s(baseline: AnsweredQuestion, question: TrainingCase) -> float:
     """Time to train of a question that changes nothing but the pace [s]: a score is linear in it (Eq. 29, 30)."""
-    step_s = training_case.step(question, known.mapping).step_s
-    evaluation_s = training_case.evaluation_s(question, known.mapping, step_s)
-    of_step_s, of_evaluation_s = known.slope
-    slower_s = of_step_s * (step_s - known.timeline.step_s)
-    return known.time_s + slower_s + of_evaluation_s * (evaluation_s - known.evaluation_s)
+    step_s = training_case.step(question, baseline.mapping).step_s
+    evaluation_s = training_case.evaluation_s(question, baseline.mapping, step_s)
+    of_step_s, of_evaluation_s = baseline.slope
+    slower_s = of_step_s * (step_s - baseline.timeline.step_s)
+    return baseline.time_s + slower_s + of_evaluation_s * (evaluation_s - baseline.evaluation_s)
 
 
-def time_mapping(known: AnsweredQuestion, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
+def time_mapping(baseline: AnsweredQuestion, question: TrainingCase, mapping: Mapping) -> tuple[StepTimeline, float]:
     """A step of another question or mapping and its time to train [s], with the doubt and the draws of the answer."""
     timeline = training_case.step(question, mapping)
     beat = training_case.question_pace(question, mapping, timeline.step_s)
-    return timeline, time_s(known, beat, training_case.samples(question, mapping.global_batch))
+    return timeline, time_s(baseline, beat, training_case.samples(question, mapping.global_batch))
 
 
-def time_s(known: AnsweredQuestion, beat: RunPace, need: Samples) -> float:
+def time_s(baseline: AnsweredQuestion, beat: RunPace, need: Samples) -> float:
     """The mean score at another pace or of other samples [s]."""
-    return score_s(known.question, known.doubt, beat, need)
+    return score_s(baseline.question, baseline.doubt, beat, need)
 
 
-def _pace(known: AnsweredQuestion, question: TrainingCase, step_s: float) -> RunPace:
-    return training_case.question_pace(question, known.mapping, step_s)
+def _pace(baseline: AnsweredQuestion, question: TrainingCase, step_s: float) -> RunPace:
+    return training_case.question_pace(question, baseline.mapping, step_s)
 
 
 STEPS_ALONE: Final = "steps only"
@@ -128,30 +128,34 @@ FREE_PARTS: dict[str, frozenset[Part]] = {
 """Parts of a step that cost nothing in each row."""
 
 
-def without(known: AnsweredQuestion) -> Iterator[Without]:
+def without(baseline: AnsweredQuestion) -> Iterator[Without]:
     """Each mechanism that takes time in this answer taken away, and the run predicted again (Eq. 68)."""
-    timeline = known.timeline
+    timeline = baseline.timeline
     if timeline.breakdown_s.get(Part.BUBBLE):
-        yield _row(known, "no pipeline bubble", known.question, unfilled=True)
+        yield _row(baseline, "no pipeline bubble", baseline.question, unfilled=True)
     for name, parts in FREE_PARTS.items():
         if any(timeline.breakdown_s.get(part) for part in parts):
-            yield _row(known, name, without_parts(known.question, parts))
-    yield _steps_alone(known)
-    yield _row(known, "compute only", without_parts(known.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True)
+            yield _row(baseline, name, without_parts(baseline.question, parts))
+    yield _steps_alone(baseline)
+    yield _row(
+        baseline, "compute only", without_parts(baseline.question, frozenset(Part) - {Part.COMPUTE}), unfilled=True
+    )
 
 
-def _row(known: AnsweredQuestion, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
-    timeline = training_case.step(question, known.mapping)
-    step_s = _unfilled_s(question, known.mapping, timeline) if unfilled else timeline.step_s
-    taken_s = time_s(known, _pace(known, question, step_s), training_case.samples(question, known.mapping.global_batch))
-    return Without(name=name, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
+def _row(baseline: AnsweredQuestion, name: str, question: TrainingCase, *, unfilled: bool = False) -> Without:
+    timeline = training_case.step(question, baseline.mapping)
+    step_s = _unfilled_s(question, baseline.mapping, timeline) if unfilled else timeline.step_s
+    taken_s = time_s(
+        baseline, _pace(baseline, question, step_s), training_case.samples(question, baseline.mapping.global_batch)
+    )
+    return Without(name=name, time_to_train_s=baseline.told_s(taken_s), change=baseline.change(taken_s))
 
 
-def _steps_alone(known: AnsweredQuestion) -> Without:
+def _steps_alone(baseline: AnsweredQuestion) -> Without:
     """No start-up, evaluation or checkpoint."""
-    beat = replace(_pace(known, known.question, known.timeline.step_s), overhead=NO_OVERHEAD, evaluation_s=0.0)
-    taken_s = time_s(known, beat, training_case.samples(known.question, known.mapping.global_batch))
-    return Without(name=STEPS_ALONE, time_to_train_s=known.told_s(taken_s), change=known.change(taken_s))
+    beat = replace(_pace(baseline, baseline.question, baseline.timeline.step_s), overhead=NO_OVERHEAD, evaluation_s=0.0)
+    taken_s = time_s(baseline, beat, training_case.samples(baseline.question, baseline.mapping.global_batch))
+    return Without(name=STEPS_ALONE, time_to_train_s=baseline.told_s(taken_s), change=baseline.change(taken_s))
 
 
 def _unfilled_s(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> float:
@@ -237,14 +241,14 @@ def _of_compute(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, fl
     """The compute of a step in seconds: ideal, then each reason why the busiest IPU takes longer."""
     configuration = p.mapping.configuration
     machine = computing(question.machine, question.workload, p.mapping)
-    planned, factor = rates(machine, question.workload, configuration.memory_proportion), machine.program_factor
+    operator_rates, factor = rates(machine, question.workload, configuration.memory_proportion), machine.program_factor
     useful_s, again_s, calls = 0.0, 0.0, 0
     for stage in p.mapping.stages:
         for unit in stage.units:
             for operator in unit.active(p.mapping.configuration):
-                useful, again = _compute_s(operator, p.mapping, planned)
+                useful, again = _compute_s(operator, p.mapping, operator_rates)
                 useful_s, again_s = useful_s + useful, again_s + again
-                calls += _calls(operator, p.mapping, planned) if configuration.operator_call_cycles else 0
+                calls += _calls(operator, p.mapping, operator_rates) if configuration.operator_call_cycles else 0
     each = p.mapping.accumulation / (1 if p.mapping.schedule is Schedule.PHASED else p.mapping.ipus_per_replica)
     useful_s, again_s = useful_s * each, again_s * each
     called_s = calls * configuration.operator_call_cycles / machine.chip.clock_hz * each
@@ -256,17 +260,17 @@ def _of_compute(question: TrainingCase, p: Prediction) -> Iterator[tuple[str, fl
     yield Mechanism.UNEVEN_STAGES, p.breakdown_s.get(Part.COMPUTE, 0.0) - useful_s - again_s - called_s
 
 
-def _compute_s(operator: Operator, mapping: Mapping, planned: Rates) -> tuple[float, float]:
+def _compute_s(operator: Operator, mapping: Mapping, operator_rates: Rates) -> tuple[float, float]:
     """Compute of one micro-batch, and of its recomputation [s]."""
     runs = (Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT)
-    useful_s = sum_in_order(cost(operator, run, mapping.micro_batch, planned).compute_s for run in runs)
+    useful_s = sum_in_order(cost(operator, run, mapping.micro_batch, operator_rates).compute_s for run in runs)
     if mapping.recompute is Recompute.NONE:
         return useful_s, 0.0
-    return useful_s, cost(operator, Pass.RECOMPUTE, mapping.micro_batch, planned).compute_s
+    return useful_s, cost(operator, Pass.RECOMPUTE, mapping.micro_batch, operator_rates).compute_s
 
 
-def _calls(operator: Operator, mapping: Mapping, planned: Rates) -> int:
+def _calls(operator: Operator, mapping: Mapping, operator_rates: Rates) -> int:
     """Passes of an operator in one micro-batch that have any work (Eq. 97)."""
     runs = [Pass.FORWARD, Pass.BACKWARD, Pass.WEIGHT_GRADIENT]
     runs += [] if mapping.recompute is Recompute.NONE else [Pass.RECOMPUTE]
-    return sum(cost(operator, run, mapping.micro_batch, planned).total_s > 0 for run in runs)
+    return sum(cost(operator, run, mapping.micro_batch, operator_rates).total_s > 0 for run in runs)
