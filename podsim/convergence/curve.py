@@ -12,17 +12,22 @@ LAW_ERROR = 0.10  # log error where too few points are there to be left out; rms
 LEAST_POINTS = 4  # of a curve, for its own errors to count
 
 
-def between(left: ReferencePoint, right: ReferencePoint, batch: float) -> tuple[float, float, float]:
+def between(lower_point: ReferencePoint, upper_point: ReferencePoint, batch: float) -> tuple[float, float, float]:
     """Samples and their spread between two points, straight in log batch, and how far along it lies (Eq. 23).
 
-    Parameters: `left` and `right`, reference points in ascending batch; `batch`, global batch [samples]. Result: mean
-    samples to converge, their standard deviation over seeds [samples] and the share of the log distance (0 to 1).
+    Parameters: `lower_point` and `upper_point`, reference points in ascending batch; `batch`, global batch [samples].
+    Result: mean samples to converge, their standard deviation over seeds [samples] and the share of the log distance
+    (0 to 1).
 
-    Equation: share = log(batch / left) / log(right / left), samples and deviation linear in it. Validity: batches
+    Equation: share = log(batch / lower) / log(upper / lower), samples and deviation linear in it. Validity: batches
     between those of the two points; hyper-parameters tuned as at these. Source: mlperf-logging for the points.
     """
-    share = math.log(batch / left.batch) / math.log(right.batch / left.batch)
-    return left.samples + share * (right.samples - left.samples), left.std + share * (right.std - left.std), share
+    share = math.log(batch / lower_point.batch) / math.log(upper_point.batch / lower_point.batch)
+    return (
+        lower_point.samples + share * (upper_point.samples - lower_point.samples),
+        lower_point.std + share * (upper_point.std - lower_point.std),
+        share,
+    )
 
 
 def law(convergence: Convergence) -> tuple[float, float]:
@@ -83,19 +88,19 @@ def errors(convergence: Convergence) -> CurveErrors:
     if len(convergence.points) < LEAST_POINTS:
         return CurveErrors(between=LAW_ERROR, above=LAW_ERROR, below=LAW_ERROR)
     inside = [*interior(convergence)]
-    unexplained = sum_in_order(miss.error**2 - miss.noise**2 for miss in inside) / sum_in_order(
+    excess_variance = sum_in_order(miss.error**2 - miss.noise**2 for miss in inside) / sum_in_order(
         miss.doublings for miss in inside
     )
     return CurveErrors(
-        between=math.sqrt(max(0.0, unexplained)),
+        between=math.sqrt(max(0.0, excess_variance)),
         above=_by_doubling([*above(convergence)]),
         below=_by_doubling([*below(convergence)]),
     )
 
 
-def _by_doubling(missed: list[LeftOutPoint]) -> float:
+def _by_doubling(misses: list[LeftOutPoint]) -> float:
     return math.sqrt(
-        sum_in_order(miss.error**2 for miss in missed) / sum_in_order(miss.doublings**2 for miss in missed)
+        sum_in_order(miss.error**2 for miss in misses) / sum_in_order(miss.doublings**2 for miss in misses)
     )
 
 
@@ -109,13 +114,13 @@ def interior(convergence: Convergence) -> Iterator[LeftOutPoint]:
     standard errors are weighted as if samples of both neighbours were equal. Source: mlperf-logging for the points.
     """
     points = convergence.points
-    for left, point, right in zip(points, points[1:], points[2:], strict=False):
-        value, _, share = between(left, right, point.batch)
-        seeds = (1 - share) * standard_error(left), share * standard_error(right), standard_error(point)
+    for lower_point, point, upper_point in zip(points, points[1:], points[2:], strict=False):
+        value, _, share = between(lower_point, upper_point, point.batch)
+        seeds = (1 - share) * standard_error(lower_point), share * standard_error(upper_point), standard_error(point)
         yield LeftOutPoint(
             batch=point.batch,
             error=math.log(value / point.samples),
-            doublings=math.log2(right.batch / left.batch) * share * (1 - share),
+            doublings=math.log2(upper_point.batch / lower_point.batch) * share * (1 - share),
             noise=math.hypot(*seeds),
         )
 

@@ -37,18 +37,18 @@ class Length:
     missing: tuple[str, ...] = ()
 
 
-def run_length(workload: Workload, stated: RunLength, *, needed: bool = True) -> Length:
+def run_length(workload: Workload, length: RunLength, *, needed: bool = True) -> Length:
     """How long a run is: as stated, by a scaling law, or as the workload states it.
 
     Raises InputError for flags that do not go together, MissingParameter where a length is `needed` and neither flags
     nor the workload state one. Where it is not needed, any length with the flags missing.
     """
-    if stated.epochs is not None:
-        stated = _of_passes(workload, stated, stated.epochs)
-    if stated.tokens is not None or stated.law is not None or stated.target_loss is not None:
-        return _of_flags(workload, stated)
-    if stated.samples is not None:
-        return Length(samples=stated.samples)
+    if length.epochs is not None:
+        length = _of_passes(workload, length, length.epochs)
+    if length.tokens is not None or length.law is not None or length.target_loss is not None:
+        return _of_flags(workload, length)
+    if length.samples is not None:
+        return Length(samples=length.samples)
     benchmark = workload.benchmark
     if benchmark.style is not EvaluationStyle.FIXED:
         return Length()
@@ -80,12 +80,12 @@ def has_length(workload: Workload) -> bool:
 def _of_flags(workload: Workload, length: RunLength) -> Length:
     """Samples that are given, or those that a law asks for; InputError for flags that do not go together."""
     samples, tokens, law, target = length.samples, length.tokens, length.law, length.target_loss
-    stated = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
-    if len(stated) > 1:
+    flags = [name for name, value in (("samples", samples), ("tokens", tokens), ("law", law)) if value is not None]
+    if len(flags) > 1:
         raise InputError(
-            f"{' and '.join(f'--{name}' for name in stated)} both say how long the run is",
+            f"{' and '.join(f'--{name}' for name in flags)} both say how long the run is",
             code="conflicting-flags",
-            hint=f"leave out {' and '.join(f'--{name}' for name in stated[1:])}",
+            hint=f"leave out {' and '.join(f'--{name}' for name in flags[1:])}",
         )
     if target is not None and law is None:
         raise InputError(
@@ -158,9 +158,9 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
             context=[f"with unlimited tokens the loss of {law.title} is {least_loss:.3f} nats per token"],
             hint=f"--target-loss {least_loss * 1.1:.3g}, or a larger model",
         )
-    reached = loss_law.loss(law, parameters, tokens)
+    final_loss = loss_law.loss(law, parameters, tokens)
     batch, goal = (
-        loss_law.critical_batch_tokens(critical, reached),
+        loss_law.critical_batch_tokens(critical, final_loss),
         f"{count_text(tokens)} tokens, {why} by {law.title}",
     )
     least = Samples(
@@ -173,7 +173,7 @@ def _by_law(workload: Workload, name: str, target: float | None, a_sample: float
             NoteCode.SAMPLES_BY_LAW,
             target=goal,
             parameters=parameters,
-            loss=reached,
+            loss=final_loss,
             critical_batch_tokens=batch,
             batch=batch / a_sample,
         ),

@@ -84,10 +84,10 @@ def reference(convergence: Convergence, batch: float) -> Samples:
     for point in points:
         if batch == point.batch:
             return _samples(point.samples, point.std, standard_error(point), Grade.MEASURED, 1.0)
-    left, right = next(pair for pair in pairwise(points) if pair[0].batch < batch < pair[1].batch)
-    mean, std, share = between(left, right, batch)
-    wide = math.log2(right.batch / left.batch) * share * (1 - share)
-    seeds = (1 - share) * standard_error(left), share * standard_error(right)
+    lower_point, upper_point = next(pair for pair in pairwise(points) if pair[0].batch < batch < pair[1].batch)
+    mean, std, share = between(lower_point, upper_point, batch)
+    wide = math.log2(upper_point.batch / lower_point.batch) * share * (1 - share)
+    seeds = (1 - share) * standard_error(lower_point), share * standard_error(upper_point)
     doubt = math.hypot(errors(convergence).between * math.sqrt(wide), *seeds)
     return _samples(mean, std, doubt, Grade.INTERPOLATED, 1.0)
 
@@ -115,8 +115,8 @@ def to_converge(
     Source: the calibration points (calibration/points), mlperf-logging for the reference.
     """
     base = reference(convergence, batch)
-    learned = factors.get(optimizer, {}).get(division)
-    if learned is None:
+    samples_factor = factors.get(optimizer, {}).get(division)
+    if samples_factor is None:
         basis = AnswerNote.of(NoteCode.SAMPLES_WITHOUT_FACTOR, optimizer=optimizer, division=division)
         return Samples(
             mean=base.mean,
@@ -127,15 +127,15 @@ def to_converge(
             basis=basis,
         )
     return Samples(
-        mean=base.mean * learned.factor,
+        mean=base.mean * samples_factor.factor,
         seed_spread=base.seed_spread,
-        doubt=math.hypot(base.doubt, learned.spread),
+        doubt=math.hypot(base.doubt, samples_factor.spread),
         grade=base.grade,
         beyond=base.beyond,
         basis=AnswerNote.of(
             NoteCode.SAMPLES_WITH_FACTOR,
-            factor=learned.factor,
-            points=learned.points,
+            factor=samples_factor.factor,
+            points=samples_factor.points,
             optimizer=optimizer,
             division=division,
         ),
