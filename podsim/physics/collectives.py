@@ -79,14 +79,14 @@ def _all_reduce(scatter: Callable[[int], Steps]) -> Callable[[int], Steps]:
     def steps(members: int) -> Steps:
         there = scatter(members)
         first, *others = (*there, *reversed(there))
-        merged = [first]
+        merged_steps = [first]
         for step in others:
-            last = merged[-1]
+            last = merged_steps[-1]
             if replace(last, repeat=step.repeat) == step:
-                merged[-1] = replace(last, repeat=last.repeat + step.repeat)
+                merged_steps[-1] = replace(last, repeat=last.repeat + step.repeat)
             else:
-                merged.append(step)
-        return tuple(merged)
+                merged_steps.append(step)
+        return tuple(merged_steps)
 
     return steps
 

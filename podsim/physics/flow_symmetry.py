@@ -69,37 +69,37 @@ def _refine(adjacent: Sequence[Sequence[int]], parts: list[dict[int, None]]) -> 
     for number, part in enumerate(parts):
         for node in part:
             of[node] = number
-    queued = dict.fromkeys(range(len(parts)))
-    while queued:
-        splitter, _ = queued.popitem()
-        met = Counter(chain.from_iterable(map(adjacent.__getitem__, parts[splitter])))
-        touched: dict[int, dict[int, list[int]]] = {}
-        for node, times in met.items():
-            touched.setdefault(of[node], {}).setdefault(times, []).append(node)
-        for number, by_times in touched.items():
-            moved = list(by_times.values())
-            if sum(map(len, moved)) == len(parts[number]):
+    queue = dict.fromkeys(range(len(parts)))
+    while queue:
+        splitter, _ = queue.popitem()
+        neighbours = Counter(chain.from_iterable(map(adjacent.__getitem__, parts[splitter])))
+        nodes_by_part: dict[int, dict[int, list[int]]] = {}
+        for node, times in neighbours.items():
+            nodes_by_part.setdefault(of[node], {}).setdefault(times, []).append(node)
+        for number, by_times in nodes_by_part.items():
+            subsets = list(by_times.values())
+            if sum(map(len, subsets)) == len(parts[number]):
                 # Nobody stays for not being met, so the largest stays.
-                moved.remove(max(moved, key=len))
-            if moved:
-                _split(number, moved, parts, of, queued)
+                subsets.remove(max(subsets, key=len))
+            if subsets:
+                _split(number, subsets, parts, of, queue)
     return parts
 
 
 def _split(
-    number: int, moved: list[list[int]], parts: list[dict[int, None]], of: list[int], queued: dict[int, None]
+    number: int, subsets: list[list[int]], parts: list[dict[int, None]], of: list[int], queue: dict[int, None]
 ) -> None:
     """Move nodes of a part to parts of their own; the largest need not split others unless the whole was about to."""
-    new = range(len(parts), len(parts) + len(moved))
-    for label, nodes in zip(new, moved, strict=True):
+    new = range(len(parts), len(parts) + len(subsets))
+    for label, nodes in zip(new, subsets, strict=True):
         parts.append(dict.fromkeys(nodes))
         for node in nodes:
             of[node] = label
             del parts[number][node]
     todo = [number, *new]
-    if number not in queued:
+    if number not in queue:
         todo.remove(max(todo, key=lambda label: len(parts[label])))
-    queued.update(dict.fromkeys(todo))
+    queue.update(dict.fromkeys(todo))
 
 
 def _quotient(
@@ -120,8 +120,8 @@ def _quotient(
         if link < first:
             continue
         for number, times in Counter(map(of.__getitem__, adjacent[link])).items():
-            crossed, carried = crossings[number]
-            crossed.append(len(rates))
-            carried.append(times * flows[next(iter(by_flow[number]))][1])
+            link_classes, flow_counts = crossings[number]
+            link_classes.append(len(rates))
+            flow_counts.append(times * flows[next(iter(by_flow[number]))][1])
         rates.append(capacities[links[link - first]])
     return Classes(tuple(map(tuple, by_flow)), tuple(crossings), tuple(rates))

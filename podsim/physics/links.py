@@ -54,8 +54,8 @@ def fill(crossings: Sequence[Crossing], capacities: Sequence[float]) -> list[flo
     """`max_min_rates` of entries that load each of their links differently [B/s]."""
     users: dict[int, list[int]] = {}
     load: dict[int, int] = {}
-    for entry, (links, carried) in enumerate(crossings):
-        for link, flows in zip(links, carried, strict=True):
+    for entry, (links, flow_counts) in enumerate(crossings):
+        for link, flows in zip(links, flow_counts, strict=True):
             if link in load:
                 users[link].append(entry)
                 load[link] += flows
@@ -83,48 +83,48 @@ def _fill(
     Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2.
     """
     rates = [math.inf] * len(crossings)
-    left = {link: capacities[link] for link in load}
-    next_full = _scan if len(load) <= SCAN_LIMIT else _queue(left, load)
+    free_capacities = {link: capacities[link] for link in load}
+    next_full = _scan if len(load) <= SCAN_LIMIT else _queue(free_capacities, load)
     while load:
-        share, full = next_full(left, load)
+        share, full = next_full(free_capacities, load)
         staying: dict[int, int] = {}
         for link in full:
             for entry in users[link]:
                 if rates[entry] < math.inf:
                     continue
                 rates[entry] = share
-                links, carried = crossings[entry]
-                for crossed, flows in zip(links, carried, strict=True):
-                    staying[crossed] = staying.get(crossed, 0) + flows
+                links, flow_counts = crossings[entry]
+                for crossed_link, flows in zip(links, flow_counts, strict=True):
+                    staying[crossed_link] = staying.get(crossed_link, 0) + flows
         # Once a round for all flows that stay, so that links that are alike stay alike to the last digit.
         for link, flows in staying.items():
-            left[link] -= share * flows
+            free_capacities[link] -= share * flows
             load[link] -= flows
             if not load[link]:
                 del load[link]
     return rates
 
 
-def _scan(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
+def _scan(free_capacities: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
     """The least share of any link that still has growing flows, and the links that have it."""
-    shares = {link: left[link] / growing for link, growing in load.items()}
+    shares = {link: free_capacities[link] / growing for link, growing in load.items()}
     share = min(shares.values())
     return share, [link for link, its_share in shares.items() if its_share <= share * (1 + TIE)]
 
 
-def _queue(left: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
+def _queue(free_capacities: dict[int, float], load: dict[int, int]) -> Callable[..., tuple[float, list[int]]]:
     """`_scan` for many links: shares only grow, so one of an earlier round is looked up again when it comes up."""
-    queue = [(left[link] / growing, link) for link, growing in load.items()]
+    queue = [(free_capacities[link] / growing, link) for link, growing in load.items()]
     heapify(queue)
 
-    def next_full(left: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
+    def next_full(free_capacities: dict[int, float], load: dict[int, int]) -> tuple[float, list[int]]:
         least = math.inf
         full: list[int] = []
         while queue and queue[0][0] <= least * (1 + TIE):
             _, link = heappop(queue)
             if link not in load:
                 continue
-            share = left[link] / load[link]
+            share = free_capacities[link] / load[link]
             limit = least * (1 + TIE) if full else queue[0][0] if queue else math.inf
             if share > limit:
                 heappush(queue, (share, link))

@@ -85,10 +85,10 @@ class Law:
         """
         values = -np.expm1(np.log(uniform) / count)
         above = self.above()
-        known = np.flatnonzero((above > 0) & (above < 1))
+        inner_cells = np.flatnonzero((above > 0) & (above < 1))
         # straight lines between logarithms are exact in an exponential tail; a half cell more is an edge of a cell
-        edges = np.concatenate(([0.0], (known + 0.5) * self.cell_s))
-        return np.asarray(np.interp(-np.log(values), np.concatenate(([0.0], -np.log(above[known]))), edges))
+        edges = np.concatenate(([0.0], (inner_cells + 0.5) * self.cell_s))
+        return np.asarray(np.interp(-np.log(values), np.concatenate(([0.0], -np.log(above[inner_cells]))), edges))
 
 
 def slowest(times_s: Sequence[float], jitter: float, cell_s: float) -> Law:

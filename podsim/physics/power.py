@@ -55,16 +55,16 @@ def ipu(activity: StepActivity, chip: Chip) -> tuple[PartOfPower, ...]:
     tiles that are set aside for IO count as busy as all others; no effect of temperature. Source: ella-tek-energy for
     what is fitted to kernels, hot-chips-33 for the ratio of float and half partial sums.
     """
-    known = chip.activity_power
-    if known is None or activity.precision not in known.pj_per_flop:
+    power = chip.activity_power
+    if power is None or activity.precision not in power.pj_per_flop:
         return ()
-    busy_w = known.pj_per_cycle * PJ * chip.tiles * chip.clock_hz
-    flop_j = known.pj_per_flop[activity.precision] * PJ
+    busy_w = power.pj_per_cycle * PJ * chip.tiles * chip.clock_hz
+    flop_j = power.pj_per_flop[activity.precision] * PJ
     return (
-        PartOfPower(PowerLoad.IDLE, known.idle_w, known.idle_error),
-        PartOfPower(PowerLoad.MATRIX, flop_j * activity.flop_per_s, known.flop_error[activity.precision]),
-        PartOfPower(PowerLoad.VECTOR, busy_w * activity.vector, known.busy_error),
-        PartOfPower(PowerLoad.EXCHANGE, busy_w * activity.exchange, known.busy_error),
+        PartOfPower(PowerLoad.IDLE, power.idle_w, power.idle_error),
+        PartOfPower(PowerLoad.MATRIX, flop_j * activity.flop_per_s, power.flop_error[activity.precision]),
+        PartOfPower(PowerLoad.VECTOR, busy_w * activity.vector, power.busy_error),
+        PartOfPower(PowerLoad.EXCHANGE, busy_w * activity.exchange, power.busy_error),
     )
 
 
@@ -73,8 +73,8 @@ def machines(activity: StepActivity, topology: Topology) -> tuple[PartOfPower, .
     each, fixed_w = ipu(activity, topology.chip), topology.economics.fixed_w
     if not each or fixed_w is None:
         return ()
-    fixed = PartOfPower(PowerLoad.MACHINE, fixed_w, topology.economics.fixed_error)
-    return (*(part.times(topology.ipus) for part in each), fixed.times(topology.machines))
+    machine_power = PartOfPower(PowerLoad.MACHINE, fixed_w, topology.economics.fixed_error)
+    return (*(part.times(topology.ipus) for part in each), machine_power.times(topology.machines))
 
 
 def total(parts: Sequence[PartOfPower]) -> Range:
