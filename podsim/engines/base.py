@@ -235,8 +235,8 @@ def _held_s(program: StepProgram, runs: Sequence[BlockRun], busy_s: Mapping[int,
     The first stage takes its work and its waits for inputs in line. By so much as that is more than the work of the
     busiest, every stage behind it waits, each for the one before and none for inputs.
     """
-    fed = frozenset().union(*(run.in_line for run in runs))
-    if not fed:
+    input_ipus = frozenset().union(*(run.in_line for run in runs))
+    if not input_ipus:
         return 0.0
     both = list(zip(program.blocks, runs, strict=True))
 
@@ -244,7 +244,7 @@ def _held_s(program: StepProgram, runs: Sequence[BlockRun], busy_s: Mapping[int,
         idle = (s * block.repeat for block, run in both for part, s in run.idle_s(where) if part is Part.FRAMEWORK)
         return busy_s[where] + sum_in_order(idle)
 
-    return max(map(taken_s, fed | {busiest})) - taken_s(busiest)
+    return max(map(taken_s, input_ipus | {busiest})) - taken_s(busiest)
 
 
 def _busiest(busy_s: Mapping[int, float]) -> int:
@@ -291,9 +291,9 @@ def _critical_parts(run: BlockRun, here: int | None, begin_s: float) -> Iterator
     while here is not None and run.end_s[here] > begin_s:
         task, whole_s = run.block.tasks[here], run.end_s[here] - run.start_s[here]
         if whole_s and not (here < own and task.kind is TaskKind.COMPUTE):
-            shown = (run.end_s[here] - max(run.start_s[here], begin_s)) / whole_s
-            yield from ((part, seconds * task.repeat * shown) for part, seconds in task.cut)
-            yield task.part, run.flow_s[here] * shown
+            share = (run.end_s[here] - max(run.start_s[here], begin_s)) / whole_s
+            yield from ((part, seconds * task.repeat * share) for part, seconds in task.cut)
+            yield task.part, run.flow_s[here] * share
         here = _last(run, task.needs)
 
 

@@ -93,8 +93,8 @@ class SharedLinks:
         self._changed.append(area)
 
     def _settle(self, _event: simpy.Event) -> None:
-        changed, self._changed = self._changed, []
-        for area in changed:
+        changed_areas, self._changed = self._changed, []
+        for area in changed_areas:
             area.settled = True
             if area.arrivals or area.sharing is not None:
                 self._solve(area)
@@ -114,11 +114,11 @@ class SharedLinks:
         arrivals, area.arrivals = sorted(area.arrivals, key=_TURN), []
         return tuple([group for _, group, _ in arrivals]), tuple([number for _, _, number in arrivals])
 
-    def _start(self, area: _Area, started: Start, numbers: tuple[int, ...]) -> None:
+    def _start(self, area: _Area, start: Start, numbers: tuple[int, ...]) -> None:
         """The first groups of an idle area."""
-        area.sharing, area.left_bytes, area.numbers = started.sharing, started.volumes, numbers
+        area.sharing, area.left_bytes, area.numbers = start.sharing, start.volumes, numbers
         area.since_s = self._env.now
-        self._plan(area, started.next_end)
+        self._plan(area, start.next_end)
 
     def _plan(self, area: _Area, next_end: tuple[float, tuple[int, ...]]) -> None:
         """One event at the next end; an older one is not the area's any more.
@@ -134,35 +134,37 @@ class SharedLinks:
         """More groups in a busy area."""
         self._advance(area, before)
         groups, numbers = self._arrivals(area)
-        started = self._sharings.start(before, groups)
-        left_bytes, known = area.left_bytes, area.numbers
-        area.sharing = started.sharing
+        start = self._sharings.start(before, groups)
+        left_bytes, earlier_numbers = area.left_bytes, area.numbers
+        area.sharing = start.sharing
         area.left_bytes = [
             volume if bundle == NEW else left_bytes[bundle]
-            for bundle, volume in zip(started.inherits, started.volumes, strict=True)
+            for bundle, volume in zip(start.inherits, start.volumes, strict=True)
         ]
-        area.numbers = (*(known[slot] for slot in started.slots), *numbers)
-        return started.sharing
+        area.numbers = (*(earlier_numbers[slot] for slot in start.slots), *numbers)
+        return start.sharing
 
     def _wake(self, area: _Area, event: simpy.Event) -> None:
         sharing = area.sharing
         if area.wake is not event or sharing is None:
             return
-        ended = self._sharings.end(sharing, area.ending)
-        area.sharing = ended.sharing
-        if ended.sharing is not None or self.used is not None:
+        completion = self._sharings.end(sharing, area.ending)
+        area.sharing = completion.sharing
+        if completion.sharing is not None or self.used is not None:
             self._advance(area, sharing)
-            area.left_bytes = [area.left_bytes[bundle] for bundle in ended.inherits]
-        for slot in ended.through:
+            area.left_bytes = [area.left_bytes[bundle] for bundle in completion.inherits]
+        for slot in completion.through:
             self._through(area.numbers[slot])
-        if ended.sharing is not None and area.settled:
+        if completion.sharing is not None and area.settled:
             self._unsettle(area)
 
     def _advance(self, area: _Area, sharing: Sharing) -> None:
         """Bring what is left of every bundle up to now."""
         since_s, area.since_s = area.since_s, self._env.now
         elapsed_s = area.since_s - since_s
-        area.left_bytes = [left - rate * elapsed_s for left, rate in zip(area.left_bytes, sharing.rates, strict=True)]
+        area.left_bytes = [
+            volume - rate * elapsed_s for volume, rate in zip(area.left_bytes, sharing.rates, strict=True)
+        ]
         if self.used is not None and elapsed_s:
             self.used.append((since_s, area.since_s, sharing))
 

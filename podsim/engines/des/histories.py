@@ -70,8 +70,8 @@ class Luck:
         """Failures in order, without end; only the first block is kept, as few runs need another."""
         spares = _Spares(self.run, self.histories) if self.run.spares else None
         for number in count():
-            running_s, repair_s, spared = self._draw(number) if number else self._first
-            yield FailureTimes(running_s, spares.repair_times(running_s, repair_s, spared) if spares else repair_s)
+            running_s, repair_s, is_spared = self._draw(number) if number else self._first
+            yield FailureTimes(running_s, spares.repair_times(running_s, repair_s, is_spared) if spares else repair_s)
 
     def _draw(self, number: int) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
         parts, size = self.run.parts, (self.rows, self.histories)
@@ -93,15 +93,15 @@ class _Spares:
         self._clock_s = np.zeros(histories)
         self._free_at_s = np.zeros((run.spares, histories))
 
-    def repair_times(self, running_s: Array, repair_s: Array, spared: npt.NDArray[np.bool_]) -> Array:
+    def repair_times(self, running_s: Array, repair_s: Array, is_spared: npt.NDArray[np.bool_]) -> Array:
         """Time out of service with a spare at once, or as soon as one is free, where one can stand in [s]."""
         result, column = repair_s.copy(), np.arange(repair_s.shape[1])
         for row, alone_s in enumerate(repair_s):
             self._clock_s += running_s[row]
             slot = np.argmin(self._free_at_s, axis=0)
             free_s = self._free_at_s[slot, column]
-            self._free_at_s[slot, column] = np.where(spared[row], self._clock_s + alone_s, free_s)
-            result[row] = np.where(spared[row], np.maximum(0.0, free_s - self._clock_s), alone_s)
+            self._free_at_s[slot, column] = np.where(is_spared[row], self._clock_s + alone_s, free_s)
+            result[row] = np.where(is_spared[row], np.maximum(0.0, free_s - self._clock_s), alone_s)
             self._clock_s += result[row] + self._detect_s
         return result
 
@@ -120,41 +120,41 @@ def simulate(luck: Luck, interval_s: float) -> Histories:
     """
     run, histories = luck.run, luck.histories
     table = {name: np.zeros(histories) for name in ("finish", "failures", "checkpoints", "restarts", "repairs")}
-    saved, active = np.zeros(histories), np.ones(histories, dtype=bool)
+    saved_work_s, active = np.zeros(histories), np.ones(histories, dtype=bool)
     for number, block in enumerate(luck.blocks()):
         load = np.full(block.running_s.shape, run.restart_s)
         if number == 0:
             load[0] = 0.0
-        before, saved = _progress(block, saved, run, interval_s, load)
-        left = run.work_s - before
-        writes = np.maximum(np.ceil(left / interval_s - EPSILON) - 1, 0)
-        done = block.running_s - load >= left + writes * run.checkpoint_s
-        ends = np.where(done.any(axis=0), np.argmax(done, axis=0), luck.rows)
+        before, saved_work_s = _progress(block, saved_work_s, run, interval_s, load)
+        remaining_work_s = run.work_s - before
+        writes = np.maximum(np.ceil(remaining_work_s / interval_s - EPSILON) - 1, 0)
+        is_finished = block.running_s - load >= remaining_work_s + writes * run.checkpoint_s
+        ends = np.where(is_finished.any(axis=0), np.argmax(is_finished, axis=0), luck.rows)
         _tell(table, block, np.where(active, ends, -1), run, load)
         over = active & (ends < luck.rows)
         column = np.flatnonzero(over)
         at = ends[column], column
-        table["finish"][column] += load[at] + left[at] + writes[at] * run.checkpoint_s
+        table["finish"][column] += load[at] + remaining_work_s[at] + writes[at] * run.checkpoint_s
         table["restarts"][column] += load[at]
         active &= ~over
         if not active.any():
             break
-    kept = np.maximum(np.ceil(run.work_s / interval_s - EPSILON) - 1, 0)
-    table["checkpoints"] += kept * run.checkpoint_s
-    lost = table["finish"] - run.work_s - table["checkpoints"] - table["restarts"] - table["repairs"]
+    checkpoints = np.maximum(np.ceil(run.work_s / interval_s - EPSILON) - 1, 0)
+    table["checkpoints"] += checkpoints * run.checkpoint_s
+    lost_work_s = table["finish"] - run.work_s - table["checkpoints"] - table["restarts"] - table["repairs"]
     return Histories(
-        table["finish"], table["failures"], table["checkpoints"], lost, table["restarts"], table["repairs"]
+        table["finish"], table["failures"], table["checkpoints"], lost_work_s, table["restarts"], table["repairs"]
     )
 
 
 def _progress(
-    block: FailureTimes, saved: Array, run: InterruptedRun, interval_s: float, load: Array
+    block: FailureTimes, saved_work_s: Array, run: InterruptedRun, interval_s: float, load: Array
 ) -> tuple[Array, Array]:
     """Work saved before each failure of a block, and after its last one [s]."""
     usable = np.maximum(block.running_s - load, 0.0)
-    gained = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s
-    after = saved + np.cumsum(gained, axis=0)
-    return np.vstack((saved, after[:-1])), after[-1]
+    gained_work_s = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s
+    after = saved_work_s + np.cumsum(gained_work_s, axis=0)
+    return np.vstack((saved_work_s, after[:-1])), after[-1]
 
 
 def _tell(
@@ -172,5 +172,5 @@ def _tell(
 def steady(run: InterruptedRun, block: FailureTimes, interval_s: float) -> float:
     """Share of time that is saved work, far from both ends of a run, over the failures of a block."""
     usable = np.maximum(block.running_s - run.restart_s, 0.0)
-    gained = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s
-    return float(gained.sum() / (block.running_s + block.repair_s + run.detect_s).sum())
+    gained_work_s = np.floor(usable / (interval_s + run.checkpoint_s)) * interval_s
+    return float(gained_work_s.sum() / (block.running_s + block.repair_s + run.detect_s).sum())

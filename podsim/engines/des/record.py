@@ -14,24 +14,26 @@ if TYPE_CHECKING:
 Piece = tuple[float, float, float]  # from, to [s], at this rate [B/s]
 
 
-def link_uses(used: Sequence[tuple[float, float, Sharing]], record: Record) -> tuple[LinkUse, ...]:
+def link_uses(spans: Sequence[tuple[float, float, Sharing]], record: Record) -> tuple[LinkUse, ...]:
     """Bytes and busy seconds of every link that carried any, in order of their numbers; with its load if asked."""
     seconds: dict[Sharing, float] = {}
     pieces: dict[int, list[Piece]] = {}
-    for start_s, end_s, sharing in used:
+    for start_s, end_s, sharing in spans:
         seconds[sharing] = seconds.get(sharing, 0.0) + end_s - start_s
     loads = {sharing: sharing.loads() for sharing in seconds}
-    moved: dict[int, float] = {}
+    moved_bytes: dict[int, float] = {}
     busy: dict[int, float] = {}
     for sharing, lasted_s in seconds.items():
         for link, rate in loads[sharing].items():
-            moved[link] = moved.get(link, 0.0) + rate * lasted_s
+            moved_bytes[link] = moved_bytes.get(link, 0.0) + rate * lasted_s
             busy[link] = busy.get(link, 0.0) + lasted_s
     if record is Record.LOADS:
-        for start_s, end_s, sharing in used:
+        for start_s, end_s, sharing in spans:
             for link, rate in loads[sharing].items():
                 _append(pieces.setdefault(link, []), (start_s, end_s, rate))
-    return tuple(LinkUse(link, moved[link], busy[link], tuple(pieces.get(link, ()))) for link in sorted(moved))
+    return tuple(
+        LinkUse(link, moved_bytes[link], busy[link], tuple(pieces.get(link, ()))) for link in sorted(moved_bytes)
+    )
 
 
 def _append(pieces: list[Piece], piece: Piece) -> None:

@@ -102,14 +102,14 @@ class Scheduler:
         wait_s, clients, chunk = self._load.wait_s, self._load.clients, max(self._load.requests, self._service.batch)
         arrived_s, free_s, slower = self._arrived_s, self._free_s, self._slower
         begin, answer, fill = self._begun_s.append, self._answered_s.append, self._filled.append
-        factors, taken, there = self._factors.append, self._taken, len(arrived_s)
-        while enough is None or taken < enough:
-            end = taken + batch
+        factors, next_request, there = self._factors.append, self._taken, len(arrived_s)
+        while enough is None or next_request < enough:
+            end = next_request + batch
             if end > there and clients is None:
                 arrived_s += islice(self._arrivals_s, chunk)
                 there = len(arrived_s)
             full_s = arrived_s[end - 1] if end <= there else math.inf
-            begin_s = arrived_s[taken] + wait_s
+            begin_s = arrived_s[next_request] + wait_s
             # `min` and `max` would be calls: a fifth of the time of the loop.
             if full_s < begin_s:  # noqa: PLR1730
                 begin_s = full_s
@@ -117,58 +117,58 @@ class Scheduler:
                 begin_s = free_s[0]
             if begin_s > until_s:
                 break
-            first, taken = taken, end
+            first, next_request = next_request, end
             if full_s > begin_s:
-                taken = bisect_right(arrived_s, begin_s, first, min(end, there))
+                next_request = bisect_right(arrived_s, begin_s, first, min(end, there))
             factor = next(slower)
             answer_s = begin_s + factor * latency_s
             heapreplace(free_s, begin_s + factor * period_s)
             begin(begin_s)
             answer(answer_s)
-            fill(taken - first)
+            fill(next_request - first)
             factors(factor)
             if clients is not None:
                 again_s = math.nextafter(answer_s, math.inf)  # after replicas that are free at that time have begun
-                for _ in range(taken - first):
-                    insort(arrived_s, again_s, taken)
+                for _ in range(next_request - first):
+                    insort(arrived_s, again_s, next_request)
                 there = len(arrived_s)
-        self._taken = taken
+        self._taken = next_request
 
     def _measure(self, warm: int, requests: int) -> AnsweredRequests:
         """The requests from the first batch that is answered after the warm-up to the one with the last of them."""
         begun_s, answered_s, factors = (np.array(each) for each in (self._begun_s, self._answered_s, self._factors))
-        filled = np.array(self._filled)
+        request_counts = np.array(self._filled)
         order = np.argsort(answered_s, kind="stable")
-        answers = np.cumsum(filled[order])
-        skipped = int(np.searchsorted(answers, warm)) + 1 if warm else 0
-        measured_from = int(answers[skipped - 1]) if skipped else 0
+        answers = np.cumsum(request_counts[order])
+        warm_batches = int(np.searchsorted(answers, warm)) + 1 if warm else 0
+        measured_from = int(answers[warm_batches - 1]) if warm_batches else 0
         final = int(np.searchsorted(answers, measured_from + requests))
-        first_s = float(answered_s[order[skipped - 1]]) if skipped else 0.0
+        first_s = float(answered_s[order[warm_batches - 1]]) if warm_batches else 0.0
         last_s = float(answered_s[order[final]])
         while self._load.clients is None and self._arrived_s[-1] < last_s:
             self._arrived_s += islice(self._arrivals_s, requests)
         # Requests of each batch stand side by side, as they are taken in the order of their arrival.
-        batches = order[skipped : final + 1]
-        starts = np.cumsum(filled) - filled
-        sizes = filled[batches]
+        batches = order[warm_batches : final + 1]
+        starts = np.cumsum(request_counts) - request_counts
+        sizes = request_counts[batches]
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        requested = np.repeat(starts[batches], sizes) + within
+        request_indices = np.repeat(starts[batches], sizes) + within
         arrived_s = np.array(self._arrived_s)
         began = (begun_s > first_s) & (begun_s <= last_s)
         window_s = last_s - first_s
         worked_s = self._service.period_s * float(np.cumsum(factors[began])[-1]) if began.any() else 0.0
         left_s = np.full(len(arrived_s), math.inf)
-        left_s[: self._taken] = np.repeat(answered_s, filled)
+        left_s[: self._taken] = np.repeat(answered_s, request_counts)
         there_s = np.clip(np.minimum(left_s, last_s) - np.maximum(arrived_s, first_s), 0.0, None)
         return AnsweredRequests(
-            arrived_s=arrived_s[requested],
+            arrived_s=arrived_s[request_indices],
             begun_s=np.repeat(begun_s[batches], sizes),
             answered_s=np.repeat(answered_s[batches], sizes),
             slower=np.repeat(factors[batches], sizes),
             first_s=first_s,
             last_s=last_s,
             busy=min(1.0, worked_s / (self._service.replicas * window_s)),
-            filled=float(filled[began].sum()) / max(1, int(began.sum())),
+            filled=float(request_counts[began].sum()) / max(1, int(began.sum())),
             present=float(np.cumsum(there_s)[-1]) / window_s,
         )
 
@@ -182,16 +182,16 @@ def simulate(
 
 def run(service: Service, load: Load, gaps_s: Sequence[float] = (), slower: Sequence[float] = (1.0,)) -> Delays:
     """What those requests saw."""
-    answered = simulate(service, load, gaps_s, slower)
-    delay_s = answered.latency_s
+    requests = simulate(service, load, gaps_s, slower)
+    delay_s = requests.latency_s
     mean_s = float(delay_s.mean())
     return Delays(
-        requests_per_s=len(delay_s) / (answered.last_s - answered.first_s),
+        requests_per_s=len(delay_s) / (requests.last_s - requests.first_s),
         mean_s=mean_s,
         p50_s=float(np.quantile(delay_s, 0.5)),
         p99_s=float(np.quantile(delay_s, 0.99)),
-        queued_s=clean(float(answered.queued_s.mean()), mean_s),
-        busy=answered.busy,
-        filled=answered.filled,
-        present=answered.present,
+        queued_s=clean(float(requests.queued_s.mean()), mean_s),
+        busy=requests.busy,
+        filled=requests.filled,
+        present=requests.present,
     )

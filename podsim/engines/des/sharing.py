@@ -148,8 +148,8 @@ class Sharings:
         """Whole classes leave, so those that stay need not be found again."""
         staying = [bundle for bundle in range(len(sharing.bundles)) if bundle not in bundles]
         busy = {flow.slot for bundle in staying for flow in sharing.in_bundle(bundle)}
-        gone = {flow.slot for bundle in bundles for flow in sharing.in_bundle(bundle)}
-        through = tuple(sorted(gone - busy))
+        ending_slots = {flow.slot for bundle in bundles for flow in sharing.in_bundle(bundle)}
+        through = tuple(sorted(ending_slots - busy))
         if not staying:
             return Completion(None, (), through)
         of = {number: (bundle, 0.0) for bundle in staying for number in sharing.bundles[bundle]}
@@ -181,7 +181,7 @@ def end_of_next(left_bytes: Sequence[float], rates: Sequence[float]) -> tuple[fl
     """Time until the next bundles end [s], and which."""
     if len(rates) == 1:
         return max(0.0, left_bytes[0] / rates[0]), (0,)
-    needed_s = [left / rate for left, rate in zip(left_bytes, rates, strict=True)]
+    needed_s = [volume / rate for volume, rate in zip(left_bytes, rates, strict=True)]
     next_s = max(0.0, min(needed_s))
     last_s = next_s * (1 + TIE)
     return next_s, tuple([bundle for bundle, seconds in enumerate(needed_s) if seconds <= last_s])

@@ -37,8 +37,8 @@ def run(program: StepProgram, fabric: LinkRates, *, record: Record = Record.NOTH
 
     if record is not Record.NOTHING:
         return timeline(program, [simulate(block) for block in program.blocks])
-    known = _BLOCK_RUNS.remember(fabric, lambda: RunsOfBlocks(fabric.capacities, _RUNS))
-    return timeline(program, [known.remember(block, simulate) for block in program.blocks])
+    block_runs = _BLOCK_RUNS.remember(fabric, lambda: RunsOfBlocks(fabric.capacities, _RUNS))
+    return timeline(program, [block_runs.remember(block, simulate) for block in program.blocks])
 
 
 class _Plan:

@@ -54,20 +54,20 @@ def as_run(plan: TilePlan, chip: Chip) -> AsRun:
         key = span.superstep, span.part
         start, end = spans.get(key, (span.start_cycles, span.end_cycles))
         spans[key] = min(start, span.start_cycles), max(end, span.end_cycles)
-    spent = {
+    part_cycles = {
         part: sum_in_order(end - start for (_, item), (start, end) in spans.items() if item is part)
         for part in (Part.COMPUTE, Part.EXCHANGE, Part.SYNC)
     }
-    cycles = Cycles(spent[Part.COMPUTE], spent[Part.EXCHANGE], spent[Part.SYNC])
+    cycles = Cycles(part_cycles[Part.COMPUTE], part_cycles[Part.EXCHANGE], part_cycles[Part.SYNC])
     return AsRun(cycles, timeline.idle * timeline.total_cycles, timeline.events)
 
 
 def _refuse_too_many(plan: TilePlan, chip: Chip, tiles: int) -> None:
-    needed = max((sum(cohort.tiles for cohort in step.cohorts) for step in plan.supersteps), default=0)
-    if needed > tiles:
-        spare = chip.tiles - needed
+    plan_tiles = max((sum(cohort.tiles for cohort in step.cohorts) for step in plan.supersteps), default=0)
+    if plan_tiles > tiles:
+        spare = chip.tiles - plan_tiles
         raise Infeasible(
-            f"{plan.operator} needs {needed:,} tiles; {tiles:,} of {chip.name} are there to compute",
+            f"{plan.operator} needs {plan_tiles:,} tiles; {tiles:,} of {chip.name} are there to compute",
             hint=f"set aside at most {spare:,} IO tiles" if spare > 0 else "",
         )
 
@@ -167,11 +167,11 @@ class _Barrier:
     def arrive(self) -> simpy.Event:
         """An event that fires when the last party arrives."""
         self._missing -= 1
-        opened = self._open
+        event = self._open
         if self._missing == 0:
             self._missing, self._open = self._parties, self._env.event()
-            opened.succeed()
-        return opened
+            event.succeed()
+        return event
 
 
 class _ChipSimulation:
@@ -217,7 +217,7 @@ class _ChipSimulation:
         group.spent[part] += self._env.now - began
         self.spans.append(TileSpan(number, part, group.first, group.tiles, began, self._env.now))
 
-    def _stream(self, io: IoTiles, computed: simpy.Event) -> simpy.events.ProcessGenerator:
+    def _stream(self, io: IoTiles, compute_end: simpy.Event) -> simpy.events.ProcessGenerator:
         """Off-chip bytes arrive while the others compute; then all sync, and the IO tiles send on what they hold."""
         others = self.chip.tiles - io.tiles
         group = _TileGroup(others, io.tiles, ())
@@ -225,7 +225,7 @@ class _ChipSimulation:
         began = self._env.now
         yield self._env.timeout(io.volume_bytes / io.bytes_per_s * self.chip.clock_hz)
         self._note(OFF_PLAN, Part.HOST, group, began)
-        yield computed
+        yield compute_end
         _, exchange, sync = superstep_cycles(
             self._rates, 0.0, send=io.volume_bytes / io.tiles, receive=io.volume_bytes / others
         )
