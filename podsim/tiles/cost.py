@@ -66,12 +66,12 @@ def cost(operator: Operator, run: Pass, rows: int, rates: Rates) -> TileCost:
     steps of BERT and ResNet-50. Source: calibration/parameters.toml for the stretch, ipu-stack for its prior.
     """
     each_s = rates.stretch / rates.planner.target.chip.clock_hz
-    planned = rates.planner.pass_cost(operator, run, rows)
+    pass_cost = rates.planner.pass_cost(operator, run, rows)
     if rates.tiles is None:
-        cycles, idle = planned.cycles, 0.0
+        cycles, idle = pass_cost.cycles, 0.0
     else:
         ran = rates.planner.as_run(operator, run, rows, rates.tiles)
         cycles, idle = ran.cycles, ran.idle
     return TileCost(
-        cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s, idle * each_s, planned.matrix_flop
+        cycles.compute * each_s, cycles.exchange * each_s, cycles.sync * each_s, idle * each_s, pass_cost.matrix_flop
     )

@@ -74,25 +74,28 @@ _SEGMENTS: Final = TABLES.add("segments", Table[tuple[object, ...], Segment](20_
 
 
 def fullest(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, *, served: bool
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], live_buffers: LiveBuffers, *, served: bool
 ) -> tuple[Point, int]:
-    """The point at which stages that share an IPU hold most, and the vertices of a tile; `known` grows by both."""
+    """The point at which stages that share an IPU hold most, and the vertices of a tile.
+
+    `live_buffers` grows by both.
+    """
     units = tuple([stage.numbers for stage in stages])
     configuration = mapping.configuration
 
     def compute() -> tuple[Point, int]:
-        point = (served_peak if served else peak)(planner, mapping, stages, known)
-        return point, vertices(planner, mapping, stages, known, (Pass.FORWARD,) if served else TRAINING_PASSES)
+        point = (served_peak if served else peak)(planner, mapping, stages, live_buffers)
+        return point, vertices(planner, mapping, stages, live_buffers, (Pass.FORWARD,) if served else TRAINING_PASSES)
 
-    return known.stages.remember((units, configuration.recompute, configuration.attention_dropout), compute)
+    return live_buffers.stages.remember((units, configuration.recompute, configuration.attention_dropout), compute)
 
 
-def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
+def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], live_buffers: LiveBuffers) -> Point:
     """The point of training at which stages that share an IPU hold most [B].
 
     Parameters: `planner`, for a chip and a precision; `mapping`, with its micro-batch [rows] and recomputation;
-    `stages` of that IPU; `known`, which grows by the buffers planned here. Result: the operator and pass, activations
-    alive meanwhile [B] and the exchange buffers of the pass [B per tile].
+    `stages` of that IPU; `live_buffers`, which grows by the buffers planned here. Result: the operator and pass,
+    activations alive meanwhile [B] and the exchange buffers of the pass [B per tile].
 
     Equation: activations = micro_batch × element_bytes × elements of a row alive in the segment (Eq. 22), and the
     buffers beside them. Validity: stages run one at a time, buffers of different operators are never alive together; no
@@ -100,16 +103,16 @@ def peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: Liv
     gradients of weights come before that of the input is assumed.
     """
     segments = (segment for stage in stages for segment in _segments(mapping, stage))
-    points = (_of_segment(planner, segment, mapping.micro_batch, known) for segment in segments)
+    points = (_of_segment(planner, segment, mapping.micro_batch, live_buffers) for segment in segments)
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
-def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers) -> Point:
+def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], live_buffers: LiveBuffers) -> Point:
     """The point at which stages that share an IPU hold most where nothing is trained [B].
 
     Parameters: `planner`, for a chip and a precision; `mapping`, with its micro-batch [rows]; `stages` of that IPU;
-    `known`, which grows by the buffers planned here. Result: the operator, activations alive meanwhile [B] and the
-    exchange buffers of its forward pass [B per tile].
+    `live_buffers`, which grows by the buffers planned here. Result: the operator, activations alive meanwhile [B] and
+    the exchange buffers of its forward pass [B per tile].
 
     Equation: micro-batch × (what came into the unit + what the operator reads and writes) (Eq. 86), and the buffers
     beside them. Validity: only what comes into a unit outlives the operators of the unit; an elementwise operator
@@ -122,34 +125,34 @@ def served_peak(planner: Planner, mapping: Mapping, stages: Sequence[Stage], kno
         for unit in stage.units:
             active, numbers = number_operators(unit, mapping.configuration)
             for place, (operator, number) in enumerate(zip(active, numbers, strict=True)):
-                buffers = _buffers(planner, operator, number, Pass.FORWARD, rows, known)
+                buffers = _buffers(planner, operator, number, Pass.FORWARD, rows, live_buffers)
                 alive = float(rows * size * _while_served(active, place))
                 points.append(Point(alive, buffers, operator.name, Pass.FORWARD))
     return max(points, key=lambda point: point.total(planner.target.chip.tiles))
 
 
 def buffers_at(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, point: str
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], live_buffers: LiveBuffers, point: str
 ) -> Buffers | None:
     """What the operator and pass of that name hold; None where several of the stages have the name, or none."""
     passes = {point.removesuffix(f" {run}"): run for run in TRAINING_PASSES if point.endswith(f" {run}")}
     active = (number_operators(unit, mapping.configuration) for stage in stages for unit in stage.units)
-    named = [
+    matches = [
         (operator, number, passes[operator.name])
         for operators, numbers in active
         for operator, number in zip(operators, numbers, strict=True)
         if operator.name in passes
     ]
-    if len(named) != 1:
+    if len(matches) != 1:
         return None
-    operator, number, run = named[0]
-    return _buffers(planner, operator, number, run, mapping.micro_batch, known)
+    operator, number, run = matches[0]
+    return _buffers(planner, operator, number, run, mapping.micro_batch, live_buffers)
 
 
 def vertices(
-    planner: Planner, mapping: Mapping, stages: Sequence[Stage], known: LiveBuffers, passes: Sequence[Pass]
+    planner: Planner, mapping: Mapping, stages: Sequence[Stage], live_buffers: LiveBuffers, passes: Sequence[Pass]
 ) -> int:
-    """Vertices of a tile, one a superstep of each plan that differs; `known` grows by what is planned here."""
+    """Vertices of a tile, one a superstep of each plan that differs; `live_buffers` grows by what is planned here."""
     units = (number_operators(unit, mapping.configuration) for stage in stages for unit in stage.units)
     operators = {
         number: operator for active, numbers in units for operator, number in zip(active, numbers, strict=True)
@@ -159,24 +162,27 @@ def vertices(
     rows = mapping.micro_batch
     return sum(
         [
-            _buffers(planner, operator, number, run, rows, known).vertices
+            _buffers(planner, operator, number, run, rows, live_buffers).vertices
             for number, operator in distinct.values()
             for run in passes
         ]
     )
 
 
-def _of_segment(planner: Planner, segment: Segment, rows: int, known: LiveBuffers) -> Point:
+def _of_segment(planner: Planner, segment: Segment, rows: int, live_buffers: LiveBuffers) -> Point:
     """The point of a segment that holds most."""
-    peak = known.peaks.get(segment.signature)
+    peak = live_buffers.peaks.get(segment.signature)
     if peak is None:
         size, tiles = rows * ELEMENT_BYTES[planner.target.precision], planner.target.chip.tiles
         points = [
-            (place, Point(float(size * elements), _buffers(planner, operator, number, run, rows, known), "", run))
+            (
+                place,
+                Point(float(size * elements), _buffers(planner, operator, number, run, rows, live_buffers), "", run),
+            )
             for place, (operator, (number, *alive)) in enumerate(zip(segment.operators, segment.signature, strict=True))
             for run, elements in zip(TRAINING_PASSES, alive, strict=True)
         ]
-        peak = known.peaks[segment.signature] = max(points, key=lambda item: item[1].total(tiles))
+        peak = live_buffers.peaks[segment.signature] = max(points, key=lambda item: item[1].total(tiles))
     place, point = peak
     return replace(point, operator=segment.operators[place].name)
 
@@ -211,14 +217,14 @@ def _alive(
     before = 0
     for unit in units:
         for operator, number in zip(*number_operators(unit, mapping.configuration), strict=True):
-            kept = operator.stash_elements if operator.stashed and recomputes else 0
-            own = 0 if isinstance(operator.shape, PRODUCTS) else kept
+            stash_elements = operator.stash_elements if operator.stashed and recomputes else 0
+            own = 0 if isinstance(operator.shape, PRODUCTS) else stash_elements
             comes_in = 0 if operator.kind is Kind.LOSS else operator.outputs  # that of a loss is one number
             gradient = comes_in + (unit.out_elements if operator is not unit.operators[-1] else 0)
             backward = before + own + gradient
             weights = backward if operator.shape.parameters else 0
             yield operator, (number, before, backward if operator.input_gradient else 0, weights)
-            before += kept
+            before += stash_elements
 
 
 def _while_served(active: Sequence[Operator], place: int) -> int:
@@ -234,16 +240,18 @@ def _at_once(operator: Operator) -> int:
     return 1 if operator.again else operator.repeats
 
 
-def _buffers(planner: Planner, operator: Operator, number: int, run: Pass, rows: int, known: LiveBuffers) -> Buffers:
+def _buffers(
+    planner: Planner, operator: Operator, number: int, run: Pass, rows: int, live_buffers: LiveBuffers
+) -> Buffers:
     """What one pass of an operator holds; where no tile can hold its part, operands and result spread evenly."""
-    buffers = known.buffers.get((number, run))
+    buffers = live_buffers.buffers.get((number, run))
     if buffers is None:
         chip, precision = planner.target.chip, planner.target.precision
         try:
-            planned = planner.pass_cost(operator, run, rows)
-            buffers = Buffers(planned.buffer_bytes_per_tile, planned.tiles or chip.tiles, planned.vertices)
+            pass_cost = planner.pass_cost(operator, run, rows)
+            buffers = Buffers(pass_cost.buffer_bytes_per_tile, pass_cost.tiles or chip.tiles, pass_cost.vertices)
         except Infeasible:
             shape = operator.shape.at(rows)
             buffers = Buffers(ELEMENT_BYTES[precision] * (shape.inputs + shape.outputs) / chip.tiles, chip.tiles, 0)
-        known.buffers[number, run] = buffers
+        live_buffers.buffers[number, run] = buffers
     return buffers

@@ -29,10 +29,12 @@ VERTEX_BYTES = 48  # of state of a vertex: assumed, a pointer or size of 4 B for
 _BUFFERS: Final = TABLES.add("buffers of operators", Table[tuple[str, int, bool], LiveBuffers](256))
 
 
-def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "ServedState | None" = None) -> MemoryFit:
+def fit(
+    workload: Workload, mapping: Mapping, topology: Topology, served_state: "ServedState | None" = None
+) -> MemoryFit:
     """Whether every IPU of a replica holds its share on the tiles that compute [B].
 
-    Parameters: `workload` and its `mapping` on a `topology`; `served`, what IPUs hold that only answer, None in
+    Parameters: `workload` and its `mapping` on a `topology`; `served_state`, what IPUs hold that only answer, None in
     training. Result: bytes of each IPU by category and at its peak, of streaming memory for each IPU, and what there is
     of both; a layer at a time, of the phase that holds most.
 
@@ -42,13 +44,13 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
     calibration/configurations.toml for bytes of gradients and moments; memory-performance-optimisation. Code and vertex
     state are assumed.
     """
-    planner, known = _planner_of(workload, mapping, topology, served)
+    planner, live_buffers = _planner_of(workload, mapping, topology, served_state)
     topology = replace(topology, chip=planner.target.chip)
     ipus = sorted({stage.ipu for stage in mapping.stages})
-    if mapping.schedule is Schedule.PHASED and served is None:
-        return _in_phases(planner, mapping, topology, known)
-    memories = tuple(_ipu(planner, mapping, topology, ipu, known, served) for ipu in ipus)
-    streaming = max(_stored_bytes(workload, mapping, ipu, served) for ipu in ipus) if served else 0.0
+    if mapping.schedule is Schedule.PHASED and served_state is None:
+        return _in_phases(planner, mapping, topology, live_buffers)
+    memories = tuple(_ipu(planner, mapping, topology, ipu, live_buffers, served_state) for ipu in ipus)
+    streaming = max(_stored_bytes(workload, mapping, ipu, served_state) for ipu in ipus) if served_state else 0.0
     if mapping.state is StatePlace.STREAMING:
         streaming = max(_state_bytes(mapping, topology, _parameters(mapping, ipu)) for ipu in ipus)
     gateway = topology.gateway
@@ -61,17 +63,21 @@ def fit(workload: Workload, mapping: Mapping, topology: Topology, served: "Serve
 
 
 def stays_full(
-    workload: Workload, mapping: Mapping, topology: Topology, before: MemoryFit, served: "ServedState | None" = None
+    workload: Workload,
+    mapping: Mapping,
+    topology: Topology,
+    before: MemoryFit,
+    served_state: "ServedState | None" = None,
 ) -> bool:
     """Whether the operator that overfills an IPU at another available memory still does at this one.
 
     `before` is the memory of the same mapping there. One plan tells, where all of them would be made to see the same.
     Where operators of the IPU share that name nothing is known, which is False.
     """
-    planner, known = _planner_of(workload, mapping, topology, served)
+    planner, live_buffers = _planner_of(workload, mapping, topology, served_state)
     chip, full = planner.target.chip, before.fullest
     stages = [stage for stage in mapping.stages if stage.index in full.stages]
-    buffers = buffers_at(planner, mapping, stages, known, full.largest)
+    buffers = buffers_at(planner, mapping, stages, live_buffers, full.largest)
     if buffers is None:
         return False
     least = {
@@ -84,31 +90,31 @@ def stays_full(
 
 
 def _planner_of(
-    workload: Workload, mapping: Mapping, topology: Topology, served: "ServedState | None"
+    workload: Workload, mapping: Mapping, topology: Topology, served_state: "ServedState | None"
 ) -> tuple[Planner, LiveBuffers]:
     """Who plans for the tiles that compute, and what is known of those plans."""
     chip = topology.chip.without(mapping.configuration.io_tiles)
     planner = Planner(PlanTarget(chip, workload.precision, mapping.configuration.memory_proportion))
-    key = planner.target.plan_key, mapping.micro_batch, served is not None
+    key = planner.target.plan_key, mapping.micro_batch, served_state is not None
     return planner, _BUFFERS.remember(key, LiveBuffers)
 
 
-def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, known: LiveBuffers) -> MemoryFit:
+def _in_phases(planner: Planner, mapping: Mapping, topology: Topology, live_buffers: LiveBuffers) -> MemoryFit:
     """One phase at a time in SRAM, all weights, gradients, state and kept activations in streaming memory (Eq. 75)."""
     element, configuration = ELEMENT_BYTES[planner.target.precision], mapping.configuration
     alone = (replace(mapping, stages=(stage,)) for stage in mapping.stages)
     fullest = max(
-        (_ipu(planner, phase, topology, 0, known, None) for phase in alone), key=lambda memory: memory.used_bytes
+        (_ipu(planner, phase, topology, 0, live_buffers, None) for phase in alone), key=lambda memory: memory.used_bytes
     )
     each = element + configuration.gradient_bytes + sum(configuration.moment_bytes)
-    stored = _parameters(mapping, 0) * each / (mapping.replicas if configuration.state_sharded else 1)
+    parameter_bytes = _parameters(mapping, 0) * each / (mapping.replicas if configuration.state_sharded else 1)
     # What passes from phase to phase lies shared out over the columns of a replica too.
     rows = mapping.micro_batch * mapping.accumulation
     between = sum(stage.units[-1].out_elements for stage in mapping.stages[:-1]) / configuration.tensor_shards
     return MemoryFit(
         capacity_bytes=topology.chip.sram_bytes,
         ipus=(fullest,),
-        streaming_bytes_per_ipu=stored + rows * between * configuration.checkpoint_bytes,
+        streaming_bytes_per_ipu=parameter_bytes + rows * between * configuration.checkpoint_bytes,
         streaming_capacity_bytes_per_ipu=topology.gateway.streaming_bytes / topology.ipus_per_machine,
     )
 
@@ -129,11 +135,12 @@ def relief(memory: MemoryFit, chip: Chip) -> str:
     full = memory.fullest
     name, most = max(((key, size) for key, size in full.by_category.items() if key in RELIEF), key=lambda pair: pair[1])
     stages = " and ".join(str(stage) for stage in full.stages)
-    used, limit = full.used_bytes / chip.tiles / 1e3, memory.capacity_bytes / chip.tiles / 1e3
+    footprint, limit = full.used_bytes / chip.tiles / 1e3, memory.capacity_bytes / chip.tiles / 1e3
     others = chip.tiles - full.tiles
     idle = (full.used_bytes - full.by_category["exchange_buffers"]) / chip.tiles / 1e3
     return (
-        f"{used:.0f} of {limit:.0f} kB on {full.tiles:,} tiles of stage {stages} (IPU {full.ipu}) during {full.largest}"
+        f"{footprint:.0f} of {limit:.0f} kB on {full.tiles:,} tiles of stage {stages} (IPU {full.ipu}) "
+        f"during {full.largest}"
         f"{f', {idle:.0f} kB on the other {others:,}' if others else ''}; "
         f"{most / chip.tiles / 1e3:.0f} kB are {name.replace('_', ' ')}: {RELIEF[name]}"
     )
@@ -144,14 +151,14 @@ def _ipu(
     mapping: Mapping,
     topology: Topology,
     ipu: int,
-    known: LiveBuffers,
-    served: "ServedState | None",
+    live_buffers: LiveBuffers,
+    served_state: "ServedState | None",
 ) -> StageMemory:
     stages = [stage for stage in mapping.stages if stage.ipu == ipu]
     parameters = _parameters(mapping, ipu)
     element = ELEMENT_BYTES[planner.target.precision]
     on_chip = mapping.state is StatePlace.ON_CHIP
-    point, vertices = fullest(planner, mapping, stages, known, served=served is not None)
+    point, vertices = fullest(planner, mapping, stages, live_buffers, served=served_state is not None)
     tiles = topology.chip.tiles
     vertex_state = float(VERTEX_BYTES * vertices * tiles)
     return StageMemory(
@@ -159,8 +166,8 @@ def _ipu(
         stages=tuple(stage.index for stage in stages),
         by_category={
             **(
-                _answering(served, mapping, stages, planner.target.precision)
-                if served
+                _answering(served_state, mapping, stages, planner.target.precision)
+                if served_state
                 else {
                     "weights": float(parameters * element),
                     "gradients": float(parameters * mapping.configuration.gradient_bytes),
@@ -178,44 +185,51 @@ def _ipu(
     )
 
 
-def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState") -> float:
+def streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served_state: "ServedState") -> float:
     """What an IPU that only answers reads from streaming memory for one batch [B].
 
     Parameters: `workload`, for its precision; `mapping`, with its micro-batch [rows]; `ipu`, its number in the replica;
-    `served`, what of weights, keys and values is streamed, and tokens per row. Result: bytes; of keys and values those
-    of this batch alone.
+    `served_state`, what of weights, keys and values is streamed, and tokens per row. Result: bytes; of keys and values
+    those of this batch alone.
 
     Equation: (weights of the IPU + micro-batch × keys and values of a row) × element bytes, each where it is streamed
     (Eq. 87). Validity: every batch reads all of it, keys and values at the longest context. Source: derived: what is
     kept in streaming memory is read once for each batch that uses it.
     """
-    return _streamed_bytes(workload, mapping, ipu, served, mapping.micro_batch)
+    return _streamed_bytes(workload, mapping, ipu, served_state, mapping.micro_batch)
 
 
-def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState") -> float:
+def _stored_bytes(workload: Workload, mapping: Mapping, ipu: int, served_state: "ServedState") -> float:
     """What streaming memory holds of it: keys and values of every batch under way."""
-    return _streamed_bytes(workload, mapping, ipu, served, mapping.micro_batch * served.under_way(mapping))
+    return _streamed_bytes(workload, mapping, ipu, served_state, mapping.micro_batch * served_state.under_way(mapping))
 
 
-def _streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served: "ServedState", rows: int) -> float:
+def _streamed_bytes(workload: Workload, mapping: Mapping, ipu: int, served_state: "ServedState", rows: int) -> float:
     units = [unit for stage in mapping.stages if stage.ipu == ipu for unit in stage.units]
-    elements = sum(unit.parameters for unit in units) if served.streams_weights else 0
-    cached = sum(unit.cache_at(served.cached_tokens) for unit in units) * rows if served.streams_cache else 0
-    return float((elements + cached) * ELEMENT_BYTES[workload.precision])
+    elements = sum(unit.parameters for unit in units) if served_state.streams_weights else 0
+    cache_elements = (
+        sum(unit.cache_at(served_state.cached_tokens) for unit in units) * rows if served_state.streams_cache else 0
+    )
+    return float((elements + cache_elements) * ELEMENT_BYTES[workload.precision])
 
 
 def _answering(
-    served: "ServedState", mapping: Mapping, stages: Sequence[Stage], precision: Precision
+    served_state: "ServedState", mapping: Mapping, stages: Sequence[Stage], precision: Precision
 ) -> dict[str, float]:
     """Weights, keys and values, and inputs where nothing is kept for a backward pass (Eq. 86)."""
     units = [unit for stage in stages for unit in stage.units]
-    weights, cached = [unit.parameters for unit in units], [unit.cache_at(served.cached_tokens) for unit in units]
+    weights, cache_by_unit = (
+        [unit.parameters for unit in units],
+        [unit.cache_at(served_state.cached_tokens) for unit in units],
+    )
     rows, element = mapping.micro_batch, ELEMENT_BYTES[precision]
-    kept = rows * (max(cached) if served.streams_cache else sum(cached) * served.under_way(mapping))
+    cache_elements = rows * (
+        max(cache_by_unit) if served_state.streams_cache else sum(cache_by_unit) * served_state.under_way(mapping)
+    )
     return {
-        "weights": float(element * (max(weights) if served.streams_weights else sum_in_order(weights))),
-        "kv_cache": float(element * kept),
-        "input_buffers": float(2 * rows * served.row_bytes) if stages[0].index == 0 else 0.0,
+        "weights": float(element * (max(weights) if served_state.streams_weights else sum_in_order(weights))),
+        "kv_cache": float(element * cache_elements),
+        "input_buffers": float(2 * rows * served_state.row_bytes) if stages[0].index == 0 else 0.0,
     }
 
 
@@ -250,9 +264,9 @@ def _stash_bytes(mapping: Mapping, stage: Stage, element: int) -> float:
     depth = in_flight(mapping, stage) * mapping.micro_batch
     if mapping.recompute is Recompute.NONE:
         return float(depth * element * sum_in_order(_stash_elements(mapping, unit) for unit in stage.units))
-    kept = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
+    checkpoint_elements = [unit.out_elements for unit in stage.units[:-1] if unit.checkpoint]
     entering = _entering(stage) if stage.index else 0
-    return float(depth * mapping.configuration.checkpoint_bytes * (sum_in_order(kept) + entering))
+    return float(depth * mapping.configuration.checkpoint_bytes * (sum_in_order(checkpoint_elements) + entering))
 
 
 def _entering(stage: Stage) -> int:

@@ -79,13 +79,13 @@ class Planner:
         """Cycles and bytes of one pass of an operator over `rows` rows; recomputation is another forward."""
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (*same_plans(operator), same, rows)
-        known = self._mine.get(key)
-        if known is None:
-            known = self._remember(
+        cost = self._mine.get(key)
+        if cost is None:
+            cost = self._remember(
                 key, operator, PassCost, lambda: self._together(self._plans(key, operator, same, rows))
             )
-            self._mine.keep(key, known)
-        return known
+            self._mine.keep(key, cost)
+        return cost
 
     def as_run(self, operator: Operator, run: Pass, rows: int, engine: TileEngine) -> AsRun:
         """The same pass with its supersteps run as events, once for each plan and engine that differ.
@@ -95,22 +95,22 @@ class Planner:
         same = Pass.FORWARD if run is Pass.RECOMPUTE else run
         key = (*same_plans(operator), same, rows)
         own = (getattr(engine, "__qualname__", repr(engine)), *key)
-        known = self._as_run.get(own)
-        if known is None:
-            known = self._remember(
+        tile_run = self._as_run.get(own)
+        if tile_run is None:
+            tile_run = self._remember(
                 own, operator, AsRun, lambda: self._run(self._plans(key, operator, same, rows), engine)
             )
-            self._as_run.keep(own, known)
-        return known
+            self._as_run.keep(own, tile_run)
+        return tile_run
 
     def update_cost(self, optimizer: str, parameters: int) -> PassCost:
         """Cycles and bytes of one update of so many weights."""
         key = (optimizer, parameters)
-        known = self._mine.get(key)
-        if known is None:
+        cost = self._mine.get(key)
+        if cost is None:
             plan = update.plan(optimizer, parameters, self.target.precision, self.target.chip)
-            known = self._mine.keep(key, self._together((plan,)))
-        return known
+            cost = self._mine.keep(key, self._together((plan,)))
+        return cost
 
     def _remember(self, key: object, operator: Operator, kind: type[T], compute: Callable[[], T]) -> T:
         # A vector operator is planned sooner than a file is read, but for one whose rows lie where products leave them.

@@ -67,10 +67,11 @@ USUAL_HINT = "split the operator, or spread it over more IPUs"
 
 def check_fit(operator: str, footprint: Mapping[str, float], chip: Chip, hint: str = USUAL_HINT) -> Mapping[str, float]:
     """The bytes of the most loaded tile; Infeasible where a tile has less SRAM than that."""
-    needed = sum_in_order(footprint.values())
-    if needed > chip.sram.bytes_per_tile:
+    needed_bytes = sum_in_order(footprint.values())
+    if needed_bytes > chip.sram.bytes_per_tile:
         raise Infeasible(
-            f"{operator} needs {needed:,.0f} B on a tile; a tile of {chip.name} has {chip.sram.bytes_per_tile:,.0f} B",
+            f"{operator} needs {needed_bytes:,.0f} B on a tile; "
+            f"a tile of {chip.name} has {chip.sram.bytes_per_tile:,.0f} B",
             hint=hint,
         )
     return footprint
