@@ -85,8 +85,8 @@ def around_softmax(
 ) -> tuple[TilePlan, TilePlan]:
     """The changes of layout before and after softmax, between the product before and the product after it."""
     grain = amp.input_group(precision)
-    padded = up(heads.keys, LEAST_KEYS)
-    made = rearrange.product_result(
+    pitch = up(heads.keys, LEAST_KEYS)
+    scores_layout = rearrange.product_result(
         heads.groups,
         heads.queries,
         heads.keys,
@@ -95,20 +95,20 @@ def around_softmax(
         group_parts=scores.splits.get("groups", 1),
         swapped=scores.layout_out.startswith("m"),
     )
-    taken = _operand(heads, context, grain, chip)
-    rows = rearrange.whole_rows(heads.groups, heads.queries, heads.keys, chip, pitch=padded)
-    left = rearrange.whole_rows(heads.groups, heads.queries, heads.keys, chip)
+    operand_layout = _operand(heads, context, grain, chip)
+    padded_rows = rearrange.whole_rows(heads.groups, heads.queries, heads.keys, chip, pitch=pitch)
+    unpadded_rows = rearrange.whole_rows(heads.groups, heads.queries, heads.keys, chip)
     size = (heads.queries, heads.keys)
     return (
         rearrange.plan(
             *size,
-            made,
-            rows,
+            scores_layout,
+            padded_rows,
             Precision.FP16_16 if ELEMENT_BYTES[precision] == 1 else precision,
             chip,
             name=f"{name} rows",
         ),
-        rearrange.plan(*size, left, taken, precision, chip, name=f"{name} operand"),
+        rearrange.plan(*size, unpadded_rows, operand_layout, precision, chip, name=f"{name} operand"),
     )
 
 
@@ -134,12 +134,12 @@ def around_heads(
     for part, rows, product_plan, along in parts:
         inputs = 1 if part == "heads" else product_plan.splits.get("inputs", 1)
         groups = product_plan.splits.get("groups", 1)
-        streamed = rows if along == "columns" else width
+        field_size = rows if along == "columns" else width
         after = rearrange.product_operand(
             heads.groups,
             rows,
             width,
-            field=max(1, min(streamed, chip.tiles // (groups * inputs))),
+            field=max(1, min(field_size, chip.tiles // (groups * inputs))),
             inputs=inputs,
             grain=grain,
             group_parts=groups,
@@ -182,10 +182,10 @@ def plan_fused(
     a_group = max(1, min(chip.tiles // heads.groups, heads.queries))
     rows = -(-heads.queries // a_group) * -(-heads.groups // (chip.tiles // a_group))
     tiles = min(chip.tiles, heads.groups * -(-heads.queries // -(-heads.queries // a_group)))
-    tried = [_block(heads, rows, tiles, -(-heads.keys // count), precision, chip) for count in _counts(heads.keys)]
-    fitting = [block for block in tried if block.sram_bytes <= available_memory * chip.sram.bytes_per_tile]
+    blocks = [_block(heads, rows, tiles, -(-heads.keys // count), precision, chip) for count in _counts(heads.keys)]
+    fitting = [block for block in blocks if block.sram_bytes <= available_memory * chip.sram.bytes_per_tile]
     if not fitting:
-        least = min(block.sram_bytes for block in tried)
+        least = min(block.sram_bytes for block in blocks)
         raise Infeasible(
             f"{name} needs {least:,.0f} B on a tile; {available_memory * chip.sram.bytes_per_tile:,.0f} B are allowed",
             hint=("a larger share of memory, or " if least <= chip.sram.bytes_per_tile else "") + "fewer heads at once",
@@ -199,7 +199,7 @@ def plan_fused(
         flop=heads.flop,
         sram_bytes_per_tile={"temporary": best.sram_bytes},
         tiles_used=tiles,
-        alternatives=tuple(_rejection(block, best, block in fitting) for block in tried if block is not best),
+        alternatives=tuple(_rejection(block, best, block in fitting) for block in blocks if block is not best),
     )
 
 
@@ -238,8 +238,10 @@ def _block(heads: Heads, rows: int, tiles: int, keys: int, precision: Precision,
             vector.OPERATIONS["scaled_add"].thread_cycles(vectors(rows * heads.width, result, chip), result, chip), chip
         )
     )
-    sent = float(2 * heads.keys * heads.width * size * heads.groups / tiles)
-    cohort = Cohort(tiles=tiles, compute_cycles=compute, shared_receive_bytes=arriving, send_bytes=min(sent, arriving))
+    send_bytes = float(2 * heads.keys * heads.width * size * heads.groups / tiles)
+    cohort = Cohort(
+        tiles=tiles, compute_cycles=compute, shared_receive_bytes=arriving, send_bytes=min(send_bytes, arriving)
+    )
     block = step("block of keys", "multiply", (cohort,), repeat=-(-heads.keys // keys))
     footprint = arriving + rows * (keys * result + 2 * heads.width * result)
     return _Block(block, cycles(block, chip).total, footprint)

@@ -98,22 +98,22 @@ def _cheapest(
     size: tuple[int, int], element_bytes: int, chip: Chip, steps: Callable[[_Rows], tuple[Superstep, ...]]
 ) -> _Choice:
     """Rows and columns laid out so that these supersteps cost least, of the layouts that fit the SRAM if any does."""
-    tried = [(laid, steps(laid)) for laid in _layouts(*size, chip)]
-    priced = [(laid, made, total(made, chip)) for laid, made in tried]
-    bytes_of = {laid: float(OPERANDS_AND_RESULT * laid.shares[0][1] * element_bytes) for laid, _ in tried}
-    fitting = [item for item in priced if bytes_of[item[0]] <= chip.sram.bytes_per_tile]
-    best, made, least = min(fitting, key=lambda item: item[2].total) if fitting else priced[-1]
-    lost = tuple(
+    candidates = [(layout, steps(layout)) for layout in _layouts(*size, chip)]
+    candidate_costs = [(layout, supersteps, total(supersteps, chip)) for layout, supersteps in candidates]
+    bytes_of = {layout: float(OPERANDS_AND_RESULT * layout.shares[0][1] * element_bytes) for layout, _ in candidates}
+    fitting = [item for item in candidate_costs if bytes_of[item[0]] <= chip.sram.bytes_per_tile]
+    best, supersteps, least = min(fitting, key=lambda item: item[2].total) if fitting else candidate_costs[-1]
+    rejections = tuple(
         RejectedPlan(
-            splits={"rows": laid.tiles, "parts": laid.parts},
+            splits={"rows": layout.tiles, "parts": layout.parts},
             cycles=own.total,
-            sram_bytes_per_tile=bytes_of[laid],
-            why=slower(own, least) if bytes_of[laid] <= chip.sram.bytes_per_tile else "does not fit",
+            sram_bytes_per_tile=bytes_of[layout],
+            why=slower(own, least) if bytes_of[layout] <= chip.sram.bytes_per_tile else "does not fit",
         )
-        for laid, _, own in sorted(priced, key=lambda item: item[2].total)
-        if laid is not best
+        for layout, _, own in sorted(candidate_costs, key=lambda item: item[2].total)
+        if layout is not best
     )
-    return _Choice(best, made, lost[:LOST_KEPT])
+    return _Choice(best, supersteps, rejections[:LOST_KEPT])
 
 
 def softmax(
@@ -126,27 +126,27 @@ def softmax(
     check_sizes(name, rows=rows, columns=columns)
     steps = _softmax_backward if backward else _softmax
     size = OUTPUT_BYTES[precision]
-    choice = _cheapest((rows, columns), size, chip, lambda laid: steps(laid, precision, chip))
+    choice = _cheapest((rows, columns), size, chip, lambda layout: steps(layout, precision, chip))
     return _of_rows(name, choice, flop=5.0 * rows * columns, element_bytes=size, chip=chip)
 
 
-def _softmax(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+def _softmax(layout: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
     size = OUTPUT_BYTES[precision]
-    small = spread(laid.rows_on_a_tile * laid.tiles, laid.tiles)
+    small = spread(layout.rows_on_a_tile * layout.tiles, layout.tiles)
     return (
-        *_row_sums(laid, size, chip, "maximum"),
-        *_passes((*SOFTMAX[0], *SOFTMAX[1]), laid.shares, precision, chip),
-        *_row_sums(laid, size, chip, "sum"),
+        *_row_sums(layout, size, chip, "maximum"),
+        *_passes((*SOFTMAX[0], *SOFTMAX[1]), layout.shares, precision, chip),
+        *_row_sums(layout, size, chip, "sum"),
         *_passes(("inverse", "cast"), small, Precision.FP32, chip),
-        *_passes(("multiply",), laid.shares, precision, chip),
+        *_passes(("multiply",), layout.shares, precision, chip),
     )
 
 
-def _softmax_backward(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+def _softmax_backward(layout: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
     return (
-        *_passes(SOFTMAX_BACKWARD[0], laid.shares, precision, chip),
-        *_row_sums(laid, OUTPUT_BYTES[precision], chip, "sum"),
-        *_passes(SOFTMAX_BACKWARD[1], laid.shares, precision, chip),
+        *_passes(SOFTMAX_BACKWARD[0], layout.shares, precision, chip),
+        *_row_sums(layout, OUTPUT_BYTES[precision], chip, "sum"),
+        *_passes(SOFTMAX_BACKWARD[1], layout.shares, precision, chip),
     )
 
 
@@ -176,9 +176,9 @@ def norm(
     footprint = min(channels, shares[0][1], tile_channels or _tile_channels(kind, shares[0][1]))
     statistics = {"layer": rows, "batch": channels, "group": images * channel_groups}[kind]
     on_tile = {"layer": math.ceil(shares[0][1] / footprint), "batch": footprint, "group": 1}[kind]
-    scattered = partial(ScatteredSum, elements=rows * channels, share=shares[0][1], tiles=tiles)
-    sums = scattered(resident=min(on_tile, statistics), outputs=statistics)
-    per_channel = scattered(resident=footprint, outputs=channels)
+    scatter = partial(ScatteredSum, elements=rows * channels, share=shares[0][1], tiles=tiles)
+    sums = scatter(resident=min(on_tile, statistics), outputs=statistics)
+    per_channel = scatter(resident=footprint, outputs=channels)
     if backward:
         steps = _norm_backward(sums, per_channel, shares, precision, chip)
     else:
@@ -203,30 +203,30 @@ def loss(
     check_sizes(name, rows=rows, classes=classes)
     steps = _loss_backward if backward else _loss
     size = OUTPUT_BYTES[precision]
-    choice = _cheapest((rows, classes), size, chip, lambda laid: steps(laid, precision, chip))
+    choice = _cheapest((rows, classes), size, chip, lambda layout: steps(layout, precision, chip))
     return _of_rows(name, choice, flop=8.0 * rows * classes, element_bytes=size, chip=chip)
 
 
-def _loss(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+def _loss(layout: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
     size = OUTPUT_BYTES[precision]
     element = LOSS_CYCLES / 2 if size < FLOAT_BYTES else LOSS_CYCLES
     return (
-        *_softmax(laid, precision, chip),
-        *_passes(("fill",), laid.shares, precision, chip),
-        _each("cross-entropy", element, laid.shares, chip),
-        *_row_sums(laid, size, chip, "sum"),
-        _each("largest", ARGMAX_CYCLES, laid.shares, chip),
+        *_softmax(layout, precision, chip),
+        *_passes(("fill",), layout.shares, precision, chip),
+        _each("cross-entropy", element, layout.shares, chip),
+        *_row_sums(layout, size, chip, "sum"),
+        _each("largest", ARGMAX_CYCLES, layout.shares, chip),
     )
 
 
-def _loss_backward(laid: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
-    return _passes(("subtract", "scale"), laid.shares, precision, chip)
+def _loss_backward(layout: _Rows, precision: Precision, chip: Chip) -> tuple[Superstep, ...]:
+    return _passes(("subtract", "scale"), layout.shares, precision, chip)
 
 
 def _of_rows(name: str, choice: _Choice, *, flop: float, element_bytes: int, chip: Chip) -> TilePlan:
-    laid = choice.laid
-    share = laid.shares[0][1] * element_bytes
-    plan = _plan(name, choice.splits, choice.steps, tiles=laid.tiles, flop=flop, share_bytes=share, chip=chip)
+    layout = choice.laid
+    share = layout.shares[0][1] * element_bytes
+    plan = _plan(name, choice.splits, choice.steps, tiles=layout.tiles, flop=flop, share_bytes=share, chip=chip)
     return replace(plan, alternatives=choice.lost)
 
 
@@ -292,14 +292,14 @@ def _each(name: str, thread_cycles: float, shares: tuple[Share, ...], chip: Chip
     return step(name, "vector", cohorts)
 
 
-def _row_sums(laid: _Rows, element_bytes: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
+def _row_sums(layout: _Rows, element_bytes: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
     """One value a row, and back to the tiles of a row that is cut into parts."""
-    count = vectors(laid.shares[0][1], element_bytes, chip)
+    count = vectors(layout.shares[0][1], element_bytes, chip)
     cycles = vertex(reduction.ONE_OVERHEAD + reduction.READ_CYCLES[element_bytes] * count, chip)
-    local = step(f"{name} on tile", "reduce", (Cohort(tiles=laid.tiles, compute_cycles=cycles),))
-    if laid.parts == 1:
+    local = step(f"{name} on tile", "reduce", (Cohort(tiles=layout.tiles, compute_cycles=cycles),))
+    if layout.parts == 1:
         return (local,)
-    return (local, *reduction.across(laid.scatter, chip, name=name), _back(laid.scatter, 1))
+    return (local, *reduction.across(layout.scatter, chip, name=name), _back(layout.scatter, 1))
 
 
 def _back(sums: ScatteredSum, moments: int) -> Superstep:
@@ -316,8 +316,8 @@ def _tile_channels(kind: NormKind, share: int) -> int:
 def _statistics(sums: ScatteredSum, chip: Chip) -> tuple[Superstep, ...]:
     """The inverse deviation of the few sums, and both statistics back to every tile that needs them."""
     small = spread(sums.outputs, chip.tiles)
-    made = _passes(("square", "subtract", "rsqrt"), small, Precision.FP32, chip)
-    return (*made, _back(sums, STATISTICS)) if sums.sources > 1 else made
+    passes = _passes(("square", "subtract", "rsqrt"), small, Precision.FP32, chip)
+    return (*passes, _back(sums, STATISTICS)) if sums.sources > 1 else passes
 
 
 def _norm_backward(

@@ -128,8 +128,8 @@ def _choose(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], ri
             _refuse(supersteps(candidates(ask, ask.shape.lookups), ask), ask)
         serial = min(2 * serial, ask.shape.lookups)
     around = total(before, ask.chip).total
-    spent = {part.name: _cycles(part, ask.chip, serial) for part in work.parts}
-    cycles = sum(spent.values(), np.full_like(work.temporary, around))
+    step_cycles = {part.name: _cycles(part, ask.chip, serial) for part in work.parts}
+    cycles = sum(step_cycles.values(), np.full_like(work.temporary, around))
     best = _best(work, cycles, fitting)
     tiles = int(np.prod([of[best] for of in these.splits]))
     return TilePlan(
@@ -140,14 +140,14 @@ def _choose(ask: Ask, supersteps: _Supersteps, before: tuple[Superstep, ...], ri
         flop=float(ask.shape.lookups * ask.shape.width) if supersteps is add_up else 0.0,
         sram_bytes_per_tile={"operands": float(work.operands[best]), "temporary": float(work.temporary[best])},
         tiles_used=tiles,
-        alternatives=_rejections(these, spent, cycles, work, fitting, best) if rivals else (),
+        alternatives=_rejections(these, step_cycles, cycles, work, fitting, best) if rivals else (),
     )
 
 
 def _best(work: GatherWork, cycles: Array, fitting: npt.NDArray[np.bool_]) -> int:
     """The split that is compared as the cheapest, of equal ones the one that takes least."""
-    compared = cycles if work.compared is None else work.compared
-    first = np.lexsort((cycles, np.where(fitting, compared, np.inf)))[0]
+    cost = cycles if work.compared is None else work.compared
+    first = np.lexsort((cycles, np.where(fitting, cost, np.inf)))[0]
     return int(first)
 
 
@@ -191,14 +191,14 @@ def _steps(parts: tuple[GatherStep, ...], at: int, tiles: int, serial: int, chip
         send = float(np.broadcast_to(part.send, part.receive.shape)[at])
         if not (compute or receive or send):
             continue
-        moved = receive if part.phase == "rearrange" else 0.0
+        copy_bytes = receive if part.phase == "rearrange" else 0.0
         here = Cohort(
             tiles=tiles,
             compute_cycles=compute,
             send_bytes=send,
             receive_bytes=receive,
-            load_bytes=moved,
-            store_bytes=moved,
+            load_bytes=copy_bytes,
+            store_bytes=copy_bytes,
         )
         others = chip.tiles - tiles
         if part.phase != "rearrange" or not others:
@@ -217,7 +217,7 @@ def _splits_by_name(these: GatherCandidates, at: int) -> dict[str, int]:
 
 def _rejections(
     these: GatherCandidates,
-    spent: Mapping[str, Array],
+    step_cycles: Mapping[str, Array],
     cycles: Array,
     work: GatherWork,
     fitting: npt.NDArray[np.bool_],
@@ -233,8 +233,8 @@ def _rejections(
             return "as many cycles"
         if cycles[at] < cycles[best]:
             return "more cycles before syncs and changes of layout"
-        most = max(spent, key=lambda name: float(spent[name][at] - spent[name][best]))
-        return f"{most}: {spent[most][at] - spent[most][best]:,.0f} cycles more"
+        most = max(step_cycles, key=lambda name: float(step_cycles[name][at] - step_cycles[name][best]))
+        return f"{most}: {step_cycles[most][at] - step_cycles[most][best]:,.0f} cycles more"
 
     return tuple(
         RejectedPlan(

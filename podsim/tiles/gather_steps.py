@@ -91,8 +91,8 @@ class GatherCandidates:
     @property
     def home(self) -> Array:
         """Elements of the table that a tile keeps: those that share the look-ups of a part share it as well."""
-        kept: Array = np.ceil(self.on_tile * self.elements / self.lookups)
-        return kept
+        home_elements: Array = np.ceil(self.on_tile * self.elements / self.lookups)
+        return home_elements
 
 
 def _thread(cycles: Array, chip: Chip) -> Array:
@@ -110,27 +110,29 @@ def look_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     mine = np.ceil(these.looked / chip.worker_threads)
     hits = np.minimum(mine, np.ceil(mine * these.on_tile / ask.shape.table))
     cut = these.rows > 1
-    merged = np.ceil(these.looked / these.rows)
-    again = LOOK_OVERHEAD + np.ceil(merged / chip.worker_threads) * each
+    merged_rows = np.ceil(these.looked / these.rows)
+    again = LOOK_OVERHEAD + np.ceil(merged_rows / chip.worker_threads) * each
     first = _thread(LOOK_OVERHEAD + hits * each + (mine - hits) * MISS, chip)
     second = np.where(cut, _thread(again, chip), 0.0)
-    copied = np.where(these.lookups > 1, these.on_tile * these.elements * size, 0.0)
-    arriving = np.where(cut, these.rows * merged * these.elements * size, 0.0)
+    table_bytes = np.where(these.lookups > 1, these.on_tile * these.elements * size, 0.0)
+    arriving = np.where(cut, these.rows * merged_rows * these.elements * size, 0.0)
     values = these.looked * these.elements * size
     result = ask.even_bytes(ask.shape.lookups * ask.shape.width)
     parts = (
         *_input_steps(these, ask, 0),
-        GatherStep("table and indices", "input", np.zeros_like(mine), copied + these.looked * INDEX_BYTES),
+        GatherStep("table and indices", "input", np.zeros_like(mine), table_bytes + these.looked * INDEX_BYTES),
         GatherStep("look up", "vector", first, 0.0 * mine),
         GatherStep("indices of the second stage", "vector", np.where(cut, SECOND_STAGE_CYCLES, 0.0), 0.0 * mine),
         GatherStep("merge parts of the table", "reduce", second, arriving),
         *_return_steps(
-            np.full_like(mine, -(-result // these.serial)), merged * these.elements * size, ask, serial=True
+            np.full_like(mine, -(-result // these.serial)), merged_rows * these.elements * size, ask, serial=True
         ),
     )
-    temporary = copied + values + these.looked * INDEX_BYTES + arriving
-    compared = (copied + arriving) / exchange_rates(chip)[1] + first + second
-    return GatherWork(parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size, compared)
+    temporary = table_bytes + values + these.looked * INDEX_BYTES + arriving
+    compared_cycles = (table_bytes + arriving) / exchange_rates(chip)[1] + first + second
+    return GatherWork(
+        parts, _resting(these, ask) + result, temporary + ask.rearranged * these.home * size, compared_cycles
+    )
 
 
 def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
@@ -143,11 +145,11 @@ def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
     footprint = these.on_tile * these.elements
     hits = np.minimum(these.looked, np.ceil(these.looked * np.ceil(these.on_tile / threads) / ask.shape.table))
     adding = LOOK_OVERHEAD + hits * (ADD_HIT + ADD_ELEMENT * these.elements) + (these.looked - hits) * ADD_MISS
-    summed = np.ceil(np.ceil(footprint / these.lookups) * size / VECTOR_BYTES / threads)
+    sum_vectors = np.ceil(np.ceil(footprint / these.lookups) * size / VECTOR_BYTES / threads)
     cut = these.lookups > 1
     rows = ask.even_bytes(ask.shape.lookups * ask.shape.width)
     arriving = these.looked * (these.elements * size + INDEX_BYTES)
-    added = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
+    home_vectors = np.ceil(np.ceil(these.home / threads) * size / VECTOR_BYTES)
     parts = (
         *_input_steps(these, ask, rows),
         GatherStep("rows and indices", "input", np.zeros_like(footprint), arriving),
@@ -164,12 +166,12 @@ def add_up(these: GatherCandidates, ask: Ask) -> GatherWork:
         GatherStep(
             "sum partial tables",
             "reduce",
-            np.where(cut, _thread(SUM_OVERHEAD + summed * (SUM_VECTOR + SUM_PARTIAL * these.lookups), chip), 0.0),
+            np.where(cut, _thread(SUM_OVERHEAD + sum_vectors * (SUM_VECTOR + SUM_PARTIAL * these.lookups), chip), 0.0),
             np.where(cut, footprint * size, 0.0),
             serial=False,
         ),
         GatherStep(
-            "scaled_add", "vector", _thread(_add_cycles(added, size, chip), chip), 0.0 * footprint, serial=False
+            "scaled_add", "vector", _thread(_add_cycles(home_vectors, size, chip), chip), 0.0 * footprint, serial=False
         ),
         *_return_steps(np.full_like(footprint, _table(ask)), these.home * size, ask, serial=False),
     )
@@ -197,8 +199,8 @@ def _input_steps(these: GatherCandidates, ask: Ask, more_bytes: int) -> tuple[Ga
     if not ask.rearranged:
         return ()
     home = these.home * ask.size + more_bytes
-    sent = float(_table(ask) + more_bytes)
-    return (GatherStep("other order", "rearrange", _copy_cycles(home, ask.chip), home, sent, serial=False),)
+    send_bytes = float(_table(ask) + more_bytes)
+    return (GatherStep("other order", "rearrange", _copy_cycles(home, ask.chip), home, send_bytes, serial=False),)
 
 
 def _order_steps(held_bytes: Array, ask: Ask) -> tuple[GatherStep, ...]:
@@ -209,11 +211,11 @@ def _order_steps(held_bytes: Array, ask: Ask) -> tuple[GatherStep, ...]:
     return (GatherStep("partial tables in order", "rearrange", cycles, held_bytes, held_bytes, serial=False),)
 
 
-def _return_steps(arriving: Array, sent: Array, ask: Ask, *, serial: bool) -> tuple[GatherStep, ...]:
+def _return_steps(arriving: Array, send_bytes: Array, ask: Ask, *, serial: bool) -> tuple[GatherStep, ...]:
     """From the tiles of the split to all, evenly."""
     if not ask.rearranged:
         return ()
-    return (GatherStep(BACK, "rearrange", _copy_cycles(arriving, ask.chip), arriving, sent, serial),)
+    return (GatherStep(BACK, "rearrange", _copy_cycles(arriving, ask.chip), arriving, send_bytes, serial),)
 
 
 def _copy_cycles(moved_bytes: Array, chip: Chip) -> Array:

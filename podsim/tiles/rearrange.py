@@ -71,8 +71,8 @@ def product_result(
 
     Splits are those of the product's plan: of the field, the output channels, and the groups.
     """
-    streamed, channels = (columns, rows) if swapped else (rows, columns)
-    block = -(-streamed // field), min(channels, up(-(-channels // outputs), grain))
+    field_size, channels = (columns, rows) if swapped else (rows, columns)
+    block = -(-field_size // field), min(channels, up(-(-channels // outputs), grain))
     return Layout(
         rows=block[1] if swapped else block[0],
         columns=block[0] if swapped else block[1],
@@ -96,8 +96,8 @@ def product_operand(
     grain: int = 16,
 ) -> Layout:
     """What a product takes: `grain` input channels next to each other, cut over `inputs` tiles."""
-    streamed, channels = (rows, columns) if along == "columns" else (columns, rows)
-    block = -(-streamed // field), min(channels, up(-(-channels // inputs), grain))
+    field_size, channels = (rows, columns) if along == "columns" else (columns, rows)
+    block = -(-field_size // field), min(channels, up(-(-channels // inputs), grain))
     return Layout(
         rows=block[0] if along == "columns" else block[1],
         columns=block[1] if along == "columns" else block[0],
@@ -176,8 +176,10 @@ def _exchange(before: Layout, after: Layout, size: int) -> Superstep:
     pieces = math.ceil(after.elements / piece)
     if before.along == after.along and before.run == before.pitch == after.run == after.pitch:
         pieces = -(-after.rows // before.rows) * -(-after.columns // before.columns)
-    moved = float(after.elements * size)
-    cohort = Cohort(tiles=min(before.tiles, after.tiles), receive_bytes=moved, send_bytes=float(before.elements * size))
+    receive_bytes = float(after.elements * size)
+    cohort = Cohort(
+        tiles=min(before.tiles, after.tiles), receive_bytes=receive_bytes, send_bytes=float(before.elements * size)
+    )
     return step("rearrange", "rearrange", (cohort,), fragments=pieces)
 
 
@@ -186,29 +188,33 @@ def _same_way(
 ) -> tuple[Superstep, ...]:
     """Words go straight to their place; else the side that holds less copies its pieces to whole words."""
     piece = min(before.run, after.run)
-    aligned = _alignment(piece * size, before.pitch * size, after.pitch * size)
-    if exchange and aligned >= WORD_BYTES:
+    alignment = _alignment(piece * size, before.pitch * size, after.pitch * size)
+    if exchange and alignment >= WORD_BYTES:
         return exchange
     less = min(before, after, key=lambda layout: layout.elements)
     lines = less.elements // _extent(less, less.along)
     pieces = lines * -(-_extent(less, less.along) // piece)
-    cycles = copy_cycles(pieces, less.elements * size / pieces, aligned, chip)
-    copied = _copies("copy pieces", cycles, less.elements * size, less.tiles)
-    return (copied, *exchange) if less is before else (*exchange, copied)
+    cycles = copy_cycles(pieces, less.elements * size / pieces, alignment, chip)
+    copy_step = _copies("copy pieces", cycles, less.elements * size, less.tiles)
+    return (copy_step, *exchange) if less is before else (*exchange, copy_step)
 
 
 def _transpose(rows: int, columns: int, after: Layout, size: int, chip: Chip) -> tuple[Superstep, ...]:
     """Blocks in registers where they fit the matrix; else element by element, then rows to their padded place."""
-    edge, moved = BLOCK_ELEMENTS[size], after.elements * size
+    edge, moved_bytes = BLOCK_ELEMENTS[size], after.elements * size
     if rows % edge == 0 and columns % edge == 0:
-        return (_copies("transpose", vertex(COPY_OVERHEAD, chip) + BLOCK_CYCLES * after.elements, moved, after.tiles),)
-    apart = _copies("copy elements", copy_cycles(after.elements, size, _alignment(size) or 1, chip), moved, after.tiles)
+        return (
+            _copies("transpose", vertex(COPY_OVERHEAD, chip) + BLOCK_CYCLES * after.elements, moved_bytes, after.tiles),
+        )
+    apart = _copies(
+        "copy elements", copy_cycles(after.elements, size, _alignment(size) or 1, chip), moved_bytes, after.tiles
+    )
     if after.pitch == _extent(after, after.along):
         return (apart,)
     lines = after.elements // _extent(after, after.along)
     line = _extent(after, after.along) * size
     cycles = copy_cycles(lines, line, _alignment(line, after.pitch * size), chip)
-    return apart, _copies("pad", cycles, moved, after.tiles)
+    return apart, _copies("pad", cycles, moved_bytes, after.tiles)
 
 
 def _copies(name: str, cycles: float, moved_bytes: int, tiles: int) -> Superstep:

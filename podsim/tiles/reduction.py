@@ -73,15 +73,15 @@ def plan(
     if tiles is not None:
         values = _scatter(elements, outputs, footprint, min(tiles, chip.tiles))
         return _plan(values, steps(values, size, chip, straight=straight), size, chip, overhead_cycles, name)
-    tried = sorted(_layouts(elements, outputs, footprint, straight, size, chip), key=lambda item: item[2].total)
-    values, made, least = next(
-        (item for item in tried if _bytes(*item[:2], size) <= chip.sram.bytes_per_tile), tried[0]
+    layouts = sorted(_layouts(elements, outputs, footprint, straight, size, chip), key=lambda item: item[2].total)
+    values, supersteps, least = next(
+        (item for item in layouts if _bytes(*item[:2], size) <= chip.sram.bytes_per_tile), layouts[0]
     )
-    plan = _plan(values, made, size, chip, overhead_cycles, name)
+    plan = _plan(values, supersteps, size, chip, overhead_cycles, name)
     around = total(plan.supersteps, chip).total - least.total
-    others = {item[0].tiles.bit_length(): item for item in reversed(tried) if item[0] != values}
-    lost = sorted(others.values(), key=lambda item: item[2].total)[:LOST_KEPT]
-    return replace(plan, alternatives=tuple(_rejection(item, least, around, size, chip) for item in lost))
+    others = {item[0].tiles.bit_length(): item for item in reversed(layouts) if item[0] != values}
+    rivals = sorted(others.values(), key=lambda item: item[2].total)[:LOST_KEPT]
+    return replace(plan, alternatives=tuple(_rejection(item, least, around, size, chip) for item in rivals))
 
 
 def _scatter(elements: int, outputs: int, footprint: int | None, tiles: int) -> ScatteredSum:
@@ -89,9 +89,13 @@ def _scatter(elements: int, outputs: int, footprint: int | None, tiles: int) -> 
     shares = spread(elements, tiles)
     share = shares[0][1]
     block = up(math.isqrt(share), GRAIN)
-    used = sum(count for count, _ in shares)
+    used_tiles = sum(count for count, _ in shares)
     return ScatteredSum(
-        elements=elements, share=share, tiles=used, resident=min(footprint or block, outputs, share), outputs=outputs
+        elements=elements,
+        share=share,
+        tiles=used_tiles,
+        resident=min(footprint or block, outputs, share),
+        outputs=outputs,
     )
 
 
@@ -102,53 +106,53 @@ def _layouts(
 
     Fewer tiles have more to read: once that takes as long as the best sum yet, none is better.
     """
-    seen, least = set(), math.inf
+    earlier_steps, least = set(), math.inf
     for tiles in range(chip.tiles, 0, -1):
         values = _scatter(elements, outputs, footprint, tiles)
-        made = steps(values, size, replace(chip, tiles=tiles), straight=straight)
+        supersteps = steps(values, size, replace(chip, tiles=tiles), straight=straight)
         if values.share > (footprint or GRAIN) and values.share * size / VECTOR_BYTES >= least:
             return
-        if made in seen:
+        if supersteps in earlier_steps:
             continue
-        seen.add(made)
-        cycles = total(made, chip)
+        earlier_steps.add(supersteps)
+        cycles = total(supersteps, chip)
         least = min(least, cycles.total)
-        yield values, made, cycles
+        yield values, supersteps, cycles
 
 
-def _bytes(values: ScatteredSum, made: tuple[Superstep, ...], size: int) -> float:
-    return float(values.share * size) + _partials(values, made)
+def _bytes(values: ScatteredSum, supersteps: tuple[Superstep, ...], size: int) -> float:
+    return float(values.share * size) + _partials(values, supersteps)
 
 
-def _partials(values: ScatteredSum, made: tuple[Superstep, ...]) -> float:
+def _partials(values: ScatteredSum, supersteps: tuple[Superstep, ...]) -> float:
     """Bytes of a tile beside what it reads: its own partial sums, and the most that arrive to be added in one stage."""
-    arriving = max((cohort.receive_bytes for step in made for cohort in step.cohorts), default=0.0)
+    arriving = max((cohort.receive_bytes for step in supersteps for cohort in step.cohorts), default=0.0)
     return float(values.resident * FLOAT_BYTES) + arriving
 
 
 def _rejection(item: _Layout, least: Cycles, around: float, size: int, chip: Chip) -> RejectedPlan:
-    values, made, cycles = item
-    needed = _bytes(values, made, size)
+    values, supersteps, cycles = item
+    needed_bytes = _bytes(values, supersteps, size)
     why = slower(cycles, least)
-    if needed > chip.sram.bytes_per_tile:
-        why = f"{needed:,.0f} B per tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
+    if needed_bytes > chip.sram.bytes_per_tile:
+        why = f"{needed_bytes:,.0f} B per tile do not fit {chip.sram.bytes_per_tile:,.0f} B"
     return RejectedPlan(
         splits={"elements": values.tiles, "sources": values.sources},
         cycles=cycles.total + around,
-        sram_bytes_per_tile=needed,
+        sram_bytes_per_tile=needed_bytes,
         why=why,
     )
 
 
 def _plan(
-    values: ScatteredSum, made: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
+    values: ScatteredSum, supersteps: tuple[Superstep, ...], size: int, chip: Chip, overhead_cycles: float, name: str
 ) -> TilePlan:
-    memory = {"operands": float(values.share * size), "partials": _partials(values, made)}
+    memory = {"operands": float(values.share * size), "partials": _partials(values, supersteps)}
     return TilePlan(
         operator=name,
         method="vector",
         splits={"elements": values.tiles, "sources": values.sources},
-        supersteps=(*call(overhead_cycles, values.tiles), *made),
+        supersteps=(*call(overhead_cycles, values.tiles), *supersteps),
         flop=float(values.elements),
         sram_bytes_per_tile=check_fit(name, memory, chip),
         tiles_used=values.tiles,
@@ -187,16 +191,16 @@ def on_tile(
         count = math.ceil(math.ceil(values.share / threads) * element_bytes / VECTOR_BYTES)
         cycles = [vertex(ONE_OVERHEAD + COLUMN_CYCLES * (values.resident > 1) + moments * rate * count, chip)]
         if count > 1:
-            added = math.ceil(threads * FLOAT_BYTES / VECTOR_BYTES) * max(1, math.ceil(columns / threads))
-            cycles.append(vertex(ONE_OVERHEAD + moments * READ_CYCLES[FLOAT_BYTES] * added, chip))
+            sum_vectors = math.ceil(threads * FLOAT_BYTES / VECTOR_BYTES) * max(1, math.ceil(columns / threads))
+            cycles.append(vertex(ONE_OVERHEAD + moments * READ_CYCLES[FLOAT_BYTES] * sum_vectors, chip))
     load = float(values.share * element_bytes)
     return tuple(
         step(
             f"{name} on tile" if not at else f"{name} of threads",
             "reduce",
-            (Cohort(tiles=values.tiles, compute_cycles=spent, load_bytes=0.0 if at else load),),
+            (Cohort(tiles=values.tiles, compute_cycles=compute_cycles, load_bytes=0.0 if at else load),),
         )
-        for at, spent in enumerate(cycles)
+        for at, compute_cycles in enumerate(cycles)
     )
 
 
@@ -214,18 +218,18 @@ def across(
         return ()
     if straight is None:
         straight = sources < 2 * math.sqrt(chip.tiles)
-    sent = moments * values.resident
+    sums_per_tile = moments * values.resident
     if straight:
-        return _stage(values.outputs * moments, sources, sent, chip, name)
+        return _stage(values.outputs * moments, sources, sums_per_tile, chip, name)
     first = math.ceil(math.sqrt(sources))
-    left = -(-sources // first)
+    second = -(-sources // first)
     return (
-        *_stage(values.outputs * moments * left, first, sent, chip, f"{name}, first stage"),
-        *_stage(values.outputs * moments, left, moments, chip, f"{name}, second stage"),
+        *_stage(values.outputs * moments * second, first, sums_per_tile, chip, f"{name}, first stage"),
+        *_stage(values.outputs * moments, second, moments, chip, f"{name}, second stage"),
     )
 
 
-def _stage(outputs: int, sources: int, sent: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
+def _stage(outputs: int, sources: int, sums_per_tile: int, chip: Chip, name: str) -> tuple[Superstep, ...]:
     """`sources` float partial sums of each of `outputs` meet on as many tiles as whole vectors allow."""
     share = up(-(-outputs // chip.tiles), VECTOR_BYTES // FLOAT_BYTES) if outputs >= chip.tiles else 1
     tiles = min(chip.tiles, -(-outputs // share))
@@ -235,12 +239,12 @@ def _stage(outputs: int, sources: int, sent: int, chip: Chip, name: str) -> tupl
         tiles=tiles,
         compute_cycles=vertex(RECEIVED_OVERHEAD + count, chip),
         receive_bytes=float(arriving * FLOAT_BYTES),
-        send_bytes=float(sent * FLOAT_BYTES),
+        send_bytes=float(sums_per_tile * FLOAT_BYTES),
         load_bytes=float(arriving * FLOAT_BYTES),
         store_bytes=float(share * FLOAT_BYTES),
     )
-    met = step(f"{name} across tiles", "reduce", (cohort,))
+    sum_step = step(f"{name} across tiles", "reduce", (cohort,))
     if share > 1 or count <= 1:
-        return (met,)
-    added = vertex(ONE_OVERHEAD + READ_CYCLES[FLOAT_BYTES] * math.ceil(chip.worker_threads / 2), chip)
-    return met, step(f"{name} of threads", "reduce", (Cohort(tiles=tiles, compute_cycles=added),))
+        return (sum_step,)
+    thread_cycles = vertex(ONE_OVERHEAD + READ_CYCLES[FLOAT_BYTES] * math.ceil(chip.worker_threads / 2), chip)
+    return sum_step, step(f"{name} of threads", "reduce", (Cohort(tiles=tiles, compute_cycles=thread_cycles),))

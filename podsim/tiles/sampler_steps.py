@@ -36,8 +36,8 @@ def steps(work: Work, samples: int, precision: Precision, chip: Chip) -> Iterato
 
 def flop(work: Work) -> float:
     """Arithmetic of one work on one sample; drawing counts none [FLOP]."""
-    summed = work.elements if work.sums else 0
-    return float(summed + work.elements * sum(vector.OPERATIONS[operation].flop for operation in work.operations))
+    additions = work.elements if work.sums else 0
+    return float(additions + work.elements * sum(vector.OPERATIONS[operation].flop for operation in work.operations))
 
 
 def sample_bytes(sampler: Sampler) -> float:
@@ -67,8 +67,8 @@ def tile_bytes(sampler: Sampler, samples: int, chip: Chip) -> float:
     Equation: code + shared + samples × `sample_bytes`, code a tenth of a tile (Eq. 94). Validity: as `sample_bytes`;
     shared elements lie on every tile. Source: podsim's own assumption (Eq. 94 of the model), for code that of Eq. 19.
     """
-    fixed = CODE_SHARE * chip.sram.bytes_per_tile + OUTPUT_BYTES[sampler.precision] * sampler.shared
-    return fixed + samples * sample_bytes(sampler)
+    base_bytes = CODE_SHARE * chip.sram.bytes_per_tile + OUTPUT_BYTES[sampler.precision] * sampler.shared
+    return base_bytes + samples * sample_bytes(sampler)
 
 
 def most_on_a_tile(sampler: Sampler, chip: Chip) -> int:

@@ -59,17 +59,17 @@ def plan(
     boxes = cut(grid, chip.tiles)
     tiles = math.prod(boxes.counts)
     star = 2 * len(grid) * reach + 2
-    touched, computed = star if accesses is None else accesses, float(star) if flop is None else flop
-    each = max(touched, computed + divisions * (DIVISION_CYCLES - 1)) + LOOP_CYCLES
+    point_accesses, point_flop = star if accesses is None else accesses, float(star) if flop is None else flop
+    each = max(point_accesses, point_flop + divisions * (DIVISION_CYCLES - 1)) + LOOP_CYCLES
     sweep = vertex(SWEEP_OVERHEAD + each * math.ceil(boxes.points / chip.worker_threads), chip)
-    moved = float(sum(boxes.faces(reach)) * FLOAT_BYTES)
-    footprint = {"points": float(fields) * boxes.points * FLOAT_BYTES, "halo": moved}
+    face_bytes = float(sum(boxes.faces(reach)) * FLOAT_BYTES)
+    footprint = {"points": float(fields) * boxes.points * FLOAT_BYTES, "halo": face_bytes}
     work = Cohort(
         tiles=tiles,
         compute_cycles=sweep,
-        receive_bytes=moved,
-        send_bytes=moved,
-        load_bytes=float((touched - 1) * boxes.points * FLOAT_BYTES),
+        receive_bytes=face_bytes,
+        send_bytes=face_bytes,
+        load_bytes=float((point_accesses - 1) * boxes.points * FLOAT_BYTES),
         store_bytes=float(boxes.points * FLOAT_BYTES),
     )
     return TilePlan(
@@ -77,7 +77,7 @@ def plan(
         method="stencil",
         splits={f"dimension {at}": count for at, count in enumerate(boxes.counts)},
         supersteps=(Superstep(name="sweep", phase="vector", cohorts=(work,), fragments=_pieces(boxes, reach)),),
-        flop=math.prod(grid) * computed,
+        flop=math.prod(grid) * point_flop,
         sram_bytes_per_tile=check_fit(name, footprint, chip, "a --grid of fewer points, or more IPUs: 64 at most"),
         tiles_used=tiles,
     )

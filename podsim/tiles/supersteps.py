@@ -60,8 +60,8 @@ def exchange_rates(chip: Chip) -> tuple[float, float, float]:
     exchange = chip.exchange
     scale = exchange.efficiency
     if exchange.bandwidth_bytes_per_s is not None:
-        stated = exchange.bandwidth_bytes_per_s / (chip.tiles * chip.clock_hz)
-        scale *= stated / exchange.receive_bytes_per_cycle
+        stated_rate = exchange.bandwidth_bytes_per_s / (chip.tiles * chip.clock_hz)
+        scale *= stated_rate / exchange.receive_bytes_per_cycle
     return (
         exchange.send_bytes_per_cycle * scale,
         exchange.receive_bytes_per_cycle * scale,
@@ -153,9 +153,9 @@ def superstep_cycles(
     the ports; no distance between tiles. Source: valiant-1990; ipu-programmers-guide; poplibs (cycles of a fragment).
     """
     computing = _larger(compute, _larger(load / rates.load, store / rates.store))
-    moved = _larger(send / rates.send, receive / rates.receive + shared_receive / rates.shared_receive)
-    moves: Amount = np.sign(moved) if isinstance(moved, np.ndarray) else float(moved > 0)
-    exchanging: Amount = moves * (rates.exchange_start + moved + FRAGMENT_CYCLES * fragments)
+    transfer_cycles = _larger(send / rates.send, receive / rates.receive + shared_receive / rates.shared_receive)
+    moves: Amount = np.sign(transfer_cycles) if isinstance(transfer_cycles, np.ndarray) else float(transfer_cycles > 0)
+    exchanging: Amount = moves * (rates.exchange_start + transfer_cycles + FRAGMENT_CYCLES * fragments)
     return computing, exchanging, rates.sync
 
 

@@ -31,7 +31,7 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
     if k > row:
         raise InputError(f"{name}: {k} of a row of {row} numbers", code="bad-value", hint=f"at most {row}")
     size = OUTPUT_BYTES[precision] + INDEX_BYTES
-    steps = tuple(_superstep(rows * left, distance, size, chip) for left, distance in _comparisons(row, k))
+    steps = tuple(_superstep(rows * candidates, distance, size, chip) for candidates, distance in _comparisons(row, k))
     share = spread(rows * row, chip.tiles)[0][1]
     footprint = {"operands": float(share * size), "other halves of pairs": float(share * size)}
     return TilePlan(
@@ -39,7 +39,7 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
         method="vector",
         splits={"elements": sum(count for count, _ in spread(rows * row, chip.tiles))},
         supersteps=steps or (_superstep(rows * row, 1, size, chip),),
-        flop=float(sum(rows * left // 2 for left, _ in _comparisons(row, k))),
+        flop=float(sum(rows * candidates // 2 for candidates, _ in _comparisons(row, k))),
         sram_bytes_per_tile=check_fit(name, footprint, chip),
         tiles_used=min(chip.tiles, rows * row),
     )
@@ -48,15 +48,15 @@ def plan(rows: int, row: int, k: int, precision: Precision, chip: Chip, *, name:
 def _comparisons(row: int, k: int) -> Iterator[tuple[int, int]]:
     """Numbers of a row that are compared in pairs, and how far apart, one superstep after the other."""
     depth = math.ceil(math.log2(min(k, row))) if k > 1 else 0
-    block, left = 1 << depth, row
+    block, candidates = 1 << depth, row
     for phase in range(1, depth + 1):
         for distance in range(phase - 1, -1, -1):
-            yield left, 1 << distance
-    while left > block:
-        yield left, block
-        left = max(block, -(-left // 2))
+            yield candidates, 1 << distance
+    while candidates > block:
+        yield candidates, block
+        candidates = max(block, -(-candidates // 2))
         for distance in range(depth - 1, -1, -1):
-            yield left, 1 << distance
+            yield candidates, 1 << distance
 
 
 def _superstep(elements: int, distance: int, element_bytes: int, chip: Chip) -> Superstep:
@@ -64,13 +64,13 @@ def _superstep(elements: int, distance: int, element_bytes: int, chip: Chip) -> 
     cohorts = []
     for count, share in spread(elements, chip.tiles):
         pairs = math.ceil(math.ceil(share / 2) / chip.worker_threads)
-        moved = float(share * element_bytes) if distance >= share else 0.0
+        exchange_bytes = float(share * element_bytes) if distance >= share else 0.0
         cohorts.append(
             Cohort(
                 tiles=count,
                 compute_cycles=vertex(COMPARE_OVERHEAD + COMPARE_CYCLES * pairs, chip),
-                receive_bytes=moved,
-                send_bytes=moved,
+                receive_bytes=exchange_bytes,
+                send_bytes=exchange_bytes,
                 load_bytes=float(share * element_bytes),
                 store_bytes=float(share * element_bytes),
             )
