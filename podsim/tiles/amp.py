@@ -82,9 +82,9 @@ def units(chip: Chip, precision: Precision) -> int:
 
     """
     if precision not in chip.amp.flop_per_cycle:
-        known = ", ".join(chip.amp.flop_per_cycle)
+        precisions = ", ".join(chip.amp.flop_per_cycle)
         raise MissingParameter(
-            f"{chip.name} has no AMP rate for precision {precision}", hint=f"its chip file states {known}"
+            f"{chip.name} has no AMP rate for precision {precision}", hint=f"its chip file states {precisions}"
         )
     return max(1, round(chip.amp.flop_per_cycle[precision] / 2 / UNIT_MACS[precision]))
 
@@ -161,15 +161,15 @@ def n_by_one(
     """
     rows, columns = field
     blocks_in, blocks_out = up(channels[0], amp.in_group), up(channels[1], amp.out_group)
-    packed = kernel_rows(amp)
-    load = amp.weight_load + 3 + {1: 15, 2: 46, 4: 60}.get(packed, 60)
-    outer = up(kernel[0], packed)
+    rows_per_block = kernel_rows(amp)
+    load = amp.weight_load + 3 + {1: 15, 2: 46, 4: 60}.get(rows_per_block, 60)
+    outer = up(kernel[0], rows_per_block)
     thread = THREADS * _segments(amp, np.ceil(rows / spread[0]), np.ceil(columns / spread[1]))
     inner = outer * (14 + kernel[1] * (12 + amp.passes * load)) + thread * amp.passes * outer * kernel[1]
-    fixed = 109 + 54 + THREADS * (9 if amp.float_partials else 10)
+    start_cycles = 109 + 54 + THREADS * (9 if amp.float_partials else 10)
     heads = groups * (17 * blocks_out + THREADS * (blocks_out - 1) + 1) + THREADS * (groups - 1) + 1
     body = groups * (16 + blocks_in * (14 + blocks_out * (14 + inner)))
-    return fixed + heads + body + groups * blocks_out * _zeroing(rows * columns * amp.out_group)
+    return start_cycles + heads + body + groups * blocks_out * _zeroing(rows * columns * amp.out_group)
 
 
 def _segments(amp: AmpVertex, rows: Array, columns: Array) -> Array:

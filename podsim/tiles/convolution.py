@@ -49,8 +49,8 @@ def plan(
     ways = tuple(
         way for way in _ways(Layer(shape, precision, chip), run) if library.slic or not isinstance(way[1], Slic)
     )
-    evaluated, limit = search(ways, request)
-    return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
+    evaluations, limit = search(ways, request)
+    return write(evaluations, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 
 def _check_groups(shape: Conv) -> None:

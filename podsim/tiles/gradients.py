@@ -19,7 +19,7 @@ def of_input(layer: Layer) -> Iterator[Way]:
     output in stride squared.
     """
     shape = layer.shape
-    turned = Copy("weights", float(shape.parameters), min(layer.run_in, layer.run_out))
+    weight_copy = Copy("weights", float(shape.parameters), min(layer.run_in, layer.run_out))
     stride_one = Conv(
         batch=shape.batch,
         size=shape.size,
@@ -33,15 +33,15 @@ def of_input(layer: Layer) -> Iterator[Way]:
     back = Layer(stride_one, layer.precision, layer.chip)
     if shape.strides == (1, 1):
         for problem, vertex in forward(back):
-            yield _with(problem, turned), vertex
+            yield _with(problem, weight_copy), vertex
         return
     for item in amp.shapes(layer.chip, layer.precision, back.outputs):
         if layer.positions == 1:
             spread = Copy("output", float(shape.inputs), layer.run_in)
-            yield _strided_product(layer, (turned, spread)), OneByOne(item)
-        yield _spread(back, shape.strides, (turned, *pad_channels(back, layer.group))), NByOne(item)
+            yield _strided_product(layer, (weight_copy, spread)), OneByOne(item)
+        yield _spread(back, shape.strides, (weight_copy, *pad_channels(back, layer.group))), NByOne(item)
     if back.inputs < layer.group:
-        narrow = _spread(back, shape.strides, (turned,))
+        narrow = _spread(back, shape.strides, (weight_copy,))
         yield narrow, Dot(layer.precision, amp.LOAD_ELEMENTS[layer.precision])
         if back.inputs == back.outputs == 1 and not amp.float_operands(layer.precision):
             yield narrow, Vmac(layer.precision)
@@ -52,7 +52,7 @@ def _with(problem: Problem, copy: Copy) -> Problem:
     return replace(problem, copied=(*others, copy))
 
 
-def _strided_product(layer: Layer, copied: tuple[Copy, ...]) -> Problem:
+def _strided_product(layer: Layer, copies: tuple[Copy, ...]) -> Problem:
     """A kernel of one position: a product over the pixels of the gradient, then spread over the image."""
     return Problem(
         transform="pixels in one row",
@@ -60,11 +60,11 @@ def _strided_product(layer: Layer, copied: tuple[Copy, ...]) -> Problem:
         width=layer.pixels,
         inputs=layer.outputs,
         outputs=layer.inputs,
-        copied=copied,
+        copied=copies,
     )
 
 
-def _spread(back: Layer, strides: tuple[int, int], copied: tuple[Copy, ...]) -> Problem:
+def _spread(back: Layer, strides: tuple[int, int], copies: tuple[Copy, ...]) -> Problem:
     shape = back.shape
     (height, width), (kernel_height, kernel_width) = shape.edges, shape.kernel_edges
     return Problem(
@@ -78,7 +78,7 @@ def _spread(back: Layer, strides: tuple[int, int], copied: tuple[Copy, ...]) -> 
         inputs=back.inputs,
         outputs=back.outputs,
         spread=strides,
-        copied=copied,
+        copied=copies,
     )
 
 
@@ -120,7 +120,7 @@ def _channel_copy(layer: Layer, positions: int) -> Copy:
     return Copy("input", float(positions * layer.shape.in_channels), layer.run_in)
 
 
-def _field_as_kernel(layer: Layer, copied: tuple[Copy, ...], *, by_rows: bool) -> Problem:
+def _field_as_kernel(layer: Layer, copies: tuple[Copy, ...], *, by_rows: bool) -> Problem:
     """The weight gradient with the output field as a kernel, dilated by the stride; its rows may be channels."""
     shape = layer.shape
     (rows, columns), (kernel_rows, kernel_columns) = shape.out_edges, shape.kernel_edges
@@ -135,5 +135,5 @@ def _field_as_kernel(layer: Layer, copied: tuple[Copy, ...], *, by_rows: bool) -
         inputs=shape.batch * columns if by_rows else shape.batch,
         outputs=layer.outputs,
         dilation=shape.stride,
-        copied=copied,
+        copied=copies,
     )

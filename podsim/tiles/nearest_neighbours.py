@@ -18,7 +18,7 @@ def plans(shape: AllPairs, precision: Precision, chip: Chip, *, name: str = "nea
     """
     pairs = shape.pairs
     return (
-        vector.plan(pairs * AXES, ("copy",), precision, chip, moved=1, name=f"{name} positions"),
+        vector.plan(pairs * AXES, ("copy",), precision, chip, arriving_operands=1, name=f"{name} positions"),
         vector.plan(pairs * AXES, ("subtract", "square"), precision, chip, name=f"{name} differences"),
         vector.plan(pairs, DISTANCES, precision, chip, name=f"{name} distances"),
         vector.plan(pairs, MASKS, precision, chip, name=f"{name} masks"),

@@ -60,8 +60,8 @@ def _vector(operator: Operator, shape: Stream, backward: bool, target: PlanTarge
     if operator.kind in (Kind.BIAS, Kind.MEAN, Kind.GATE):
         return _of_channels(operator, shape, backward, target)
     operations = shape.back_operations if backward else shape.operations
-    moved = 1 if operator.kind is Kind.COPY else 0
-    return (vector.plan(shape.elements, operations, precision, chip, moved=moved, name=name),)
+    arriving_operands = 1 if operator.kind is Kind.COPY else 0
+    return (vector.plan(shape.elements, operations, precision, chip, arriving_operands=arriving_operands, name=name),)
 
 
 def _norm(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> TilePlan:
@@ -83,7 +83,7 @@ def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Plan
     if (operator.kind is Kind.MEAN) is backward:
         return passes
     bias = operator.kind is Kind.BIAS
-    summed = reduction.plan(
+    sum_plan = reduction.plan(
         shape.elements,
         shape.row if bias else shape.statistics,
         precision,
@@ -93,4 +93,4 @@ def _of_channels(operator: Operator, shape: Stream, backward: bool, target: Plan
         overhead_cycles=0.0,
         name=f"{name} gradient" if bias else f"{name} sum",
     )
-    return (*passes, summed)
+    return (*passes, sum_plan)

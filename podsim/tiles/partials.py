@@ -35,9 +35,11 @@ def _stages(below: int) -> tuple[Array, Array, Array]:
     count = np.where(depth < TWO_STAGES, 1, np.where(depth < THREE_STAGES, 2, 3))
     root = np.ceil(np.round(depth ** (1 / count), 9))
     first = np.where(count == 1, depth, root)
-    left = np.ceil(depth / first)
-    second = np.where(count == 1, 1, np.where(count == 2, left, np.ceil(np.round(np.sqrt(left), 9))))
-    return first, second, np.ceil(left / second)
+    remaining_depth = np.ceil(depth / first)
+    second = np.where(
+        count == 1, 1, np.where(count == 2, remaining_depth, np.ceil(np.round(np.sqrt(remaining_depth), 9)))
+    )
+    return first, second, np.ceil(remaining_depth / second)
 
 
 def accumulators(partial_bytes: int) -> int:

@@ -28,7 +28,7 @@ def plan(
     *,
     available_memory: float = AVAILABLE_MEMORY,
     operand_ready: bool = True,
-    rearranged: tuple[str, ...] = (),
+    rearranged_operands: tuple[str, ...] = (),
     overhead_cycles: float = OVERHEAD_CYCLES,
     relax: bool = False,
     rivals: bool = True,
@@ -36,9 +36,9 @@ def plan(
 ) -> TilePlan:
     """How a product runs: the right operand's columns stream as the field, or the left one's rows after rearranging.
 
-    `rearranged` names operands ("left", "right", "output") that are not in the planner's order; `operand_ready` false
-    is both operands. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it, as poplibs does.
-    `rivals` false leaves out the plans that lost.
+    `rearranged_operands` are those of ("left", "right", "output") that are not in the planner's order; `operand_ready`
+    false is both operands. `relax` doubles the bound on temporary bytes up to twice the SRAM, then drops it, as poplibs
+    does. `rivals` false leaves out the plans that lost.
 
     Raises
     ------
@@ -51,12 +51,12 @@ def plan(
 
     """
     check_memory(available_memory)
-    copied = frozenset(rearranged) | (frozenset() if operand_ready else {"left", "right"})
-    if copied - set(OPERANDS):
-        raise InputError(f"a product has operands {', '.join(OPERANDS)}, not {', '.join(sorted(copied))}")
+    copied_operands = frozenset(rearranged_operands) | (frozenset() if operand_ready else {"left", "right"})
+    if copied_operands - set(OPERANDS):
+        raise InputError(f"a product has operands {', '.join(OPERANDS)}, not {', '.join(sorted(copied_operands))}")
     request = Request(chip, available_memory, overhead_cycles, relax)
-    evaluated, limit = search(_ways(shape, precision, chip, copied), request)
-    return write(evaluated, limit, request, name=name, flop=shape.flop, rivals=rivals)
+    evaluations, limit = search(_ways(shape, precision, chip, copied_operands), request)
+    return write(evaluations, limit, request, name=name, flop=shape.flop, rivals=rivals)
 
 
 def check_memory(share: float) -> None:
@@ -69,24 +69,24 @@ def check_memory(share: float) -> None:
         )
 
 
-def _ways(shape: Matmul, precision: Precision, chip: Chip, copied: frozenset[str]) -> tuple[Way, ...]:
+def _ways(shape: Matmul, precision: Precision, chip: Chip, copied_operands: frozenset[str]) -> tuple[Way, ...]:
     """Both orders of the operands, each with the vertices that fit."""
     size = amp.ELEMENT_BYTES[precision]
-    swapped, plain = (
-        _problem(shape, size, copied, swapped=True),
+    swapped_problem, plain_problem = (
+        _problem(shape, size, copied_operands, swapped=True),
         _problem(shape, size, frozenset(OPERANDS), swapped=False),
     )
     ways: list[Way] = []
-    for problem in (swapped, plain):
+    for problem in (swapped_problem, plain_problem):
         ways += [(problem, OneByOne(shape)) for shape in amp.shapes(chip, precision, problem.outputs)]
     if shape.k == 1 and not amp.float_operands(precision):
-        ways.append((swapped, Outer(precision)))
+        ways.append((swapped_problem, Outer(precision)))
     if shape.groups * shape.m * shape.k * shape.n <= SMALL:
-        ways.append((swapped, Dot(precision, amp.LOAD_ELEMENTS[precision])))
+        ways.append((swapped_problem, Dot(precision, amp.LOAD_ELEMENTS[precision])))
     return tuple(ways)
 
 
-def _problem(shape: Matmul, size: int, copied: frozenset[str], *, swapped: bool) -> Problem:
+def _problem(shape: Matmul, size: int, copied_operands: frozenset[str], *, swapped: bool) -> Problem:
     """The product as the planner sees it: the operand whose rows or columns stream, and what is rearranged first."""
     sizes = {
         "left": (shape.m * shape.k, shape.k),
@@ -102,7 +102,7 @@ def _problem(shape: Matmul, size: int, copied: frozenset[str], *, swapped: bool)
         copied=tuple(
             Copy(operand, float(shape.groups * elements), run_of(channels, size))
             for operand, (elements, channels) in sizes.items()
-            if operand in copied
+            if operand in copied_operands
         ),
         channels_in="k",
         channels_out="m" if swapped else "n",

@@ -27,8 +27,8 @@ def plans(operator: Operator, run: Pass, rows: int, target: PlanTarget) -> tuple
         return _weight_gradient(operator, shape, target)
     backward = run is Pass.BACKWARD
     if isinstance(shape, Matmul):
-        made = _product_backward(operator, shape, target) if backward else (_product(operator, shape, target),)
-        return *_casts(operator, shape.outputs if backward else shape.inputs, target), *made
+        products = _product_backward(operator, shape, target) if backward else (_product(operator, shape, target),)
+        return *_casts(operator, shape.outputs if backward else shape.inputs, target), *products
     if isinstance(shape, Conv):
         plan = _convolution(operator, shape, Pass.BACKWARD if backward else Pass.FORWARD, target)
         return *_casts(operator, shape.outputs if backward else shape.inputs, target), plan
@@ -45,14 +45,14 @@ def _casts(operator: Operator, elements: int, target: PlanTarget) -> tuple[TileP
 
 
 def _product(
-    operator: Operator, shape: Matmul, target: PlanTarget, rearranged: tuple[str, ...] = (), suffix: str = ""
+    operator: Operator, shape: Matmul, target: PlanTarget, rearranged_operands: tuple[str, ...] = (), suffix: str = ""
 ) -> TilePlan:
     return product.plan(
         shape,
         target.precision,
         target.chip,
         available_memory=target.available_memory,
-        rearranged=rearranged,
+        rearranged_operands=rearranged_operands,
         relax=True,
         rivals=False,
         name=operator.name + suffix,
@@ -78,14 +78,14 @@ def _weight_gradient(operator: Operator, shape: OperatorShape, target: PlanTarge
     if isinstance(shape, Stream | AllPairs | NodeGather | ScatterAdd):
         return ()
     if isinstance(shape, Matmul):
-        turned = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
-        made = _product(operator, turned, target, ("left", "right"), " weight gradient")
+        gradient_shape = Matmul(groups=shape.groups, m=shape.k, k=shape.m, n=shape.n)
+        gradient = _product(operator, gradient_shape, target, ("left", "right"), " weight gradient")
     else:
-        made = _convolution(operator, shape, Pass.WEIGHT_GRADIENT, target)
-    added = vector.plan(
+        gradient = _convolution(operator, shape, Pass.WEIGHT_GRADIENT, target)
+    accumulation = vector.plan(
         shape.parameters, ("add",), target.precision, target.chip, in_place=True, name=f"{operator.name} accumulate"
     )
-    return made, added
+    return gradient, accumulation
 
 
 def _convolution(operator: Operator, shape: Conv, run: Pass, target: PlanTarget) -> TilePlan:
@@ -156,15 +156,15 @@ def _in_turn(plan: TilePlan, parts: int) -> TilePlan:
 def _between_products(operator: Operator, shape: Stream, backward: bool, target: PlanTarget) -> tuple[TilePlan, ...]:
     """A softmax: rows brought together from where one product leaves them, and handed to the next; or backward."""
     rows, precision, chip = shape.elements // shape.row, target.precision, target.chip
-    made = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=operator.name)
+    softmax = composite.softmax(rows, shape.row, precision, chip, backward=backward, name=operator.name)
     first, last = shape.between
     if backward:
         first, last = _turn(last), _turn(first)
     heads = attention.Heads(groups=first.groups, queries=first.m, keys=first.n, width=first.k)
-    left, taken = _product(operator, first, target), _product(operator, last, target)
-    around = heads, left, taken, target.precision, target.chip
+    scores, context = _product(operator, first, target), _product(operator, last, target)
+    around = heads, scores, context, target.precision, target.chip
     before, after = attention.around_softmax(*around, name=operator.name)
-    return *attention.around_heads(*around, name=operator.name), before, made, after
+    return *attention.around_heads(*around, name=operator.name), before, softmax, after
 
 
 def _turn(shape: Matmul) -> Matmul:

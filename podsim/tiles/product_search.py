@@ -85,18 +85,18 @@ def search(ways: tuple[Way, ...], request: Request) -> tuple[list[EvaluatedCuts]
         No cut fits the bytes a tile may use.
 
     """
-    evaluated = [result for way in ways for result in _single(*way, request)]
+    evaluations = [result for way in ways for result in _single(*way, request)]
     limit = request.limits_bytes[0]
-    target = min(evaluated, key=lambda way: float(way.cycles.min()))
+    target = min(evaluations, key=lambda way: float(way.cycles.min()))
     if target.sram_bytes[int(target.cycles.argmin())] > limit:
-        evaluated += _in_parts(target.problem, target.vertex, request)
-        if all(float(way.sram_bytes.min()) > limit for way in evaluated):
+        evaluations += _in_parts(target.problem, target.vertex, request)
+        if all(float(way.sram_bytes.min()) > limit for way in evaluations):
             others = (way for way in ways if way != (target.problem, target.vertex))
-            evaluated += [in_part for way in others for in_part in _in_parts(*way, request)]
-    least = min(float(way.sram_bytes.min()) for way in evaluated)
+            evaluations += [in_part for way in others for in_part in _in_parts(*way, request)]
+    least = min(float(way.sram_bytes.min()) for way in evaluations)
     for limit in request.limits_bytes:
         if least <= limit:
-            return evaluated, limit
+            return evaluations, limit
     raise Infeasible(
         f"no split over {request.chip.tiles} tiles fits {limit:,.0f} B per tile; the least is {least:,.0f} B",
         code="operator-does-not-fit",
@@ -123,31 +123,31 @@ def _laid_out(problem: Problem, vertex: Vertex, request: Request) -> list[WayCos
     What exchange and sync take does not enter, so that searches for chips that differ in those alone share them.
     """
     chip = request.chip
-    priced = request.overhead_cycles, request.price_copies
-    key = problem, vertex, chip.tiles, chip.worker_threads, sram_rates(chip), priced
-    known = _WAYS.get(key)
-    if known is None:
-        known = [
+    settings = request.overhead_cycles, request.price_copies
+    key = problem, vertex, chip.tiles, chip.worker_threads, sram_rates(chip), settings
+    way_costs = _WAYS.get(key)
+    if way_costs is None:
+        way_costs = [
             (cuts, _memory(problem, vertex, cuts, hold, None), _steps(problem, vertex, cuts, hold, None, request))
             for cuts in candidates(problem, vertex, chip.tiles, (1,), "outputs")
             for hold in [tile_elements(problem, vertex, cuts.tile, cuts.splits)]
         ]
-        _WAYS.keep(key, known)
-    return known
+        _WAYS.keep(key, way_costs)
+    return way_costs
 
 
 def _in_parts(problem: Problem, vertex: Vertex, request: Request) -> list[EvaluatedCuts]:
     """Serial parts over outputs and over inputs; only cuts that keep most tiles busy and fit, or the least ones."""
-    evaluateds = []
+    evaluations = []
     for over in ("outputs", "inputs"):
         first, *others = (serial for serial in SERIAL if serial.over == over)
-        kept, memory = _fitting_cuts(problem, vertex, first, request)
-        steps = _steps(problem, vertex, kept, tile_elements(problem, vertex, kept.tile, kept.splits), first, request)
-        evaluateds.append(EvaluatedCuts(problem, vertex, first, kept, total_cycles(steps, request.chip), memory))
+        cuts, memory = _fitting_cuts(problem, vertex, first, request)
+        steps = _steps(problem, vertex, cuts, tile_elements(problem, vertex, cuts.tile, cuts.splits), first, request)
+        evaluations.append(EvaluatedCuts(problem, vertex, first, cuts, total_cycles(steps, request.chip), memory))
         for serial in others:
             cycles = total_cycles(broadcast_each_time(steps), request.chip)
-            evaluateds.append(EvaluatedCuts(problem, vertex, serial, kept, cycles, memory))
-    return evaluateds
+            evaluations.append(EvaluatedCuts(problem, vertex, serial, cuts, cycles, memory))
+    return evaluations
 
 
 def _fitting_cuts(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:
@@ -159,10 +159,10 @@ def _fitting_cuts(problem: Problem, vertex: Vertex, serial: Serial, request: Req
         memory = _memory(problem, vertex, cuts, tile_elements(problem, vertex, cuts.tile, cuts.splits), serial)
         fits = np.flatnonzero(memory <= request.limits_bytes[0])
         fitting.append((cuts.take(fits), memory[fits]))
-    kept = Candidates.join([cuts for cuts, _ in fitting])
+    fitting_cuts = Candidates.join([cuts for cuts, _ in fitting])
     memory = np.concatenate([memory for _, memory in fitting])
-    busy = np.flatnonzero(kept.splits.tiles >= BUSY * most)
-    return (kept.take(busy), memory[busy]) if busy.size else _least(problem, vertex, serial, request)
+    busy = np.flatnonzero(fitting_cuts.splits.tiles >= BUSY * most)
+    return (fitting_cuts.take(busy), memory[busy]) if busy.size else _least(problem, vertex, serial, request)
 
 
 def _least(problem: Problem, vertex: Vertex, serial: Serial, request: Request) -> tuple[Candidates, Array]:

@@ -32,10 +32,10 @@ class Candidates:
         """Blocks of the same candidates one after the other."""
         if len(blocks) == 1:
             return blocks[0]
-        joined = [np.concatenate(axis) for axis in zip(*(block.field for block in blocks), strict=True)]
+        field = [np.concatenate(axis) for axis in zip(*(block.field for block in blocks), strict=True)]
         return cls(
             Splits(*(np.concatenate([getattr(block.splits, name) for block in blocks]) for name in Splits.__slots__)),
-            (joined[0], joined[1], joined[2]),
+            (field[0], field[1], field[2]),
             Tile(*(np.concatenate([getattr(block.tile, name) for block in blocks]) for name in Tile.__slots__)),
         )
 
@@ -62,9 +62,9 @@ def _read_only(splits: Array) -> Array:
     return splits
 
 
-def distinct(ordered: Array) -> Array:
+def distinct(values: Array) -> Array:
     """Values of an ordered array, each once; np.unique takes longer, and 10 ms the first time for numpy.ma."""
-    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
+    return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
 @TABLES.function("useful and even splits", 4096)
@@ -88,9 +88,9 @@ def candidates(
     for start in range(0, len(columns[0]), BLOCK):
         splits, field = _over_tiles(problem, vertex, tiles, [column[start : start + BLOCK] for column in columns])
         if busy:
-            used = splits.tiles
-            most = max(most, float(used.max()))
-            keep = np.flatnonzero(used >= busy * most)
+            used_tiles = splits.tiles
+            most = max(most, float(used_tiles.max()))
+            keep = np.flatnonzero(used_tiles >= busy * most)
             splits, field = splits.take(keep), (field[0][keep], field[1][keep], field[2][keep])
         yield Candidates(splits, field, _largest(problem, vertex, splits, field, over))
 
@@ -194,9 +194,9 @@ def _fields(problem: Problem, budgets: Array) -> tuple[Indices, Array, Array, Ar
     parts = batch * height * width
     inside = parts <= most
     batch, height, width, parts = batch[inside], height[inside], width[inside], parts[inside]
-    chosen = _best_fields(problem, (batch, height, width), parts, distinct)
-    which = np.repeat(np.arange(len(budgets)), chosen.shape[1])
-    take = chosen[back].ravel()
+    best_cuts = _best_fields(problem, (batch, height, width), parts, distinct)
+    which = np.repeat(np.arange(len(budgets)), best_cuts.shape[1])
+    take = best_cuts[back].ravel()
     return which, batch[take], height[take], width[take]
 
 

@@ -131,8 +131,8 @@ def _rearrangement(copy: Copy, vertex: Vertex, splits: Splits, none: Array, chip
     size = (OUTPUT_BYTES if copy.operand == "output" else ELEMENT_BYTES)[vertex.precision]
     elements = copy.elements / splits.tiles
     cycles = partials.copy_cycles(elements, copy.run, size, chip) if priced else none
-    moved = elements * size
-    return SuperstepArray(f"rearrange {copy.operand}", "rearrange", none + 1, cycles, moved, none, moved)
+    moved_bytes = elements * size
+    return SuperstepArray(f"rearrange {copy.operand}", "rearrange", none + 1, cycles, moved_bytes, none, moved_bytes)
 
 
 def _multiplication(
@@ -148,11 +148,14 @@ def _multiplication(
     """Operands exchanged, then multiplied; in serial parts their slices are taken first."""
     size = ELEMENT_BYTES[vertex.precision]
     none = np.zeros_like(hold.inputs)
-    here, kept = np.floor(hold.inputs / splits.outputs), np.floor(hold.weights / splits.field)
+    here, own_weights = np.floor(hold.inputs / splits.outputs), np.floor(hold.weights / splits.field)
     come = (hold.inputs - here) * size
-    shared = np.where(splits.outputs % 2 == 0, come, 0.0)
-    inputs = (come - shared, shared, np.where(splits.outputs > 1, here * size, 0.0))
-    weights, sent = (hold.weights - kept) * size, np.where(splits.field > 1, kept * size, 0.0)
+    shared_bytes = np.where(splits.outputs % 2 == 0, come, 0.0)
+    inputs = (come - shared_bytes, shared_bytes, np.where(splits.outputs > 1, here * size, 0.0))
+    weights, weight_send_bytes = (
+        (hold.weights - own_weights) * size,
+        np.where(splits.field > 1, own_weights * size, 0.0),
+    )
     arrays = []
     if serial and serial.once:
         arrays.append(SuperstepArray(BROADCAST, "input", none + 1, none, *inputs))
@@ -162,23 +165,25 @@ def _multiplication(
         if serial.over == "inputs":
             cycles = cycles + partials.slice_cycles(np.ceil(hold.inputs / splits.outputs), size)
         arrays.append(SuperstepArray("slice", "slice", splits.serial, cycles, none, none, none))
-    receive, shared, send = inputs
-    moved = receive + weights, shared, send + sent
+    receive, shared_bytes, send = inputs
+    traffic = receive + weights, shared_bytes, send + weight_send_bytes
     through_sram = _through_sram(problem, vertex, tile, hold, chip)
     cycles = vertex.cycles(problem, tile)
-    arrays.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, *moved, *through_sram))
+    arrays.append(SuperstepArray("multiply", "multiply", splits.serial, cycles, *traffic, *through_sram))
     return arrays
 
 
 def broadcast_each_time(arrays: tuple[SuperstepArray, ...]) -> tuple[SuperstepArray, ...]:
     """The supersteps of the same cuts where inputs broadcast once are sent again in every serial part."""
-    sent = next(step for step in arrays if step.name == BROADCAST)
+    broadcast = next(step for step in arrays if step.name == BROADCAST)
     return tuple(
         step
         if step.purpose != "multiply"
-        else replace(step, receive=sent.receive + step.receive, shared=sent.shared, send=sent.send + step.send)
+        else replace(
+            step, receive=broadcast.receive + step.receive, shared=broadcast.shared, send=broadcast.send + step.send
+        )
         for step in arrays
-        if step is not sent
+        if step is not broadcast
     )
 
 
@@ -207,16 +212,16 @@ def _summation(vertex: Vertex, hold: TileElements, splits: Splits, serial: Seria
     """
     size = PARTIAL_BYTES[vertex.precision]
     none = np.zeros_like(hold.partials)
-    left = hold.partials
+    sums = hold.partials
     arrays = []
     for index, depth in enumerate(partials.stages(splits.depth)):
         if index and not np.any(depth > 1):
             break
-        moved, left = left * size, np.ceil(left / depth)
-        cycles = partials.reduce_cycles(left, depth, size)
+        moved_bytes, sums = sums * size, np.ceil(sums / depth)
+        cycles = partials.reduce_cycles(sums, depth, size)
         repeat = splits.serial if index == 0 else np.where(depth > 1, splits.serial, 0.0)
         name = f"reduce, stage {index + 1}" if index else "reduce"
-        arrays.append(SuperstepArray(name, "reduce", repeat, cycles, moved, none, moved))
+        arrays.append(SuperstepArray(name, "reduce", repeat, cycles, moved_bytes, none, moved_bytes))
     if serial and serial.over == "inputs":
         cycles = partials.add_cycles(hold.results, size)
         arrays.append(SuperstepArray("accumulate", "slice", splits.serial, cycles, none, none, none))
@@ -264,7 +269,7 @@ def memory_bytes(
     memory_bytes = {"inputs": hold.inputs * size, "weights": hold.weights * size, "partials": hold.partials * partial}
     if serial and serial.over == "inputs":
         memory_bytes["accumulator"] = hold.results * partial
-    copied = max((copy.elements for copy in problem.copied), default=0.0) * size
-    if copied:
-        memory_bytes["rearranged"] = np.maximum(2 * copied / splits.tiles - sum(memory_bytes.values()), 0.0)
+    copy_bytes = max((copy.elements for copy in problem.copied), default=0.0) * size
+    if copy_bytes:
+        memory_bytes["rearranged"] = np.maximum(2 * copy_bytes / splits.tiles - sum(memory_bytes.values()), 0.0)
     return memory_bytes

@@ -69,34 +69,34 @@ def forward(layer: Layer) -> Iterator[Way]:
     yield from _narrow(layer)
 
 
-def _image(layer: Layer, transform: str, *, combined: int = 1, copied: tuple[Copy, ...] = ()) -> Problem:
-    """The convolution as it stands, `combined` groups taken as one."""
+def _image(layer: Layer, transform: str, *, combined_groups: int = 1, copies: tuple[Copy, ...] = ()) -> Problem:
+    """The convolution as it stands, `combined_groups` of its groups taken as one."""
     shape = layer.shape
     (height, width), (kernel_height, kernel_width) = shape.out_edges, shape.kernel_edges
     return Problem(
         transform=transform,
-        groups=-(-shape.channel_groups // combined),
+        groups=-(-shape.channel_groups // combined_groups),
         batch=shape.batch,
         height=height,
         width=width,
         kernel_height=kernel_height,
         kernel_width=kernel_width,
-        inputs=layer.inputs * combined,
-        outputs=layer.outputs * combined,
+        inputs=layer.inputs * combined_groups,
+        outputs=layer.outputs * combined_groups,
         stride=shape.strides,
-        copied=copied,
+        copied=copies,
     )
 
 
-def _flat(layer: Layer, transform: str, inputs: int, copied: tuple[Copy, ...], *, combined: int = 1) -> Problem:
+def _flat(layer: Layer, transform: str, inputs: int, copies: tuple[Copy, ...], *, combined_groups: int = 1) -> Problem:
     """All pixels of all images as one row, kernel positions among the input channels."""
     return Problem(
         transform=transform,
-        groups=-(-layer.shape.channel_groups // combined),
+        groups=-(-layer.shape.channel_groups // combined_groups),
         width=layer.pixels,
-        inputs=inputs * combined,
-        outputs=layer.outputs * combined,
-        copied=copied,
+        inputs=inputs * combined_groups,
+        outputs=layer.outputs * combined_groups,
+        copied=copies,
     )
 
 
@@ -106,8 +106,8 @@ def pad_channels(layer: Layer, group: int) -> tuple[Copy, ...]:
     copies = []
     if layer.inputs % group:
         pixels = shape.batch * math.prod(shape.edges)
-        padded = pixels * shape.channel_groups * -(-layer.inputs // group) * group
-        copies.append(Copy("input", float(padded), layer.run_in))
+        padded_elements = pixels * shape.channel_groups * -(-layer.inputs // group) * group
+        copies.append(Copy("input", float(padded_elements), layer.run_in))
     if shape.channel_groups > 1 and layer.outputs % min(8, group):
         copies.append(Copy("output", float(shape.outputs), layer.run_out))
     return tuple(copies)
@@ -115,26 +115,26 @@ def pad_channels(layer: Layer, group: int) -> tuple[Copy, ...]:
 
 def _pointwise(layer: Layer) -> Iterator[Way]:
     """A kernel of one position: a product over all pixels, of which a stride leaves some out."""
-    copied = pad_channels(layer, layer.group)
-    strided = max(layer.shape.strides) > 1
-    if strided:
-        left = float(layer.pixels * layer.shape.in_channels)
-        copied = (Copy("input", left, layer.run_in),)
+    copies = pad_channels(layer, layer.group)
+    is_strided = max(layer.shape.strides) > 1
+    if is_strided:
+        used_elements = float(layer.pixels * layer.shape.in_channels)
+        copies = (Copy("input", used_elements, layer.run_in),)
     for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
-        yield _flat(layer, "pixels in one row", layer.inputs, copied), OneByOne(shape)
-        if strided:
-            yield _image(layer, "as it stands", copied=pad_channels(layer, layer.group)), NByOne(shape)
+        yield _flat(layer, "pixels in one row", layer.inputs, copies), OneByOne(shape)
+        if is_strided:
+            yield _image(layer, "as it stands", copies=pad_channels(layer, layer.group)), NByOne(shape)
 
 
 def _spatial(layer: Layer) -> Iterator[Way]:
     """Kernel positions one after the other, its columns among the channels, or all of it among the channels."""
     for shape in amp.shapes(layer.chip, layer.precision, layer.outputs):
         for group in _groups(layer):
-            packed = AmpVertex(layer.precision, shape.units, group, shape.out_group)
-            yield _image(layer, "as it stands", copied=pad_channels(layer, group)), NByOne(packed)
+            vertex = AmpVertex(layer.precision, shape.units, group, shape.out_group)
+            yield _image(layer, "as it stands", copies=pad_channels(layer, group)), NByOne(vertex)
         yield _columns(layer), NByOne(shape)
-        expanded = _expand(layer, layer.pixels, layer.inputs * layer.positions)
-        yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, expanded), OneByOne(shape)
+        copies = _expand(layer, layer.pixels, layer.inputs * layer.positions)
+        yield _flat(layer, "kernel in channels", layer.inputs * layer.positions, copies), OneByOne(shape)
 
 
 def _groups(layer: Layer) -> tuple[int, ...]:
@@ -148,9 +148,9 @@ def _groups(layer: Layer) -> tuple[int, ...]:
 def _expand(layer: Layer, pixels: int, channels: int) -> tuple[Copy, ...]:
     """The input with kernel positions moved into its channels, padded to whole blocks; the weights likewise."""
     groups = layer.shape.channel_groups
-    padded = pixels * groups * -(-channels // layer.group) * layer.group
+    padded_elements = pixels * groups * -(-channels // layer.group) * layer.group
     return (
-        Copy("input", float(padded), layer.run_in),
+        Copy("input", float(padded_elements), layer.run_in),
         Copy("weights", float(layer.shape.parameters), layer.run_in),
     )
 
@@ -178,20 +178,25 @@ def _columns(layer: Layer) -> Problem:
 def _group_ways(layer: Layer) -> Iterator[Way]:
     """Several groups taken as one to fill a block, zeros elsewhere."""
     shape = layer.shape
-    combined = 2
-    while shape.channel_groups > 1 and combined <= min(shape.channel_groups, layer.group // layer.inputs):
-        copied = (
+    combined_groups = 2
+    while shape.channel_groups > 1 and combined_groups <= min(shape.channel_groups, layer.group // layer.inputs):
+        copies = (
             Copy("input", float(shape.inputs), layer.run_in),
-            Copy("weights", float(shape.parameters * combined), layer.run_in),
+            Copy("weights", float(shape.parameters * combined_groups), layer.run_in),
             Copy("output", float(shape.outputs), layer.run_out),
         )
-        for vertex in amp.shapes(layer.chip, layer.precision, layer.outputs * combined):
+        for vertex in amp.shapes(layer.chip, layer.precision, layer.outputs * combined_groups):
             if layer.positions == 1 and shape.strides == (1, 1):
-                problem = _flat(layer, f"{combined} groups as one", layer.inputs, copied, combined=combined)
+                problem = _flat(
+                    layer, f"{combined_groups} groups as one", layer.inputs, copies, combined_groups=combined_groups
+                )
                 yield problem, OneByOne(vertex)
             else:
-                yield _image(layer, f"{combined} groups as one", combined=combined, copied=copied), NByOne(vertex)
-        combined *= 2
+                yield (
+                    _image(layer, f"{combined_groups} groups as one", combined_groups=combined_groups, copies=copies),
+                    NByOne(vertex),
+                )
+        combined_groups *= 2
 
 
 def _narrow(layer: Layer) -> Iterator[Way]:
@@ -200,7 +205,7 @@ def _narrow(layer: Layer) -> Iterator[Way]:
         yield from _half_narrow(layer)
     if layer.inputs < layer.group:
         vector = amp.LOAD_ELEMENTS[layer.precision]
-        yield _image(layer, "as it stands", copied=pad_channels(layer, vector)), Dot(layer.precision, vector)
+        yield _image(layer, "as it stands", copies=pad_channels(layer, vector)), Dot(layer.precision, vector)
 
 
 def _half_narrow(layer: Layer) -> Iterator[Way]:
@@ -209,7 +214,7 @@ def _half_narrow(layer: Layer) -> Iterator[Way]:
         wide = amp.units(layer.chip, layer.precision) >= 16
         for groups, channels in ((1, 4), (2, 2), (4, 1), *(((8, 1), (16, 1)) if wide else ())):
             if channels == 4 or max(layer.inputs, layer.outputs) <= channels:
-                problem = _image(layer, "as it stands", copied=pad_channels(layer, channels))
+                problem = _image(layer, "as it stands", copies=pad_channels(layer, channels))
                 yield problem, Slic(layer.precision, channels, groups, chains=4 if wide else 2)
     if layer.inputs == layer.outputs == 1:
         yield _image(layer, "as it stands"), Vmac(layer.precision)

@@ -113,27 +113,28 @@ def plan(
     chip: Chip,
     *,
     tiles: int | None = None,
-    moved: int = 0,
+    arriving_operands: int = 0,
     in_place: bool = False,
     fused: bool = False,
     name: str = "",
 ) -> TilePlan:
     """A chain of operations over `elements`, all on the tiles where the first operand lies.
 
-    `tiles` limits the spread; `moved` operands lie elsewhere and arrive first; `fused` makes one vertex of the chain,
-    which loads and stores once. Raises InputError for an unknown operation, Infeasible where the tiles cannot hold it.
+    `tiles` limits the spread; `arriving_operands` lie elsewhere and arrive first; `fused` makes one vertex of the
+    chain, which loads and stores once. Raises InputError for an unknown operation, Infeasible where the tiles cannot
+    hold it.
     """
     title = name or " + ".join(operations) or "elementwise"
-    known = _operations(operations)
+    chain = _operations(operations)
     check_sizes(title, elements=elements, tiles=chip.tiles if tiles is None else tiles)
     size = OUTPUT_BYTES[precision]
     shares = spread(elements, min(tiles or chip.tiles, chip.tiles), VECTOR_BYTES // size)
-    steps = _arrivals(shares, moved * size) if moved else ()
+    steps = _arrivals(shares, arriving_operands * size) if arriving_operands else ()
     if fused:
-        steps += (_fuse(title, known, shares, size, chip),)
+        steps += (_fuse(title, chain, shares, size, chip),)
     else:
         steps += tuple(superstep(operation, shares, precision, chip) for operation in operations)
-    reads = max(operation.reads for operation in known)
+    reads = max(operation.reads for operation in chain)
     footprint = {
         "operands": float(reads * shares[0][1] * size),
         "result": 0.0 if in_place else float(shares[0][1] * size),
@@ -143,7 +144,7 @@ def plan(
         method="vector",
         splits={"elements": sum(count for count, _ in shares)},
         supersteps=steps,
-        flop=float(elements * sum(operation.flop for operation in known)),
+        flop=float(elements * sum(operation.flop for operation in chain)),
         sram_bytes_per_tile=check_fit(title, footprint, chip),
         tiles_used=sum(count for count, _ in shares),
     )
@@ -151,17 +152,17 @@ def plan(
 
 def superstep(operation: str, shares: tuple[Share, ...], precision: Precision, chip: Chip) -> Superstep:
     """One operation on all tiles."""
-    known, size = OPERATIONS[operation], OUTPUT_BYTES[precision]
+    costs, size = OPERATIONS[operation], OUTPUT_BYTES[precision]
     cohorts = tuple(
         Cohort(
             tiles=count,
-            compute_cycles=vertex(known.thread_cycles(vectors(share, size, chip), size, chip), chip),
-            load_bytes=float(known.reads * share * size),
+            compute_cycles=vertex(costs.thread_cycles(vectors(share, size, chip), size, chip), chip),
+            load_bytes=float(costs.reads * share * size),
             store_bytes=float(share * size),
         )
         for count, share in shares
     )
-    return step(operation, known.kind, cohorts)
+    return step(operation, costs.kind, cohorts)
 
 
 def stream(elements: int, precision: Precision, chip: Chip, *, reads: int, writes: int, name: str = "") -> TilePlan:
@@ -212,15 +213,15 @@ def _arrivals(shares: tuple[Share, ...], element_bytes: int) -> tuple[Superstep,
 
 
 def _fuse(
-    title: str, known: tuple[Operation, ...], shares: tuple[Share, ...], element_bytes: int, chip: Chip
+    title: str, chain: tuple[Operation, ...], shares: tuple[Share, ...], element_bytes: int, chip: Chip
 ) -> Superstep:
     """One vertex: the load and store of a vector, one cycle as they overlap, are paid once."""
-    overhead = max(operation.thread_cycles(0, element_bytes, chip) for operation in known)
+    overhead = max(operation.thread_cycles(0, element_bytes, chip) for operation in chain)
     a_vector = 1 + sum_in_order(
         operation.thread_cycles(1, element_bytes, chip) - operation.thread_cycles(0, element_bytes, chip) - 1
-        for operation in known
+        for operation in chain
     )
-    reads = known[0].reads + sum(max(0, operation.reads - 1) for operation in known[1:])
+    reads = chain[0].reads + sum(max(0, operation.reads - 1) for operation in chain[1:])
     cohorts = tuple(
         Cohort(
             tiles=count,

@@ -15,41 +15,47 @@ RIVALS = 6  # plans kept that were not chosen
 
 
 def plan(
-    evaluated: list[EvaluatedCuts], limit_bytes: float, request: Request, *, name: str, flop: float, rivals: bool = True
+    evaluations: list[EvaluatedCuts],
+    limit_bytes: float,
+    request: Request,
+    *,
+    name: str,
+    flop: float,
+    rivals: bool = True,
 ) -> TilePlan:
     """The cheapest cut of all evaluated that fits the limit, with its rivals where they are wanted."""
-    chosen, at = _cheapest(evaluated, limit_bytes)
-    problem, vertex = chosen.problem, chosen.vertex
-    candidates = chosen.cuts.take(np.array([at]))
-    tiles, tile, splits = _cohorts(problem, vertex, chosen, at)
+    way, at = _cheapest(evaluations, limit_bytes)
+    problem, vertex = way.problem, way.vertex
+    candidates = way.cuts.take(np.array([at]))
+    tiles, tile, splits = _cohorts(problem, vertex, way, at)
     hold, overhead = tile_elements(problem, vertex, tile, splits), request.overhead_cycles
-    arrays = sequence(problem, vertex, tile, splits, chosen.serial, request.chip, hold=hold, overhead_cycles=overhead)
+    arrays = sequence(problem, vertex, tile, splits, way.serial, request.chip, hold=hold, overhead_cycles=overhead)
     memory = memory_bytes(
         problem,
         vertex,
         tile_elements(problem, vertex, candidates.tile, candidates.splits),
         candidates.splits,
-        chosen.serial,
+        way.serial,
     )
     idle = request.chip.tiles - int(tiles.sum())
     access = accesses(problem, vertex, tile, hold)
     return TilePlan(
         operator=name,
         method=vertex.method,
-        splits=_splits_by_name(chosen, at),
+        splits=_splits_by_name(way, at),
         supersteps=tuple(_superstep(step, tiles, idle, access) for step in arrays),
         flop=flop,
         sram_bytes_per_tile={category: float(value[0]) for category, value in memory.items() if value[0]},
         tiles_used=int(tiles.sum()),
         layout_in=f"{problem.channels_in} in groups of {vertex.in_grain}",
         layout_out=f"{problem.channels_out} in groups of {vertex.out_grain}",
-        alternatives=tuple(_rivals(evaluated, (chosen, at), limit_bytes, request)) if rivals else (),
+        alternatives=tuple(_rivals(evaluations, (way, at), limit_bytes, request)) if rivals else (),
     )
 
 
-def _cheapest(evaluated: list[EvaluatedCuts], limit_bytes: float) -> tuple[EvaluatedCuts, int]:
+def _cheapest(evaluations: list[EvaluatedCuts], limit_bytes: float) -> tuple[EvaluatedCuts, int]:
     """The cheapest cut that fits; the earlier way to multiply wins where two cost the same."""
-    result = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluated]
+    result = [(way, way.cheapest(way.sram_bytes <= limit_bytes)) for way in evaluations]
     fitting = [(way, at) for way, at in result if at is not None]
     return min(fitting, key=lambda pair: float(pair[0].cycles[pair[1]]))
 
@@ -67,12 +73,12 @@ def _splits_by_name(way: EvaluatedCuts, at: int) -> dict[str, int]:
         "outputs": splits.outputs,
         "inputs": splits.inputs,
     }
-    named = {name: int(value[at]) for name, value in table.items()}
+    counts = {name: int(value[at]) for name, value in table.items()}
     always = ("field", "outputs", "inputs")
-    kept = {name: value for name, value in named.items() if value > 1 or name in always}
+    split_counts = {name: value for name, value in counts.items() if value > 1 or name in always}
     if way.serial:
-        kept[f"serial {way.serial.over}"] = int(splits.serial[at])
-    return kept
+        split_counts[f"serial {way.serial.over}"] = int(splits.serial[at])
+    return split_counts
 
 
 # --- cohorts ---------------------------------------------------------------------------------------------------------
@@ -115,17 +121,17 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 
     The largest part comes first: a smaller one that is no whole number of vectors is padded where that is faster.
     """
-    merged: dict[tuple[float, ...], int] = {}
+    tiles_by_work: dict[tuple[float, ...], int] = {}
     multiplies = step.purpose == "multiply"
     none = np.zeros_like(tiles)
     load, store = access if multiplies else (none, none)
     columns = (np.minimum(step.compute, step.compute[0]), step.send, step.receive, step.shared, load, store)
     for count, *work in zip(tiles, *columns, strict=True):
         key = tuple(float(value) for value in work)
-        merged[key] = merged.get(key, 0) + int(count)
+        tiles_by_work[key] = tiles_by_work.get(key, 0) + int(count)
     if idle:
         nothing = (0.0,) * len(columns)
-        merged[nothing] = merged.get(nothing, 0) + idle
+        tiles_by_work[nothing] = tiles_by_work.get(nothing, 0) + idle
     cohorts = (
         Cohort(
             tiles=count,
@@ -136,7 +142,7 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
             load_bytes=work[4],
             store_bytes=work[5],
         )
-        for work, count in merged.items()
+        for work, count in tiles_by_work.items()
     )
     return Superstep(name=step.name, phase=step.purpose, cohorts=tuple(cohorts), repeat=int(step.repeat[0]))
 
@@ -145,17 +151,17 @@ def _superstep(step: SuperstepArray, tiles: Array, idle: int, access: tuple[Arra
 
 
 def _rivals(
-    evaluated: list[EvaluatedCuts], chosen: tuple[EvaluatedCuts, int], limit_bytes: float, request: Request
+    evaluations: list[EvaluatedCuts], choice: tuple[EvaluatedCuts, int], limit_bytes: float, request: Request
 ) -> list[RejectedPlan]:
     """The best of each other kind, cheapest first; where there are few kinds, the next best splits as well."""
-    best = float(chosen[0].cycles[chosen[1]])
-    seen = {_describe(*chosen)}
+    best = float(choice[0].cycles[choice[1]])
+    descriptions = {_describe(*choice)}
     plans: list[RejectedPlan] = []
-    next_best = ((chosen[0], int(at)) for at in np.argsort(chosen[0].cycles, kind="stable")[: 2 * RIVALS])
-    for target, rivals in ((math.inf, _of_each_kind(evaluated, chosen, limit_bytes)), (RIVALS, next_best)):
+    next_best = ((choice[0], int(at)) for at in np.argsort(choice[0].cycles, kind="stable")[: 2 * RIVALS])
+    for target, rivals in ((math.inf, _of_each_kind(evaluations, choice, limit_bytes)), (RIVALS, next_best)):
         for way, at in rivals:
-            if len(plans) < target and _describe(way, at) not in seen:
-                seen.add(_describe(way, at))
+            if len(plans) < target and _describe(way, at) not in descriptions:
+                descriptions.add(_describe(way, at))
                 plans.append(_rival(way, at, best, limit_bytes, request))
     return sorted(plans, key=lambda rival: rival.cycles)[:RIVALS]
 
@@ -184,14 +190,14 @@ def _rival(way: EvaluatedCuts, at: int, best: float, limit_bytes: float, request
 
 
 def _of_each_kind(
-    evaluated: list[EvaluatedCuts], chosen: tuple[EvaluatedCuts, int], limit_bytes: float
+    evaluations: list[EvaluatedCuts], choice: tuple[EvaluatedCuts, int], limit_bytes: float
 ) -> Iterator[tuple[EvaluatedCuts, int]]:
-    everything = [(way, np.ones_like(way.cycles, dtype=bool)) for way in evaluated]
-    way, at = chosen
+    everything = [(way, np.ones_like(way.cycles, dtype=bool)) for way in evaluations]
+    way, at = choice
     fits, splits = way.sram_bytes <= limit_bytes, way.cuts.splits
     own = [(way, fits & (getattr(splits, name) == 1)) for name in ("inputs", "field", "outputs")]
     other = [(way, fits & (getattr(splits, name) != getattr(splits, name)[at])) for name in ("inputs", "outputs")]
-    fitting = [(entry, entry.sram_bytes <= limit_bytes) for entry in evaluated]
+    fitting = [(entry, entry.sram_bytes <= limit_bytes) for entry in evaluations]
     for item, within in (*everything, *fitting, *own, *other):
         index = item.cheapest(within)
         if index is not None:

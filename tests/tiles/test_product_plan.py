@@ -141,7 +141,7 @@ def test_a_product_that_fits_no_split_is_refused_unless_the_bound_may_be_relaxed
 def test_operands_in_another_order_are_copied_first():
     shape = Matmul(m=1024, k=1024, n=4096)
     ready = product.plan(shape, Precision.FP16_16, GC200)
-    copied = product.plan(shape, Precision.FP16_16, GC200, rearranged=("left", "right"))
+    copied = product.plan(shape, Precision.FP16_16, GC200, rearranged_operands=("left", "right"))
     assert [step.name for step in copied.supersteps[:2]] == ["rearrange left", "rearrange right"]
     exchanged = [step.cohorts[0].receive_bytes for step in copied.supersteps[:2]]
     assert exchanged == pytest.approx([1024 * 1024 * 2 / 1472, 4096 * 1024 * 2 / 1472])
@@ -151,7 +151,7 @@ def test_operands_in_another_order_are_copied_first():
 
 def test_odd_channels_are_copied_element_by_element():
     even, odd = (
-        product.plan(Matmul(m=728, k=k, n=728), Precision.FP16_16, GC200, rearranged=("left",)).supersteps[0]
+        product.plan(Matmul(m=728, k=k, n=728), Precision.FP16_16, GC200, rearranged_operands=("left",)).supersteps[0]
         for k in (728, 727)
     )
     assert odd.cohorts[0].compute_cycles > 7 * even.cohorts[0].compute_cycles
@@ -191,4 +191,4 @@ def test_a_share_of_memory_outside_its_range_is_refused(share):
 
 def test_an_unknown_operand_is_refused():
     with pytest.raises(InputError, match="a product has operands left, right, output, not middle"):
-        product.plan(Matmul(m=16, k=16, n=16), Precision.FP16_16, GC200, rearranged=("middle",))
+        product.plan(Matmul(m=16, k=16, n=16), Precision.FP16_16, GC200, rearranged_operands=("middle",))

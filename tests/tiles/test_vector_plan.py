@@ -71,7 +71,7 @@ def test_all_elements_are_stored_once(elements, operation):
 
 
 def test_an_operand_that_lies_elsewhere_is_exchanged_first(gc200: Chip):
-    near, far = (vector.plan(10**6, ("add",), FP16, gc200, moved=moved) for moved in (0, 1))
+    near, far = (vector.plan(10**6, ("add",), FP16, gc200, arriving_operands=moved) for moved in (0, 1))
     assert [step.exchanges for step in far.supersteps] == [True, False]
     assert far.supersteps[1:] == near.supersteps
 
