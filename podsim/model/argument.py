@@ -160,8 +160,8 @@ class Argument(NamedTuple):
 
     def description(self, noun: str) -> str:
         """What the argument is, in which unit and range, and its default; `noun` says what, for that reader."""
-        stated = self.unit in ("", IN_HELP) or self.kind is ArgumentKind.QUANTITY
-        unit = "" if stated else f" [{self.unit}]"
+        is_unit_clear = self.unit in ("", IN_HELP) or self.kind is ArgumentKind.QUANTITY
+        unit = "" if is_unit_clear else f" [{self.unit}]"
         bounds = self.bounds if self.kind in (ArgumentKind.WHOLE, ArgumentKind.NUMBER, ArgumentKind.SHARE) else ""
         default = (
             ""
@@ -194,9 +194,9 @@ class Argument(NamedTuple):
             bound = f"at most {_bound_text(self.high)}" if above else self._replace(high=math.inf).bounds
         if self.high == math.inf:
             bound = f"{bound} and finite" if bound else "finite"
-        crossed = above or self.kind not in (ArgumentKind.QUANTITY, ArgumentKind.SHARE)  # the bound that `why` is of
-        crossed = crossed and not (self.kind is ArgumentKind.SHARE and number >= 1)  # no share at all
-        more = f"; {self.why}" if self.why and crossed else ""
+        is_explained = above or self.kind not in (ArgumentKind.QUANTITY, ArgumentKind.SHARE)  # the bound `why` is of
+        is_explained = is_explained and not (self.kind is ArgumentKind.SHARE and number >= 1)  # no share at all
+        more = f"; {self.why}" if self.why and is_explained else ""
         if self.kind is ArgumentKind.SHARE:
             bound = f"a share {bound}"
             if self.low <= number / 100 <= self.high:
@@ -258,8 +258,8 @@ def _number_of(argument: Argument, text: str) -> float:
         if argument.kind is ArgumentKind.SHARE:
             return number
         raise ValueError(f'"{short(text)}" is not a number: write {number:g}')
-    counted = text.strip().removesuffix(argument.name)  # "300B tokens" of --tokens
-    if argument.multiples and (number := _count(argument, counted)) is not None:
+    count_text = text.strip().removesuffix(argument.name)  # "300B tokens" of --tokens
+    if argument.multiples and (number := _count(argument, count_text)) is not None:
         return number
     raise ValueError(f'"{short(text)}" is not a number{"" if not argument.multiples else ", nor a count such as 3M"}')
 
@@ -282,8 +282,8 @@ def _float(text: str) -> float | None:
 
 def _other(argument: Argument, value: object, advice: str = "") -> ValueError:
     """What to raise for a value of another kind."""
-    written = str(value) if isinstance(value, float) and value.is_integer() else value_text(value)
-    return ValueError(f"must be {argument.noun}, not {written}{advice}")
+    literal = str(value) if isinstance(value, float) and value.is_integer() else value_text(value)
+    return ValueError(f"must be {argument.noun}, not {literal}{advice}")
 
 
 def _index(value: object) -> int | None:
@@ -446,8 +446,8 @@ def _changes(argument: Argument, value: object) -> tuple[str, ...] | dict[str, s
         if not isinstance(path, str):
             raise _other(argument, path)
         if not isinstance(text, str):
-            quoted = f': write "{value_text(text)}", with its unit where it has one' if _real(text) is not None else ""
-            raise _other(argument, text, f" for {short(path)}{quoted}")
+            advice = f': write "{value_text(text)}", with its unit where it has one' if _real(text) is not None else ""
+            raise _other(argument, text, f" for {short(path)}{advice}")
         changes[str(path)] = str(text)
     return changes
 

@@ -115,9 +115,9 @@ class Outside:
         """Seconds of a mechanism under a release: as logs have it, else by the trend; 0 where nothing was learned."""
         if not self.trend:
             return 0.0
-        known = self.seconds.get(mechanism, {}).get(sdk)
-        if known is not None:
-            return known
+        logged_s = self.seconds.get(mechanism, {}).get(sdk)
+        if logged_s is not None:
+            return logged_s
         later = min(self.quarters(sdk), TREND_RELEASES)
         return self.trend[mechanism] * (math.exp(-self.gain * later) if mechanism in GAINING else 1.0)
 
@@ -130,8 +130,8 @@ class Outside:
         """Log error that a release without logs adds: what scatters, the error of the trend, and where it may go on."""
         if any(sdk in by for by in self.seconds.values()) or not self.trend:
             return 0.0
-        away, known = self.quarters(sdk), {self.quarters(text) for by in self.seconds.values() for text in by}
-        nearest = min(abs(away - number) for number in known)
+        away, logged_quarters = self.quarters(sdk), {self.quarters(text) for by in self.seconds.values() for text in by}
+        nearest = min(abs(away - number) for number in logged_quarters)
         return math.hypot(self.scatter, self.gain_error * nearest, self.gain * max(0, away - TREND_RELEASES))
 
 
@@ -249,14 +249,14 @@ class ParameterSet:
 
         Those of the same release alone: the code that is trained changes with it.
         """
-        known = [
+        configurations = [
             item
             for item in (self.own or {}).values()
             if (item.workload, item.sdk, item.optimizer, item.division, item.global_batch)
             == (workload, sdk, optimizer, division, batch)
             and item.samples is not None
         ]
-        return min(known, key=lambda item: item.samples_error, default=None)
+        return min(configurations, key=lambda item: item.samples_error, default=None)
 
     def program(self, sdk: str) -> float:
         """Time of programs under a release over that under the newest fitted; 1 where it is not told apart."""
@@ -287,10 +287,10 @@ class ParameterSet:
         efficiency stays at most 1.
         """
         own, other = self.forms[self.form].values, self.forms[name].values
-        fitted = {}
+        parameters = {}
         for mine, item in self.fitted.items():
             theirs = name if mine == self.form else mine
             value = item.value * other[theirs] / own[mine]
             most = max(1.0, item.value) if theirs.endswith(".efficiency") else math.inf
-            fitted[theirs] = replace(item, value=min(value, most), error=0.0)
-        return replace(self, fitted=fitted, correlation={})
+            parameters[theirs] = replace(item, value=min(value, most), error=0.0)
+        return replace(self, fitted=parameters, correlation={})

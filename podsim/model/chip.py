@@ -169,11 +169,13 @@ class Chip:
         """What is left for compute where so many tiles are set aside; totals stated for the chip shrink with them."""
         if not io_tiles:
             return self
-        left = (self.tiles - io_tiles) / self.tiles
-        stated, footprint = self.exchange.bandwidth_bytes_per_s, self.sram.bandwidth_bytes_per_s
+        remaining_share = (self.tiles - io_tiles) / self.tiles
+        exchange_bytes_per_s, sram_bytes_per_s = self.exchange.bandwidth_bytes_per_s, self.sram.bandwidth_bytes_per_s
         return replace(
             self,
             tiles=self.tiles - io_tiles,
-            exchange=replace(self.exchange, bandwidth_bytes_per_s=stated and stated * left),
-            sram=replace(self.sram, bandwidth_bytes_per_s=footprint and footprint * left),
+            exchange=replace(
+                self.exchange, bandwidth_bytes_per_s=exchange_bytes_per_s and exchange_bytes_per_s * remaining_share
+            ),
+            sram=replace(self.sram, bandwidth_bytes_per_s=sram_bytes_per_s and sram_bytes_per_s * remaining_share),
         )

@@ -47,8 +47,8 @@ class Writable:
 
     def _repr_html_(self) -> str | None:
         """HTML for a notebook; None lets it fall back to text."""
-        known = forms(self)
-        return known.page(self) if known else None
+        answer_forms = forms(self)
+        return answer_forms.page(self) if answer_forms else None
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints, as Python has it."""
@@ -90,15 +90,15 @@ class Displayable(Writable):
 
     def __repr__(self) -> str:
         """The answer in a line: what was asked and what came of it."""
-        known = forms(self)
-        return cut(f"{type(self).__name__}({_about(self)}{known.line(self) if known else _fields(self)})")
+        answer_forms = forms(self)
+        return cut(f"{type(self).__name__}({_about(self)}{answer_forms.line(self) if answer_forms else _fields(self)})")
 
 
 def _forms_of(answer: Writable) -> Forms:
-    known = forms(answer)
-    if known is None:
+    answer_forms = forms(answer)
+    if answer_forms is None:
         raise InputError(f"a {type(answer).__name__} has no form outside Python", code="bad-value")
-    return known
+    return answer_forms
 
 
 def _about(answer: object) -> str:

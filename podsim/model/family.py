@@ -79,9 +79,9 @@ class Transformer:
         for name in ("layers", "hidden", "heads", "feed_forward", "sequence", "vocabulary"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: must be at least 1")
-        for name, needed in (("positions", not self.rotary), ("masked_tokens", self.head is Head.MLM)):
-            if getattr(self, name) < needed:
-                raise ValueError(f"{name}: must be at least {needed:d}")
+        for name, least in (("positions", not self.rotary), ("masked_tokens", self.head is Head.MLM)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}: must be at least {least:d}")
         if min(self.segments, self.sentences) < 0:
             raise ValueError(f"{'segments' if self.segments < 0 else 'sentences'}: must be at least 0")
         if self.hidden % self.heads:
@@ -218,11 +218,11 @@ class WorkloadFile:
             raise ValueError("reference: [convergence] states points already; give one of the two")
         if self.reference and (not self.benchmark or self.benchmark.style is EvaluationStyle.FIXED):
             raise ValueError('reference: its points end no run of a stated length; [benchmark] style = "points"')
-        stated = (
+        named_frameworks = (
             *((each.name, each.framework) for each in self.configurations),
             *((each.name, each.framework) for each in self.presets),
         )
-        for name, framework in stated:
+        for name, framework in named_frameworks:
             if framework and not INTERFACES[framework].trains:
                 raise ValueError(f"framework: {framework} of {name} runs trained models and trains none")
 

@@ -30,16 +30,16 @@ class FrameworkCosts:
 
     def value(self, name: str) -> float:
         """Value of a constant [s]; 0 where nothing was fitted."""
-        known = self.fitted.get(name)
-        return known.value if known else 0.0
+        constant = self.fitted.get(name)
+        return constant.value if constant else 0.0
 
     def parts(self, framework: str, replicas: int) -> dict[str, float]:
         """What each constant adds to one micro-batch under a framework [s]."""
         interface = INTERFACES[Framework(framework)] if framework else HostInterface()
         if not (interface.fetches_in_line and self.fitted):
             return {}
-        served = replicas if interface.one_process else 0
-        return {MICRO_BATCH: self.value(MICRO_BATCH), REPLICA: self.value(REPLICA) * served}
+        process_replicas = replicas if interface.one_process else 0
+        return {MICRO_BATCH: self.value(MICRO_BATCH), REPLICA: self.value(REPLICA) * process_replicas}
 
     def variance(self, framework: str, replicas: int, share: float) -> float:
         """Variance of a log step time of which the constants of a framework take a share."""

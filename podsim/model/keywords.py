@@ -12,28 +12,28 @@ FLAGS: Final = {"set": "changes", "fault": "faults"}
 """Flags of the command line that a function takes under another name."""
 
 
-def unknown_keywords(where: str, strangers: Sequence[str], declared: Collection[str]) -> InputError:
+def unknown_keywords(where: str, strangers: Sequence[str], argument_names: Collection[str]) -> InputError:
     """The error for keywords that are not declared, with the names they resemble."""
-    listed = ", ".join(
+    strangers_text = ", ".join(
         f'{short(stranger)}; did you mean "{FLAGS[stranger]}"?'
-        if FLAGS.get(stranger) in declared
-        else f"{short(stranger)}{did_you_mean(stranger, declared)}"
+        if FLAGS.get(stranger) in argument_names
+        else f"{short(stranger)}{did_you_mean(stranger, argument_names)}"
         for stranger in strangers[:MOST_NAMED]
     )
     several = "s" if len(strangers) > 1 else ""
     return InputError(
-        f"{where} has no argument{several} {listed}",
+        f"{where} has no argument{several} {strangers_text}",
         code="unknown-argument",
-        context=() if "mean" in listed else (f"known: {', '.join(declared)}",),
+        context=() if "mean" in strangers_text else (f"known: {', '.join(argument_names)}",),
     )
 
 
-def values(declared: Mapping[str, Argument], given: Mapping[str, object]) -> dict[str, Any]:
+def values(arguments: Mapping[str, Argument], inputs: Mapping[str, object]) -> dict[str, Any]:
     """The values of declared arguments as verbs use them; InputError with all that is wrong with them."""
     table: dict[str, Any] = {}
     faults: list[tuple[Argument, ValueError]] = []
-    for name, value in given.items():
-        argument = declared[name]
+    for name, value in inputs.items():
+        argument = arguments[name]
         try:
             table[name] = argument.check(value)
         except ValueError as error:

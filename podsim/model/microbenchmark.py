@@ -178,13 +178,13 @@ class MicrobenchmarkReport(Displayable):
         return tuple((summary, bar) for summary in self.summaries for bar in summary.misses)
 
 
-def summary(family: BenchmarkFamily, errors: tuple[float, ...], fitted: tuple[bool, ...] = ()) -> FamilySummary:
+def summary(family: BenchmarkFamily, errors: tuple[float, ...], fit_flags: tuple[bool, ...] = ()) -> FamilySummary:
     """The errors of one family; quantiles by linear interpolation between order statistics.
 
-    `fitted` says of each error whether a constant was fitted to its row; of none where it is left out.
+    `fit_flags` says of each error whether a constant was fitted to its row; of none where it is left out.
     """
     sizes = sorted(abs(error) for error in errors)
-    marks = fitted or (False,) * len(errors)
+    marks = fit_flags or (False,) * len(errors)
     mine, others = (
         sorted(abs(error) for error, mark in zip(errors, marks, strict=True) if mark is flag) for flag in (True, False)
     )

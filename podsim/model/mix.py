@@ -46,6 +46,6 @@ class Mix:
                     f"job: runs_per_month of {job.title} must be from {LEAST_RUNS:g} to {MOST_RUNS:,}, "
                     f"not {job.runs_per_month:.6g}"
                 )
-        called = [job.title for job in self.jobs]
-        if len(set(called)) < len(called):
+        titles = [job.title for job in self.jobs]
+        if len(set(titles)) < len(titles):
             raise ValueError("job: two are called alike; give one a name")

@@ -77,8 +77,8 @@ class LogRun:
     def reached_target(self) -> bool:
         """Whether the run says that it succeeded and no logged quality contradicts it."""
         values = [evaluation.quality for evaluation in self.evaluations if evaluation.quality is not None]
-        missed = self.target is not None and bool(values) and max(values) < self.target
-        return self.status == "success" and not missed
+        has_missed_target = self.target is not None and bool(values) and max(values) < self.target
+        return self.status == "success" and not has_missed_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,11 +107,11 @@ class GivenOperator:
         lacking = [name for name in REQUIRED_SIZES.get(self.kind, VECTOR) if getattr(self, name) is None]
         if lacking:
             raise ValueError(f"{lacking[0]}: a {self.kind} needs {' and '.join(lacking)}")
-        known = sizes_of(SHAPES.get(self.kind, Stream))
+        size_names = sizes_of(SHAPES.get(self.kind, Stream))
         for name in SIZES:
             value = getattr(self, name)
-            if value is not None and name not in known:
-                raise ValueError(f"{name}: a {self.kind} has none; it takes {', '.join(known)}")
+            if value is not None and name not in size_names:
+                raise ValueError(f"{name}: a {self.kind} has none; it takes {', '.join(size_names)}")
             if isinstance(value, int) and (excess := SIZE.excess(value)):
                 raise ValueError(f"{name}: {excess}")
         for fault in self._faults():
@@ -163,6 +163,8 @@ class GivenUnit:
             raise ValueError(f'operator: "{twice}" is there twice')
         products = {operator.name for operator in self.operators if operator.kind is Kind.MATMUL}
         for operator in self.operators:
-            unknown = set(operator.between or ()) - products
-            if unknown:
-                raise ValueError(f'operator: {operator.name} stands between "{min(unknown)}", no matmul of this unit')
+            missing_products = set(operator.between or ()) - products
+            if missing_products:
+                raise ValueError(
+                    f'operator: {operator.name} stands between "{min(missing_products)}", no matmul of this unit'
+                )

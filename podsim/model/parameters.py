@@ -102,12 +102,12 @@ class FreeParameters:
     def forms(self) -> tuple[Self, ...]:
         """The forms to choose among, the one in use first; each has no alternatives."""
         own = self.form
-        swapped = (
+        other_forms = (
             tuple(other if parameter.name == own else parameter for parameter in self.parameters)
             for other in self.alternatives
         )
         return tuple(
-            replace(self, parameters=parameters, alternatives=()) for parameters in (self.parameters, *swapped)
+            replace(self, parameters=parameters, alternatives=()) for parameters in (self.parameters, *other_forms)
         )
 
 

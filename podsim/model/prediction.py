@@ -74,8 +74,8 @@ class MemoryFit:
     @property
     def streaming_fraction(self) -> float:
         """Share of streaming memory taken; infinite where there is none and some is needed."""
-        needed, there = self.streaming_bytes_per_ipu, self.streaming_capacity_bytes_per_ipu
-        return needed / there if there else math.inf if needed else 0.0
+        used_bytes, capacity_bytes = self.streaming_bytes_per_ipu, self.streaming_capacity_bytes_per_ipu
+        return used_bytes / capacity_bytes if capacity_bytes else math.inf if used_bytes else 0.0
 
     @property
     def needed_share(self) -> float:
@@ -285,10 +285,10 @@ class Prediction(Displayable):
         if self.phases:
             return None
         other = self.choice.larger_replicas
-        chosen = next((item for item in self.choice.considered if item.mapping == self.mapping), None)
-        if other is None or chosen is None:
+        chosen_candidate = next((item for item in self.choice.considered if item.mapping == self.mapping), None)
+        if other is None or chosen_candidate is None:
             return None
-        share = other.time_to_train_s / chosen.time_to_train_s
+        share = other.time_to_train_s / chosen_candidate.time_to_train_s
         return (other.mapping, share) if share < 1 else None
 
     @property

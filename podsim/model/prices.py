@@ -70,8 +70,8 @@ class PriceRange:
     @property
     def servers(self) -> int | None:
         """Servers that every quotation includes; None where that is all that the machine takes."""
-        counted = [price.servers for price in self.quoted if price.servers is not None]
-        return min(counted, default=None)
+        server_counts = [price.servers for price in self.quoted if price.servers is not None]
+        return min(server_counts, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +121,11 @@ class PriceList:
 
     def of(self, machine: str) -> PriceRange | None:
         """What a machine costs, over all of its variants; None where it is not known, or for no name."""
-        quoted = tuple(price for price in self.prices if machine and machine in (price.machine, price.variant_of))
-        if not quoted:
+        quotations = tuple(price for price in self.prices if machine and machine in (price.machine, price.variant_of))
+        if not quotations:
             return None
-        highs = [price.high_usd or price.low_usd for price in quoted]
-        return PriceRange(low_usd=min(price.low_usd for price in quoted), high_usd=max(highs), quoted=quoted)
+        highs = [price.high_usd or price.low_usd for price in quotations]
+        return PriceRange(low_usd=min(price.low_usd for price in quotations), high_usd=max(highs), quoted=quotations)
 
     def power(self, machine: str) -> Power | None:
         """What a machine draws; None where it is not known."""
@@ -137,11 +137,11 @@ class PriceList:
 
     def over(self, other: "PriceList") -> "PriceList":
         """What this list says, and of another what this one is silent on."""
-        quoted = {name for price in self.prices for name in (price.machine, price.variant_of) if name}
-        prices = (price for price in other.prices if not quoted & {price.machine, price.variant_of})
+        priced_names = {name for price in self.prices for name in (price.machine, price.variant_of) if name}
+        prices = (price for price in other.prices if not priced_names & {price.machine, price.variant_of})
         powers = tuple(self._with_chip(power, other) for power in self.powers)
-        known = {power.machine for power in powers}
-        more = (power for power in other.powers if power.machine not in known)
+        machines = {power.machine for power in powers}
+        more = (power for power in other.powers if power.machine not in machines)
         return PriceList(
             prices=(*self.prices, *prices),
             powers=(*powers, *more),
@@ -151,5 +151,5 @@ class PriceList:
 
     @staticmethod
     def _with_chip(power: Power, other: "PriceList") -> Power:
-        known = other.power(power.machine)
-        return replace(power, chip=known.chip) if known and not power.chip else power
+        other_power = other.power(power.machine)
+        return replace(power, chip=other_power.chip) if other_power and not power.chip else power

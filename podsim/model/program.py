@@ -107,9 +107,9 @@ class KeptTasks(tuple[Task, ...]):  # noqa: SLOT001  (a tuple of any length has 
     @classmethod
     def of(cls, tasks: Iterable[Task]) -> Self:
         """The tasks, with a number that no others have."""
-        kept = cls(tasks)
-        kept.number = fresh_number()
-        return kept
+        kept_tasks = cls(tasks)
+        kept_tasks.number = fresh_number()
+        return kept_tasks
 
     @cached_property
     def links(self) -> tuple[int, ...]:

@@ -362,13 +362,13 @@ class PublishedReport(Displayable):
             for mine in [tuple(row for row in rows if row.framework == name)]
         )
 
-    def of(self, modes: tuple[Mode, ...], *stated: Statement) -> Summary:
+    def of(self, modes: tuple[Mode, ...], *statements: Statement) -> Summary:
         """Rows of these modes, once for every chip they could be on; of every configuration where none is named."""
         return Summary(
             rows=tuple(
                 each
                 for row in self.compared
-                if row.mode in modes and (not stated or row.statement in stated)
+                if row.mode in modes and (not statements or row.statement in statements)
                 for each in row.each_chip
             )
         )
@@ -410,10 +410,10 @@ class PublishedReport(Displayable):
         keys = sorted(rows, key=lambda key: (modes.index(key[0]), levels.index(key[3]), key[1], key[2]))
         return tuple(
             RowGroup(
-                family=family, framework=framework, mode=mode, stated=stated, summary=Summary(rows=tuple(rows[key]))
+                family=family, framework=framework, mode=mode, stated=statement, summary=Summary(rows=tuple(rows[key]))
             )
             for key in keys
-            for mode, family, framework, stated in [key]
+            for mode, family, framework, statement in [key]
         )
 
     @property

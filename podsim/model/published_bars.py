@@ -83,12 +83,12 @@ def _bars(report: PublishedReport) -> Iterator[BarResult]:
         "power of one IPU", report.summaries["power_kernels"].rows, MOST_KERNEL_POWER, WORST, as_fitted=True
     )
     yield from _some("power of machines", report.summaries["power_systems"].rows, MOST_SYSTEM_POWER, WORST)
-    refused = len(report.refused_mappings)
+    refusals = len(report.refused_mappings)
     yield BarResult(
         name="published configurations",
         statistic="refused",
-        rows=len(report.compared) + refused,
-        value=refused,
+        rows=len(report.compared) + refusals,
+        value=refusals,
         most=0,
         counts=True,
     )
@@ -98,35 +98,35 @@ def _networks(name: str, networks: Summary) -> Iterator[BarResult]:
     """Bars on networks whose configuration is stated; none of those in sample where there are none."""
     if not networks.rows and name == IN_SAMPLE:
         return
-    named, rows, fitted = f"networks, configuration stated, {name}", len(networks.rows), _in_sample(networks.rows)
+    bar_name, rows, fit_rows = f"networks, configuration stated, {name}", len(networks.rows), _in_sample(networks.rows)
     yield BarResult(
-        name=named, statistic="median", rows=rows, value=networks.median_abs, most=MOST_MEDIAN, in_sample=fitted
+        name=bar_name, statistic="median", rows=rows, value=networks.median_abs, most=MOST_MEDIAN, in_sample=fit_rows
     )
     yield BarResult(
-        name=named,
+        name=bar_name,
         statistic=f"within {100 * NEAR:.0f} %",
         rows=rows,
         value=networks.share_near,
         least=LEAST_NEAR,
-        in_sample=fitted,
+        in_sample=fit_rows,
     )
     yield BarResult(
-        name=named,
+        name=bar_name,
         statistic="mean, signed",
         rows=rows,
         value=networks.mean,
         least=-MOST_MEAN,
         most=MOST_MEAN,
-        in_sample=fitted,
+        in_sample=fit_rows,
     )
     yield BarResult(
-        name=named,
+        name=bar_name,
         statistic="inside 90 %",
         rows=networks.with_interval,
         value=networks.share_inside,
         least=LEAST_INSIDE,
         most=MOST_INSIDE,
-        in_sample=fitted,
+        in_sample=fit_rows,
     )
 
 
@@ -164,12 +164,12 @@ def _some(
         return
     rows = tuple(replace(row, fit=replace(row.fit, held_out=math.nan)) for row in rows) if as_fitted else rows
     held_out = sum(not math.isnan(row.fit.held_out) for row in rows)
-    fitted = _in_sample(rows)
-    kinds = ((", held out", held_out), (f", {IN_SAMPLE}", fitted - held_out))
+    fit_rows = _in_sample(rows)
+    kinds = ((", held out", held_out), (f", {IN_SAMPLE}", fit_rows - held_out))
     name += next((kind for kind, count in kinds if count), "")
     sizes = sorted(abs(row.error if math.isnan(row.fit.held_out) else row.fit.held_out) for row in rows)
     value = quantile(sizes, 0.5) if statistic == MEDIAN else sizes[-1]
-    yield BarResult(name=name, statistic=statistic, rows=len(rows), value=value, most=most, in_sample=fitted)
+    yield BarResult(name=name, statistic=statistic, rows=len(rows), value=value, most=most, in_sample=fit_rows)
 
 
 def any_missed(report: PublishedReport) -> bool:

@@ -88,23 +88,23 @@ SERVING_QUANTITIES: Final[Mapping[str, Callable[[str], float]]] = {
 """The same of a workload that is served."""
 
 
-def requirement(text: str, known: Mapping[str, Callable[[str], float]] = READERS) -> Requirement:
+def requirement(text: str, readers: Mapping[str, Callable[[str], float]] = READERS) -> Requirement:
     """The requirement of a text such as "time_to_train<5min@0.9"; the chance is 0.9 where none is stated.
 
-    `known` has the quantities that the answer has, with what reads their limits. ValueError for any other text.
+    `readers` has the quantities that the answer has, with what reads their limits. ValueError for any other text.
     """
     parts = _FORM.fullmatch(text)
     if parts is None:
         raise ValueError(
-            f'"{text}" is not QUANTITY<LIMIT@CHANCE or QUANTITY>LIMIT@CHANCE; write for example "{_example(known)}"'
+            f'"{text}" is not QUANTITY<LIMIT@CHANCE or QUANTITY>LIMIT@CHANCE; write for example "{_example(readers)}"'
         )
-    name, comparison, limit, stated = parts[1].lower().replace("-", "_"), parts[2], parts[3], parts[4]
-    if name not in known:
-        raise ValueError(f'"{parts[1]}" is no quantity of this answer; they are {", ".join(known)}')
-    value = known[name](limit)
+    name, comparison, limit, chance_text = parts[1].lower().replace("-", "_"), parts[2], parts[3], parts[4]
+    if name not in readers:
+        raise ValueError(f'"{parts[1]}" is no quantity of this answer; they are {", ".join(readers)}')
+    value = readers[name](limit)
     if not value > 0:
         raise ValueError(f'"{text}": the limit must be above 0')
-    chance = _chance(name, stated, text)
+    chance = _chance(name, chance_text, text)
     return Requirement(
         text=f"{name}{comparison}{limit}{at(chance)}",
         quantity=name,
@@ -114,9 +114,9 @@ def requirement(text: str, known: Mapping[str, Callable[[str], float]] = READERS
     )
 
 
-def _example(known: Mapping[str, Callable[[str], float]]) -> str:
+def _example(readers: Mapping[str, Callable[[str], float]]) -> str:
     """A requirement on quantities of that kind of answer."""
-    return SERVING_EXAMPLE if known is SERVING_QUANTITIES else EXAMPLE
+    return SERVING_EXAMPLE if readers is SERVING_QUANTITIES else EXAMPLE
 
 
 def at(chance: float | None) -> str:
@@ -124,28 +124,28 @@ def at(chance: float | None) -> str:
     return "" if chance is None else f"@{chance:g}"
 
 
-def _chance(name: str, stated: str | None, text: str) -> float | None:
+def _chance(name: str, chance_text: str | None, text: str) -> float | None:
     """The chance of a requirement; ValueError out of range, and for a quantity that has none."""
     if name in WITHOUT_INTERVAL:
-        if stated is not None:
-            raise ValueError(f'"{text}": {name} has no interval, so no chance is known; leave out @{stated}')
+        if chance_text is not None:
+            raise ValueError(f'"{text}": {name} has no interval, so no chance is known; leave out @{chance_text}')
         return None
-    chance = DEFAULT_CHANCE if stated is None else share(stated)
+    chance = DEFAULT_CHANCE if chance_text is None else share(chance_text)
     if not LEAST_CHANCE <= chance <= MOST_CHANCE:
-        raise ValueError(f'"{text}": the chance must be from {LEAST_CHANCE:g} to {MOST_CHANCE:g}, not {stated}')
+        raise ValueError(f'"{text}": the chance must be from {LEAST_CHANCE:g} to {MOST_CHANCE:g}, not {chance_text}')
     return chance
 
 
-def read(require: Sequence[str], known: Mapping[str, Callable[[str], float]] = READERS) -> tuple[Requirement, ...]:
+def read(require: Sequence[str], readers: Mapping[str, Callable[[str], float]] = READERS) -> tuple[Requirement, ...]:
     """The requirements of texts on those quantities; InputError with all that cannot be read."""
     requirements, faults = [], []
     for text in require:
         try:
-            requirements.append(requirement(text, known))
+            requirements.append(requirement(text, readers))
         except ValueError as error:
             faults.append(str(error))
     if faults:
-        hint = f'--require "{_example(known)}"'
+        hint = f'--require "{_example(readers)}"'
         raise InputError("--require cannot be read", code="bad-value", context=faults, hint=hint)
     return tuple(requirements)
 

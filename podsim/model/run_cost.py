@@ -64,9 +64,9 @@ class Draw:
     @property
     def least_w(self) -> float:
         """The power in a step or the typical one, or the peak where that is all that is known [W]."""
-        known = self.typical_w if self.typical_w is not None else self.peak_w
-        assert known is not None, "a draw has one of the two"
-        return known
+        power_w = self.typical_w if self.typical_w is not None else self.peak_w
+        assert power_w is not None, "a draw has one of the two"
+        return power_w
 
     @property
     def most_w(self) -> float:

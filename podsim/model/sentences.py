@@ -205,13 +205,16 @@ def _other_step_calls(returns: bool, configuration: str, change: float) -> str:
 
 def _switch_sentence(states: tuple[str, str], now: bool, configuration: str, change: float) -> str:
     """What holds of a switch, and what a step would take with the other state."""
-    moved = _more(change, "longer", "less")
-    return f"{states[now]}, as in {configuration}; with {states[not now]}, a step takes {moved}"
+    change_text = _more(change, "longer", "less")
+    return f"{states[now]}, as in {configuration}; with {states[not now]}, a step takes {change_text}"
 
 
 def _large_pod_offered(name: str, text: str, change: float) -> str:
-    moved = _more(change, "more", "less")
-    return f"with --preset {name} ({text}; assumed for a machine this large) this mapping takes {moved} time to train"
+    change_text = _more(change, "more", "less")
+    return (
+        f"with --preset {name} ({text}; assumed for a machine this large) this mapping takes {change_text} "
+        "time to train"
+    )
 
 
 def _global_batch_too_large(batch: int, known: float, recipe: object, title: str) -> str:
@@ -260,9 +263,9 @@ def _samples_of_points(
 
 def _compile_times_of_others(frameworks: tuple[str, ...], framework: str | None) -> str:
     *most, last = frameworks
-    known = f"{', '.join(most)} and {last}" if most else last
+    frameworks_text = f"{', '.join(most)} and {last}" if most else last
     whose = f"none is published for {framework}" if framework else "no framework is stated"
-    return f"compile time: {whose}; those of {known} are used"
+    return f"compile time: {whose}; those of {frameworks_text} are used"
 
 
 SENTENCES: Final[Mapping[NoteCode, str | Callable[..., str]]] = {

@@ -203,8 +203,8 @@ class SweepReport(Displayable):
     def answers(self) -> tuple[tuple[SweepRow, SweepAnswer], ...]:
         """Points with a prediction, the shortest time to train first; in the order of the design where equal."""
         result = ((row, row.outcome.answer) for row in self.rows)
-        kept = [(row, answer) for row, answer in result if answer is not None]
-        return tuple(sorted(kept, key=lambda pair: pair[1].time_to_train_s))
+        answered_rows = [(row, answer) for row, answer in result if answer is not None]
+        return tuple(sorted(answered_rows, key=lambda pair: pair[1].time_to_train_s))
 
     @property
     def refusals(self) -> Mapping[str, int]:

@@ -93,10 +93,10 @@ class Benchmark:
 
         Steps that a target counts are of the published batch; at another the same samples take other steps.
         """
-        published = self.global_batch
-        if not (self.run_samples and published and COUNTS_STEPS.search(self.target)):
+        global_batch = self.global_batch
+        if not (self.run_samples and global_batch and COUNTS_STEPS.search(self.target)):
             return self.target
-        return self.target if abs(batch / published - 1) <= ROUNDING_DOUBT else f"{self.run_samples:,} samples"
+        return self.target if abs(batch / global_batch - 1) <= ROUNDING_DOUBT else f"{self.run_samples:,} samples"
 
     @property
     def evaluates_checkpoints(self) -> bool:
@@ -219,14 +219,14 @@ class SoftwareConfiguration:
     layout: tuple[StageLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        phased = {
+        phased_settings = {
             "tensor_shards": self.tensor_shards > 1,
             "attention_parts": self.attention_parts > 1,
             "half_layers": self.half_layers,
             "streams_in_line": self.streams_in_line,
         }
-        for name, stated in phased.items():
-            if stated and self.schedule is not Schedule.PHASED:
+        for name, is_in_use in phased_settings.items():
+            if is_in_use and self.schedule is not Schedule.PHASED:
                 raise ValueError(f'{name}: goes with schedule = "phased"')
         if any(size % self.tensor_shards for size in self.ipus_per_replica):
             raise ValueError(f"tensor_shards: {self.tensor_shards} do not divide the IPUs of a replica")
@@ -291,13 +291,13 @@ class LargePodSettings:
 
     def of(self, configuration: SoftwareConfiguration) -> SoftwareConfiguration:
         """A configuration with this software; itself where it has it already."""
-        changed = replace(
+        variant = replace(
             configuration,
             merged_collectives=configuration.merged_collectives or self.merged_collectives,
             forward_evaluation=configuration.forward_evaluation or self.forward_evaluation,
         )
         return (
-            configuration if changed == configuration else replace(changed, name=f"{configuration.name}, {self.name}")
+            configuration if variant == configuration else replace(variant, name=f"{configuration.name}, {self.name}")
         )
 
     @property

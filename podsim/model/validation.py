@@ -128,14 +128,14 @@ class Validation(Displayable):
         """What is outside its tolerance: quantity, which error, its size, the tolerance."""
         result = []
         for quantity, summary in self.summary.items():
-            allowed = TOLERANCES.get(quantity, Tolerance())
+            tolerance = TOLERANCES.get(quantity, Tolerance())
             left_out = summary.held_out
             for which, size, limit in (
-                ("mean", summary.mean_abs, allowed.mean_abs),
-                ("mean signed", abs(summary.mean_signed), allowed.mean_signed),
-                ("worst", abs(summary.worst), allowed.worst),
-                ("held-out mean", left_out.mean_abs if left_out else None, allowed.held_out_mean_abs),
-                ("held-out worst", abs(left_out.worst) if left_out else None, allowed.held_out_worst),
+                ("mean", summary.mean_abs, tolerance.mean_abs),
+                ("mean signed", abs(summary.mean_signed), tolerance.mean_signed),
+                ("worst", abs(summary.worst), tolerance.worst),
+                ("held-out mean", left_out.mean_abs if left_out else None, tolerance.held_out_mean_abs),
+                ("held-out worst", abs(left_out.worst) if left_out else None, tolerance.held_out_worst),
             ):
                 if limit is not None and size is not None and not size <= limit:
                     result.append((quantity, which, size, limit))
@@ -143,11 +143,11 @@ class Validation(Displayable):
             size, limit = out.overall.mean_abs, HELD_OUT_BARS[by]
             if not size <= limit:
                 result.append((STEP, f"mean with each {by} held out", size, limit))
-        for quantity, pooled in self.intervals.get(POOLED_GROUP, {}).items():
-            if pooled.share < LEAST_COVERAGE:
-                result.append((quantity, "share inside 90 % intervals, pooled", pooled.share, LEAST_COVERAGE))
-            if pooled.median_width > MOST_WIDTH:
-                result.append((quantity, "median width of 90 % intervals, pooled", pooled.median_width, MOST_WIDTH))
+        for quantity, coverage in self.intervals.get(POOLED_GROUP, {}).items():
+            if coverage.share < LEAST_COVERAGE:
+                result.append((quantity, "share inside 90 % intervals, pooled", coverage.share, LEAST_COVERAGE))
+            if coverage.median_width > MOST_WIDTH:
+                result.append((quantity, "median width of 90 % intervals, pooled", coverage.median_width, MOST_WIDTH))
         return tuple(result)
 
 

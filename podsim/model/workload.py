@@ -392,8 +392,10 @@ class Workload:
 
     def is_as_published(self, configuration: SoftwareConfiguration) -> bool:
         """Whether schedule, software and storage of a configuration are those of the published one of its name."""
-        published = next((item for item in self.configurations if item.name == configuration.name), configuration)
-        return all(getattr(published, name) == getattr(configuration, name) for name in STATED_BY_FLAGS)
+        published_configuration = next(
+            (item for item in self.configurations if item.name == configuration.name), configuration
+        )
+        return all(getattr(published_configuration, name) == getattr(configuration, name) for name in STATED_BY_FLAGS)
 
     @property
     def points(self) -> tuple[ReferencePoint, ...]:
