@@ -197,12 +197,12 @@ def axes(fabric: GenericFabric) -> tuple[Axis, ...]:
     axis: list[Axis] = []
     stride = 1
     for at, level in enumerate(fabric.levels):
-        grouped = level.attach is not Attach.EACH and at > 0
+        is_grouped = level.attach is not Attach.EACH and at > 0
         spread = fabric.levels[at - 1].members if level.attach is Attach.SPREAD and at > 0 else 0
-        unit = stride if grouped else 1
+        unit = stride if is_grouped else 1
         kind = fabric.links[level.link]
         hub = kind if level.shape is Shape.SHARED else fabric.links[level.hub] if level.hub else None
-        inner = fabric.levels[at - 1].name if grouped else RANK
+        inner = fabric.levels[at - 1].name if is_grouped else RANK
         for side, size in enumerate(level.extents):
             name = f"{level.name}.{side}" if level.shape is Shape.TORUS else level.name
             shape = Shape.RING if level.shape is Shape.TORUS else level.shape
@@ -230,8 +230,8 @@ class RankGraph:
         self.axes = axes
         self.endpoints = fabric.endpoints
         self._levels = [[axis for axis in axes if axis.level == at] for at in range(len(fabric.levels))]
-        grouped = [at for at, level in enumerate(fabric.levels) if level.attach is Attach.GROUP and at]
-        self._left = {at - 1 for at in grouped}
+        group_levels = [at for at, level in enumerate(fabric.levels) if level.attach is Attach.GROUP and at]
+        self._left = {at - 1 for at in group_levels}
         self._span = [max(axis.stride * axis.size for axis in level) for level in self._levels]
 
     @property

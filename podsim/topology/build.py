@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _FABRICS: Final = TABLES.add("fabrics", Table[object, Fabric](8))
 
 
-def network(described: Topology | GenericFabric) -> Fabric | RankNetwork:
+def network(topology: Topology | GenericFabric) -> Fabric | RankNetwork:
     """The links and routes of a machine or a stated fabric; InputError where a machine is not connected."""
-    if isinstance(described, GenericFabric):
+    if isinstance(topology, GenericFabric):
         from podsim.topology.stated_network import RankNetwork  # no pod needs it
 
-        return RankNetwork(described)
-    return build(described)
+        return RankNetwork(topology)
+    return build(topology)
 
 
 def shared_fabric(topology: Topology) -> Fabric:
@@ -42,10 +42,10 @@ def rebuild(fabric: Fabric, topology: Topology) -> Fabric:
 
 def build(topology: Topology) -> Fabric:
     """The fabric of a machine; InputError where its parts are not connected."""
-    if (stated := topology.stated_fabric) is not None:
+    if (stated_fabric := topology.stated_fabric) is not None:
         from podsim.topology.stated_network import StatedFabric  # no pod needs it
 
-        return StatedFabric(topology, stated)
+        return StatedFabric(topology, stated_fabric)
     if faults := wiring.connection_faults(topology):
         raise InputError(
             f"{topology.name} is not connected",

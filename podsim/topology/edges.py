@@ -118,12 +118,12 @@ def _number(name: str, prefix: str, below: int) -> int | None:
 
 def _nothing(fabric: GenericFabric, axis: Sequence[Axis], ends: Sequence[tuple[str, str]]) -> str:
     """What there is instead of a link."""
-    known = {name for pair in ends for name in pair if any(_is_node(fabric, axis, name) for axis in axis)}
+    node_names = {name for pair in ends for name in pair if any(_is_node(fabric, axis, name) for axis in axis)}
     for source, target in ends:
-        if source in known and target in known:
+        if source in node_names and target in node_names:
             near = [other for axis in axis for key in _leaving(fabric, axis, source) for other in axis.ends(key)]
-            joined = [name for name in dict.fromkeys(near) if name != source][:MOST_NEIGHBOURS]
-            return f"no link joins {source} and {target}; {source} is joined to {', '.join(joined) or 'nothing'}"
+            neighbours = [name for name in dict.fromkeys(near) if name != source][:MOST_NEIGHBOURS]
+            return f"no link joins {source} and {target}; {source} is joined to {', '.join(neighbours) or 'nothing'}"
     return f"no such link; nodes are {nodes(fabric)}; a link is named by its ends, as {_example(fabric, axis)}"
 
 

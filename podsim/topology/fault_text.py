@@ -69,6 +69,8 @@ def _rate(text: str, part: FaultyPart, state: str) -> float:
 
 def _refuse(text: str, why: str, part: FaultyPart | None = None) -> NoReturn:
     """Raise InputError with examples of the part, of all parts where none is recognised."""
-    shown = "".join(character if character.isprintable() else " " for character in text[:80])
+    printable_text = "".join(character if character.isprintable() else " " for character in text[:80])
     examples = [example for example in EXAMPLES if part is None or example.startswith(f"{part}:")]
-    raise InputError(f'fault "{shown}": {why}', code="bad-fault", context=[f"for example {', '.join(examples)}"])
+    raise InputError(
+        f'fault "{printable_text}": {why}', code="bad-fault", context=[f"for example {', '.join(examples)}"]
+    )

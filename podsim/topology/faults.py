@@ -80,27 +80,27 @@ def apply_faults(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork
     are lost or slow. Raises InputError: a fault names nothing (unknown-part), or two are about one part
     (conflicting-faults). Infeasible: what is left is cut in two (cut-off).
     """
-    broken = apply_unchecked(network, faults)
-    check(broken)
-    return broken
+    faulty_network = apply_unchecked(network, faults)
+    check(faulty_network)
+    return faulty_network
 
 
 def apply_unchecked(network: AnyNetwork, faults: Sequence[PartFault]) -> AnyNetwork:
-    """The network with these faults, whether or not its endpoints reach each other; InputError as `broken`."""
+    """The network with these faults, whether or not its endpoints reach each other; InputError as `apply_faults`."""
     network.refuse_faults()
-    gathered = DamageReader()
+    reader = DamageReader()
     for fault in faults:
         if fault.part is FaultyPart.LINK:
             for key in _links(network, fault):
-                gathered.link(key, fault)
+                reader.link(key, fault)
         else:
             for endpoint in _endpoints(network, fault):
-                gathered.endpoint(endpoint, fault)
-    for endpoint, fault in gathered.lost.items():
-        gathered.take_down(network.links_of(endpoint, fault.part), fault)
-    damaged = network.with_damage(gathered.damage())
-    assert isinstance(damaged, type(network)), "damage does not change what a network is"
-    return damaged
+                reader.endpoint(endpoint, fault)
+    for endpoint, fault in reader.lost.items():
+        reader.take_down(network.links_of(endpoint, fault.part), fault)
+    damaged_network = network.with_damage(reader.damage())
+    assert isinstance(damaged_network, type(network)), "damage does not change what a network is"
+    return damaged_network
 
 
 def _links(network: Network, fault: PartFault) -> tuple[LinkKey, ...]:
@@ -134,8 +134,8 @@ def _endpoints(network: Network, fault: PartFault) -> range:
     size = network.parts[fault.part]
     count = network.endpoints // size
     if fault.number >= count:
-        called = network.called if size == 1 else fault.part.value
-        there = f"{called}s 0 to {count - 1:,}" if count > 1 else f"one {called}, number 0"
+        part_name = network.called if size == 1 else fault.part.value
+        there = f"{part_name}s 0 to {count - 1:,}" if count > 1 else f"one {part_name}, number 0"
         last = fault.text.replace(f":{fault.name}", f":{count - 1}", 1)
         hint = f"--fault {last}" if count > 1 else ""  # a machine of one rack has nothing left without it
         raise InputError(f'"{fault.text}": {network.name} has {there}', code="unknown-part", hint=hint)
@@ -149,37 +149,39 @@ def check(network: Network) -> None:
         raise Infeasible(f"nothing is left of {network.name}: every {network.called} is lost", code="cut-off")
     if not damage.down:
         return
-    gone = network.lost_nodes()
+    lost_nodes = network.lost_nodes()
     for source, target in network.only_ways():
-        if gone.isdisjoint((source, target)):
+        if lost_nodes.isdisjoint((source, target)):
             raise Infeasible(
                 f"{target} is cut off: {source}->{target} is down, and there is no way round it",
                 code="cut-off",
                 hint="leave the link a fraction of its rate, such as =0.5, to see what it costs",
             )
     for endpoints, graph, down in network.domains():
-        left = {network.node(number): number for number in endpoints if number not in damage.lost}
-        if parted := graph.split(left, *_suspects(network, down, gone)):
+        remaining_nodes = {network.node(number): number for number in endpoints if number not in damage.lost}
+        if sides := graph.split(remaining_nodes, *_suspects(network, down, lost_nodes)):
             names = [network.link(network.number(key)).name for key in down]
-            raise _cut_off(network.name, network.word, parted, names)
+            raise _cut_off(network.name, network.word, sides, names)
 
 
-def _suspects(network: Network, down: Iterable[LinkKey], gone: set[Node]) -> tuple[list[tuple[Node, Node]], list[Node]]:
+def _suspects(
+    network: Network, down: Iterable[LinkKey], lost_nodes: set[Node]
+) -> tuple[list[tuple[Node, Node]], list[Node]]:
     """Nodes that a missing link joined; nodes next to lost ones."""
-    parted: list[tuple[Node, Node]] = []
+    missing_arcs: list[tuple[Node, Node]] = []
     around: dict[Node, None] = {}
     for arc in (arc for key in down for arc in network.arcs_of(key)):
-        left = [node for node in arc if node not in gone]
-        if len(left) == len(arc):
-            parted.append(arc)
+        remaining_nodes = [node for node in arc if node not in lost_nodes]
+        if len(remaining_nodes) == len(arc):
+            missing_arcs.append(arc)
         else:
-            around |= dict.fromkeys(left)
-    return parted, list(around)
+            around |= dict.fromkeys(remaining_nodes)
+    return missing_arcs, list(around)
 
 
-def _cut_off(network: str, word: str, parted: tuple[Sequence[int], Sequence[int]], down: Iterable[str]) -> Infeasible:
+def _cut_off(network: str, word: str, sides: tuple[Sequence[int], Sequence[int]], down: Iterable[str]) -> Infeasible:
     """The answer no, with the two sides of the cut and the links that were lost."""
-    smaller, larger = sorted(parted, key=len)
+    smaller, larger = sorted(sides, key=len)
     links = sorted(dict.fromkeys(down), key=lambda name: (len(name), name))
     more = [f"… and {len(links) - MOST_LISTED:,} more"] if len(links) > MOST_LISTED else []
     return Infeasible(

@@ -62,14 +62,14 @@ class FabricGraph(nx.DiGraph):  # type: ignore[misc]  # networkx has no types
         return tuple(key for key in keys if key is not None)
 
     def split(
-        self, members: Mapping[Node, int], parted: Iterable[tuple[Node, Node]], around: Iterable[Node]
+        self, members: Mapping[Node, int], missing_arcs: Iterable[tuple[Node, Node]], around: Iterable[Node]
     ) -> tuple[list[int], list[int]] | None:
         """Members that still reach each other with the first of them, and those that do not; None where all do.
 
-        `parted` are nodes that a missing link joined, `around` those next to lost ones: where they still have a way to
-        each other nothing else can have lost its own, and the rest of a large graph is not looked at.
+        `missing_arcs` are nodes that a missing link joined, `around` those next to lost ones: where they still have a
+        way to each other nothing else can have lost its own, and the rest of a large graph is not looked at.
         """
-        way_left = all(self._reaches(source, {target}) for source, target in parted)
+        way_left = all(self._reaches(source, {target}) for source, target in missing_arcs)
         if not members or (way_left and self._is_connected(around)):
             return None
         first = next(iter(members))

@@ -25,13 +25,13 @@ def largest(fabric: Fabric) -> range | None:
     assumption (Eq. 51 of the model).
     """
     topology = fabric.topology
-    lost = {ipu // topology.ipus_per_machine for ipu in fabric.damage.lost}
+    faulty_machines = {ipu // topology.ipus_per_machine for ipu in fabric.damage.lost}
     size, rack = topology.machines, topology.machines_per_rack
     while size:
         step = min(size, rack)
         for first in range(0, topology.machines - size + 1, rack if size > rack else 1):
             one_rack = first // rack == (first + step - 1) // rack
-            if one_rack and lost.isdisjoint(range(first, first + size)):
+            if one_rack and faulty_machines.isdisjoint(range(first, first + size)):
                 return range(first, first + size)
         size //= 2
     return None

@@ -114,8 +114,8 @@ class Fabric(Network):
         switches, each link its hop time (Eq. 6). Validity: static routes, around a link that is down the fewest hops;
         PCIe without latency. Source: jia-2019, section 2.1 and figure 4.4 (Mk1); of GW-Links the file of the machine.
         """
-        if (known := self._routes.get((a, b))) is not None:
-            return known
+        if (cached_route := self._routes.get((a, b))) is not None:
+            return cached_route
         size, ipus = self.topology.ipus_per_rack, self.topology.ipus
         if not (0 <= a < ipus and 0 <= b < ipus):
             raise ValueError(f"IPUs of {self.name} are 0 to {ipus - 1}, not {a} and {b}")
@@ -153,10 +153,10 @@ class Fabric(Network):
 
     def _gateways(self, machine: int, from_rack: int, to_rack: int) -> list[str]:
         pod, machines = self.topology.level("pod"), self.topology.machines_per_rack
-        switched = pod is not None and pod.shape is Shape.SWITCH
-        path = (from_rack, to_rack) if switched else wiring.ring_path(from_rack, to_rack, self.topology.racks)
+        has_switch = pod is not None and pod.shape is Shape.SWITCH
+        path = (from_rack, to_rack) if has_switch else wiring.ring_path(from_rack, to_rack, self.topology.racks)
         nodes = [wiring.gateway(rack * machines + machine) for rack in dict.fromkeys(path)]
-        return [nodes[0], wiring.switch(0), nodes[1]] if switched and len(nodes) > 1 else nodes
+        return [nodes[0], wiring.switch(0), nodes[1]] if has_switch and len(nodes) > 1 else nodes
 
     def boundary_latency_s(self, links: Collection[int]) -> float:
         """Latency of activations on their way from stage to stage over these links [s]: once, and a hop for each."""
@@ -251,10 +251,10 @@ class Fabric(Network):
     def sample_links(self) -> Iterator[tuple[str, Ends]]:
         """The links of the first rack with those that leave it, and of the servers."""
         hosts = ((wiring.host(server), wiring.NETWORK) for server in range(self.topology.hosts.servers))
-        seen: set[Ends] = set()
+        earlier_ends: set[Ends] = set()
         for source, target in (*self.joints.of_rack(0), *hosts):
-            if self.joints.between(source, target) and not seen & {(source, target), (target, source)}:
-                seen.add((source, target))
+            if self.joints.between(source, target) and not earlier_ends & {(source, target), (target, source)}:
+                earlier_ends.add((source, target))
                 yield f"{source}{'-' if self.joints.between(target, source) else '->'}{target}", (source, target)
 
     @property
@@ -295,10 +295,10 @@ class Fabric(Network):
 
     def lost_nodes(self) -> set[Node]:
         """IPUs that are lost, and gateways all of whose IPUs are, with their memory."""
-        lost, each = self.damage.lost, self.topology.ipus_per_machine
-        nodes: set[Node] = {node for number in lost for node in (wiring.ipu(number), wiring.sram(number))}
-        for machine in {number // each for number in lost}:
-            if lost.issuperset(range(machine * each, (machine + 1) * each)):
+        lost_ipus, each = self.damage.lost, self.topology.ipus_per_machine
+        nodes: set[Node] = {node for number in lost_ipus for node in (wiring.ipu(number), wiring.sram(number))}
+        for machine in {number // each for number in lost_ipus}:
+            if lost_ipus.issuperset(range(machine * each, (machine + 1) * each)):
                 nodes |= {wiring.gateway(machine), wiring.ddr(machine)}
         return nodes
 

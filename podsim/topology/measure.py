@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from podsim.topology.axes import Axis
 
 
-def bisection_bytes_per_s(described: Topology | GenericFabric) -> dict[str, float]:
+def bisection_bytes_per_s(topology: Topology | GenericFabric) -> dict[str, float]:
     """Least nominal bandwidth, one direction, cut by any even split of the members of each level [B/s].
 
     Members stay whole: a rack is split by machines, a pod by racks, a torus across one of its sides; of an odd number
     one half has one more. A level of one member has no entry. Hosts and overrides do not count.
     """
-    return _stated_cuts(described) if isinstance(described, GenericFabric) else _machine_cuts(described)
+    return _stated_cuts(topology) if isinstance(topology, GenericFabric) else _machine_cuts(topology)
 
 
 def _machine_cuts(topology: Topology) -> dict[str, float]:
@@ -76,32 +76,32 @@ def _cut_bytes_per_s(fabric: GenericFabric, axis: Axis, members: int) -> float:
     return rows * ways * value
 
 
-def diameter_hops(described: Topology | GenericFabric) -> int:
+def diameter_hops(topology: Topology | GenericFabric) -> int:
     """Links on the longest of the shortest ways between endpoints of each level, added up.
 
     Of a machine IPU-Link hops between the farthest IPUs of a rack, plus GW-Link hops between the farthest racks; of a
     stated fabric the longest route between two ranks.
     """
-    if isinstance(described, GenericFabric):
-        return _longest_route_hops(described)
-    pairs = described.ipus_per_rack // 2
-    along = pairs // 2 if wiring.loops(described) else max(pairs - 1, 0)
-    pod = described.level("pod")
+    if isinstance(topology, GenericFabric):
+        return _longest_route_hops(topology)
+    pairs = topology.ipus_per_rack // 2
+    along = pairs // 2 if wiring.loops(topology) else max(pairs - 1, 0)
+    pod = topology.level("pod")
     racks = 0 if pod is None or pod.holds < 2 else 2 if pod.shape is Shape.SWITCH else pod.holds // 2
     return along + min(pairs, 1) + racks
 
 
 def _longest_route_hops(fabric: GenericFabric) -> int:
     every = axes(fabric)
-    grouped = {axis.level for axis in every if axis.has_group_links}
+    group_levels = {axis.level for axis in every if axis.has_group_links}
     within = {at: sum(_most_hops(axis) for axis in every if axis.level == at) for at in range(len(fabric.levels))}
-    longest = sum(hops for at, hops in within.items() if at not in grouped)
-    for top in grouped:
+    longest = sum(hops for at, hops in within.items() if at not in group_levels)
+    for top in group_levels:
         if within[top]:
             ways = 2 * sum(1 for axis in way_out(every, top) for _ in axis.way_in(0))
             if every[-1].spread and top == every[-1].level:
                 ways += 2 * within[top - 1]  # to the member that has the link, and from the one that it reaches
-            above = sum(hops for at, hops in within.items() if at > top and at not in grouped)
+            above = sum(hops for at, hops in within.items() if at > top and at not in group_levels)
             longest = max(longest, ways + within[top] + above)
     return longest
 

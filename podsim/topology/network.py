@@ -144,8 +144,8 @@ class Network(ABC):
 
     def number(self, key: LinkKey) -> int:
         """The number of a link, from now on; ValueError where there is no such link."""
-        known = self._numbers.get(key)
-        return self._number_of(key) if known is None else known
+        number = self._numbers.get(key)
+        return self._number_of(key) if number is None else number
 
     def _number_of(self, key: LinkKey) -> int:
         """The number of a link that has none yet."""

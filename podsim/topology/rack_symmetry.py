@@ -28,9 +28,9 @@ def rack_classes(fabric: Fabric) -> tuple[tuple[int, int], ...]:
                 marks.setdefault(rack, set()).add(("->".join(_local(fabric, end, rack) for end in ends), rate))
     whole = {rack for rack in marks if _all_lost(fabric, rack)}
     counts: dict[frozenset[tuple[str, float]], list[int]] = {}
-    untouched = next((rack for rack in range(fabric.topology.racks) if rack not in marks), None)
-    if untouched is not None:
-        counts[frozenset()] = [untouched, fabric.topology.racks - len(marks)]
+    intact_rack = next((rack for rack in range(fabric.topology.racks) if rack not in marks), None)
+    if intact_rack is not None:
+        counts[frozenset()] = [intact_rack, fabric.topology.racks - len(marks)]
     for rack in sorted(marks.keys() - whole):
         counts.setdefault(frozenset(marks[rack]), [rack, 0])[1] += 1
     return tuple(sorted((rack, count) for rack, count in counts.values()))
@@ -64,17 +64,17 @@ def _all_lost(fabric: Fabric, rack: int) -> bool:
 
 def _rack_of(fabric: Fabric, node: str) -> int | None:
     """The rack of an IPU or of what belongs to a machine; None for switches, servers and their network."""
-    parsed = fabric.joints.parse_node(node)
+    kind_and_number = fabric.joints.parse_node(node)
     each = {wiring.IPU: fabric.topology.ipus_per_rack, wiring.SRAM: fabric.topology.ipus_per_rack}
     each |= {wiring.GATEWAY: fabric.topology.machines_per_rack, wiring.DDR: fabric.topology.machines_per_rack}
-    return parsed[1] // each[parsed[0]] if parsed and parsed[0] in each else None
+    return kind_and_number[1] // each[kind_and_number[0]] if kind_and_number and kind_and_number[0] in each else None
 
 
 def _local(fabric: Fabric, node: str, rack: int) -> str:
     """A node as its own rack knows it; in another rack, by how many racks further."""
-    parsed, there = fabric.joints.parse_node(node), _rack_of(fabric, node)
-    if parsed is None or there is None:
+    kind_and_number, there = fabric.joints.parse_node(node), _rack_of(fabric, node)
+    if kind_and_number is None or there is None:
         return node
-    of_ipu = parsed[0] in (wiring.IPU, wiring.SRAM)
+    of_ipu = kind_and_number[0] in (wiring.IPU, wiring.SRAM)
     each = fabric.topology.ipus_per_rack if of_ipu else fabric.topology.machines_per_rack
-    return f"{parsed[0]}{parsed[1] % each}+{(there - rack) % fabric.topology.racks}"
+    return f"{kind_and_number[0]}{kind_and_number[1] % each}+{(there - rack) % fabric.topology.racks}"

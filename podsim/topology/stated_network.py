@@ -169,9 +169,9 @@ class RankNetwork(Network):
         if inside.coordinate(at) != out:
             yield from inside.links_to(at, out)
         yield axis.key(at, offset)
-        arrived = inside.move(axis.move(at, to), into)
+        entry_rank = inside.move(axis.move(at, to), into)
         if into != inside.coordinate(b):
-            yield from inside.links_to(arrived, inside.coordinate(b))
+            yield from inside.links_to(entry_rank, inside.coordinate(b))
         if inside.has_group_links:
             yield from self._into(b, inside.level)
 
@@ -210,11 +210,11 @@ class RankNetwork(Network):
 
     def sample_links(self) -> Iterator[tuple[str, Key]]:
         """Every link, axis by axis; of the two directions of one the first."""
-        seen: set[tuple[str, str]] = set()
+        earlier_ends: set[tuple[str, str]] = set()
         for key in every_link(self.fabric):
             source, target = self.axes[key[0]].ends(key)
-            if not seen & {(source, target), (target, source)}:
-                seen.add((source, target))
+            if not earlier_ends & {(source, target), (target, source)}:
+                earlier_ends.add((source, target))
                 yield source if source == target else f"{source}-{target}", key
 
     @property
@@ -263,9 +263,9 @@ class StatedFabric(Fabric):
     Validity: fixed routes, no packets, no adaptive routing, no loss. Source: the file of the fabric.
     """
 
-    def __init__(self, topology: Topology, stated: GenericFabric) -> None:
+    def __init__(self, topology: Topology, stated_fabric: GenericFabric) -> None:
         super().__init__(topology)
-        self.ranks = RankNetwork(stated)
+        self.ranks = RankNetwork(stated_fabric)
 
     @property
     def dimensions(self) -> tuple[Dimension, ...]:
@@ -300,13 +300,13 @@ class StatedFabric(Fabric):
 
         Its latency [s] is the sum of those of its links.
         """
-        known = self._routes.get((a, b))
-        if known is None:
+        route = self._routes.get((a, b))
+        if route is None:
             keys = self.ranks.links_of_route(a, b)
             numbers = tuple([self.number(key) for key in keys])
             latency_s = math.fsum(self.ranks.rate(key).latency_s for key in keys)
-            known = self._routes[a, b] = Route(numbers, len(numbers), latency_s)
-        return known
+            route = self._routes[a, b] = Route(numbers, len(numbers), latency_s)
+        return route
 
     def boundary_latency_s(self, links: Iterable[int]) -> float:
         """Latency of activations over these links [s]: the sum of theirs."""

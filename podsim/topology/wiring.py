@@ -208,19 +208,19 @@ class Joints:
         if pod is None:
             return None
         if pod.shape is Shape.SWITCH:
-            joined = {item[0], other[0]} == {GATEWAY, SWITCH}
+            is_joined = {item[0], other[0]} == {GATEWAY, SWITCH}
         else:
             apart = (other[1] - item[1]) // machines % pod.holds
             same = item[1] % machines == other[1] % machines
-            joined = item[0] == other[0] == GATEWAY and same and apart in (1, pod.holds - 1)
-        return Joint(pod.link, self.topology.links[pod.link], gateway_links(pod)) if joined else None
+            is_joined = item[0] == other[0] == GATEWAY and same and apart in (1, pod.holds - 1)
+        return Joint(pod.link, self.topology.links[pod.link], gateway_links(pod)) if is_joined else None
 
     def beyond(self, node: str) -> Iterator[str]:
         """Nodes that a link from one leads to."""
-        parsed = self.parse_node(node)
-        if parsed is None:
+        kind_and_number = self.parse_node(node)
+        if kind_and_number is None:
             return
-        kind, number = parsed
+        kind, number = kind_and_number
         topology = self.topology
         if kind == IPU:
             first = number - number % topology.ipus_per_rack
@@ -270,18 +270,18 @@ class Joints:
         arrow = "->" in text
         source, _, target = text.partition("->" if arrow else "-")
         ways = [(source, target)] if arrow else [(source, target), (target, source)]
-        named = tuple(ends for ends in ways if self.between(*ends))
-        if not named:
+        links = tuple(ends for ends in ways if self.between(*ends))
+        if not links:
             raise ValueError(self._nothing(source, target))
-        return named
+        return links
 
     def _nothing(self, source: str, target: str) -> str:
         """What there is instead of a link."""
         for node, other in ((source, target), (target, source)):
             if self.parse_node(node):
                 near = list(self.around(node))
-                meant = get_close_matches(other, near, n=1)
-                hint = f'; did you mean "{node}-{meant[0]}"?' if meant else ""
+                matches = get_close_matches(other, near, n=1)
+                hint = f'; did you mean "{node}-{matches[0]}"?' if matches else ""
                 return f"{node} is joined to {', '.join(near[:8])}" + (" and others" if len(near) > 8 else "") + hint
         return f"no such link; nodes are {self.in_words()}; a link is named by its ends, as ipu0-gateway0"
 
@@ -334,9 +334,9 @@ def _level_faults(topology: Topology) -> Iterator[str]:
             yield f"level {name}: not a level{_did_you_mean(name, LEVELS)}"
         elif names.count(name) > 1:
             yield f"level {name}: given {names.count(name)} times"
-    known = [name for name in names if name in LEVELS]
-    if any(LEVELS.index(inner) > LEVELS.index(outer) for inner, outer in pairwise(known)):
-        yield f"levels: {', '.join(known)} are out of order; innermost first is {', '.join(LEVELS)}"
+    level_names = [name for name in names if name in LEVELS]
+    if any(LEVELS.index(inner) > LEVELS.index(outer) for inner, outer in pairwise(level_names)):
+        yield f"levels: {', '.join(level_names)} are out of order; innermost first is {', '.join(LEVELS)}"
     if "machine" not in names:
         yield "level machine: missing; it holds the IPUs behind one gateway"
     if topology.ipus_per_rack > MOST_IPUS_PER_RACK:
@@ -367,6 +367,6 @@ def _shape_faults(topology: Topology) -> Iterator[str]:
             )
 
 
-def _did_you_mean(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, tuple(known), n=1)
+def _did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    near = get_close_matches(word, tuple(candidates), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""

@@ -81,7 +81,7 @@ def _block(size: Conformer | Transducer, number: int) -> LayerUnit:
 def _feed_forward(at: str, size: Conformer | Transducer, rows: int, *, half: bool = False) -> tuple[Operator, ...]:
     """A feed-forward network; in a conformer half of its result is added."""
     hidden, wide = size.hidden, size.feed_forward
-    added = Stream(elements=rows * hidden, operations=HALF, back_operations=HALF)
+    residual_shape = Stream(elements=rows * hidden, operations=HALF, back_operations=HALF)
     return (
         vector_operators.layer_norm(f"{at}.norm", rows * hidden, hidden),
         *affine(f"{at}.up", rows, hidden, wide),
@@ -89,7 +89,7 @@ def _feed_forward(at: str, size: Conformer | Transducer, rows: int, *, half: boo
         vector_operators.dropout(f"{at}.inner-dropout", rows * wide),
         *affine(f"{at}.down", rows, wide, hidden),
         vector_operators.dropout(f"{at}.dropout", rows * hidden),
-        Operator(name=f"{at}.half-residual", kind=Kind.ELEMENTWISE, shape=added, stashed=False)
+        Operator(name=f"{at}.half-residual", kind=Kind.ELEMENTWISE, shape=residual_shape, stashed=False)
         if half
         else vector_operators.residual(f"{at}.residual", rows * hidden),
     )

@@ -125,8 +125,10 @@ def _self_attention(size: EncoderDecoder, side: Transformer, name: str, *, causa
 
 def _rename(unit: LayerUnit, name: str, size: EncoderDecoder) -> LayerUnit:
     """A half of `layer0` as that of another layer; with numbers for distances, these are added to its scores."""
-    kept = tuple(_with_distances(each) for each in unit.operators) if size.position_buckets else unit.operators
-    operators = tuple(replace(each, name=each.name.replace("layer0", name, 1)) for each in kept)
+    layer_operators = (
+        tuple(_with_distances(each) for each in unit.operators) if size.position_buckets else unit.operators
+    )
+    operators = tuple(replace(each, name=each.name.replace("layer0", name, 1)) for each in layer_operators)
     return replace(unit, name=unit.name.replace("layer0", name, 1), operators=operators)
 
 

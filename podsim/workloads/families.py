@@ -84,5 +84,5 @@ def _assumption_notes(file: WorkloadFile) -> Iterator[AnswerNote]:
 
 def units(family: str, size: object) -> tuple[LayerUnit, ...]:
     """The chain of units of a family of these sizes, built by the module of its name: only that one is loaded."""
-    built: tuple[LayerUnit, ...] = import_module(f"podsim.workloads.{family}").units(size)
-    return built
+    layer_units: tuple[LayerUnit, ...] = import_module(f"podsim.workloads.{family}").units(size)
+    return layer_units

@@ -28,12 +28,12 @@ def _forward(operators: tuple[Operator, ...]) -> Iterator[Operator]:
     for operator in operators:
         if operator.kind in (Kind.BATCH_NORM, Kind.PROXY_NORM) and isinstance(operator.shape, Stream):
             shape = operator.shape
-            folded = before is not None and isinstance(before.shape, Conv)
-            left = vector_operators.bias(operator.name, shape.elements, shape.row)
-            if not folded:
+            is_folded = before is not None and isinstance(before.shape, Conv)
+            replacement = vector_operators.bias(operator.name, shape.elements, shape.row)
+            if not is_folded:
                 both = replace(shape, operations=("scale", "bias"))
-                left = Operator(name=operator.name, kind=Kind.ELEMENTWISE, shape=both)
-            yield left
+                replacement = Operator(name=operator.name, kind=Kind.ELEMENTWISE, shape=both)
+            yield replacement
         elif operator.kind not in TRAINED_ONLY:
             yield operator
         before = operator

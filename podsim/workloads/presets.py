@@ -40,37 +40,37 @@ def preset(workload: Workload, name: str, topology: Topology) -> Preset:
 
     Raises InputError naming those there are.
     """
-    named = [item for item in workload.presets if item.name == name]
-    for item in named:
+    candidates = [item for item in workload.presets if item.name == name]
+    for item in candidates:
         if item.topology == topology.name:
             return item
-    if (inherited := _inherit(workload, named, topology)) is not None:
-        return inherited
-    if named:
-        have = ", ".join(item.topology for item in named)
-        near = min(named, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
+    if (inherited_preset := _inherit(workload, candidates, topology)) is not None:
+        return inherited_preset
+    if candidates:
+        have = ", ".join(item.topology for item in candidates)
+        near = min(candidates, key=lambda item: abs(item.replicas * item.ipus_per_replica - topology.ipus))
         raise InputError(
             f"preset {name} of {workload.name} was published for {have}, not for {topology.name}",
             code="unknown-preset",
             hint=f"--topology {shlex.quote(near.topology)}",
         )
     names = {item.name for item in workload.presets} | {item.name for item in workload.large_pods}
-    known = ", ".join(sorted(names)) or "none"
+    preset_names = ", ".join(sorted(names)) or "none"
     of_machine = sorted({item.name for item in workload.presets if item.topology == topology.name})
-    meant = nearest(name, names)
-    runs = meant in of_machine or not meant
-    first = meant or next(iter(of_machine), "")
+    suggestion = nearest(name, names)
+    runs = suggestion in of_machine or not suggestion
+    first = suggestion or next(iter(of_machine), "")
     usable = f"--preset {shlex.quote(first)}" if first else "leave out --preset"
     hint = usable if runs else f"podsim workload show {shlex.quote(workload.name)}"
     text = f'{workload.name} has no preset "{name}"'
-    raise InputError(text, code="unknown-preset", context=[f"known: {known}"], hint=hint)
+    raise InputError(text, code="unknown-preset", context=[f"known: {preset_names}"], hint=hint)
 
 
-def _inherit(workload: Workload, named: Sequence[Preset], topology: Topology) -> Preset | None:
+def _inherit(workload: Workload, candidates: Sequence[Preset], topology: Topology) -> Preset | None:
     """A preset of a machine as large, of the chip whose layouts hold here too."""
     like = topology.chip.layouts_of
     theirs = {configuration.name for configuration in workload.configurations if like in configuration.chips}
-    for item in named:
+    for item in candidates:
         if item.configuration in theirs and item.replicas * item.ipus_per_replica == topology.ipus:
             where = f"{item.locator}; the same on {topology.name} as on {item.topology}"
             return replace(item, topology=topology.name, locator=where)
@@ -85,23 +85,23 @@ class UsualHosts(NamedTuple):
 
 
 def usual_hosts(
-    workload: Workload, topology: Topology, named: Preset | None, assumed: Collection[str] = ()
+    workload: Workload, topology: Topology, named_preset: Preset | None, assumed_paths: Collection[str] = ()
 ) -> UsualHosts:
     """Hosts that published runs have: of the preset, of the same size, else in proportion to the nearest smaller.
 
     Between two published sizes they are no more than those of both.
 
-    `assumed` are the values of the file of the workload that no source states, such as "preset.comparison.hosts".
+    `assumed_paths` are the values of the file of the workload that no source states, such as "preset.comparison.hosts".
     """
-    if named is not None:
-        return UsualHosts(named.hosts, AnswerNote.of(NoteCode.HOSTS_OF_PRESET, preset=named.name))
+    if named_preset is not None:
+        return UsualHosts(named_preset.hosts, AnswerNote.of(NoteCode.HOSTS_OF_PRESET, preset=named_preset.name))
     sizes: dict[int, int] = {}
-    known: set[tuple[int, int]] = set()
+    published_hosts: set[tuple[int, int]] = set()
     for item in workload.presets or workload.hosts_as:
         ipus = item.replicas * item.ipus_per_replica
         sizes[ipus] = max(item.hosts, sizes.get(ipus, 1))
-        if f"preset.{item.name}.hosts" not in assumed:
-            known.add((ipus, item.hosts))
+        if f"preset.{item.name}.hosts" not in assumed_paths:
+            published_hosts.add((ipus, item.hosts))
     below = [ipus for ipus in sizes if ipus <= topology.ipus]
     if not below:
         basis = AnswerNote.of(NoteCode.HOSTS_OF_MACHINE, machine=topology.name, ipus=topology.ipus)
@@ -120,6 +120,6 @@ def usual_hosts(
             larger_hosts=None if above is None else sizes[above],
         )
         return UsualHosts(servers, basis)
-    stated = (nearest, servers) in known
-    basis = AnswerNote.of(NoteCode.HOSTS_AS_PUBLISHED if stated else NoteCode.HOSTS_NOT_STATED, ipus=nearest)
+    is_published = (nearest, servers) in published_hosts
+    basis = AnswerNote.of(NoteCode.HOSTS_AS_PUBLISHED if is_published else NoteCode.HOSTS_NOT_STATED, ipus=nearest)
     return UsualHosts(servers, basis)

@@ -18,10 +18,10 @@ def lstm(name: str, steps: int, inputs: int, hidden: int) -> tuple[Operator, ...
     nothing for all steps at once.
     """
     gates = dense(f"{name}.gates", 1, inputs + hidden, GATES * hidden)
-    biased = vector_operators.bias(f"{name}.gates-bias", GATES * hidden, GATES * hidden)
+    gates_bias = vector_operators.bias(f"{name}.gates-bias", GATES * hidden, GATES * hidden)
     each = (
         gates,
-        biased,
+        gates_bias,
         vector_operators.activation(f"{name}.sigmoid", (GATES - 1) * hidden, "sigmoid"),
         vector_operators.activation(f"{name}.candidate", hidden, "tanh"),
         _chain(f"{name}.cell", hidden, ("multiply", "multiply", "add"), ("multiply",) * 4),
@@ -33,8 +33,8 @@ def lstm(name: str, steps: int, inputs: int, hidden: int) -> tuple[Operator, ...
 
 def trellis(name: str, steps: int, states: int) -> Operator:
     """Probabilities of all alignments, `states` at a time; backward the same from the end, and the gradient."""
-    made = _chain(name, states, LOG_ADD, (*LOG_ADD, "exp"))
-    return replace(made, repeats=steps)
+    step_chain = _chain(name, states, LOG_ADD, (*LOG_ADD, "exp"))
+    return replace(step_chain, repeats=steps)
 
 
 def _chain(name: str, elements: int, operations: tuple[str, ...], back: tuple[str, ...]) -> Operator:

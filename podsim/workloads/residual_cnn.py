@@ -17,8 +17,10 @@ def units(size: ResidualCnn) -> tuple[LayerUnit, ...]:
     for group, (width, count) in enumerate(zip(size.widths, size.blocks, strict=True)):
         for position in range(count):
             stride = 2 if position == 0 and group > 0 else 1
-            kept = number in size.checkpoint_blocks
-            block, edge = _block(size, number, edge, channels, width, stride, shortcut=position == 0, kept=kept)
+            is_checkpoint = number in size.checkpoint_blocks
+            block, edge = _block(
+                size, number, edge, channels, width, stride, shortcut=position == 0, kept=is_checkpoint
+            )
             chain.append(block)
             channels, number = width * size.expansion, number + 1
     return (*chain, _head(size, edge, channels))
@@ -55,15 +57,15 @@ def _block(
         "expand": Conv(size=half, in_channels=width, out_channels=wide, kernel=1),
         "shortcut": Conv(size=edge, in_channels=channels, out_channels=wide, kernel=1, stride=stride),
     }
-    made = {name: convolve(f"{at}.{name}", shape, size.norm_groups) for name, shape in shapes.items()}
+    convolutions = {name: convolve(f"{at}.{name}", shape, size.norm_groups) for name, shape in shapes.items()}
     elements = half * half * wide
     operators = (
-        *made["reduce"],
+        *convolutions["reduce"],
         vector_operators.activation(f"{at}.reduce-relu", edge * edge * width, "relu"),
-        *made["spatial"],
+        *convolutions["spatial"],
         vector_operators.activation(f"{at}.spatial-relu", half * half * width, "relu"),
-        *made["expand"],
-        *(made["shortcut"] if shortcut else ()),
+        *convolutions["expand"],
+        *(convolutions["shortcut"] if shortcut else ()),
         vector_operators.residual(f"{at}.residual", elements),
         vector_operators.activation(f"{at}.relu", elements, "relu"),
     )

@@ -48,14 +48,14 @@ def _interaction(size: SchNet, number: int) -> LayerUnit:
     first, first_bias = affine(f"{at}.filter0", edges, size.gaussians, wide)
     messages = {"nodes": nodes, "edges": edges, "width": wide}
     weights = Stream(elements=edges, operations=CUTOFF)
-    scaled = Stream(elements=edges * wide, operations=("bias",), back_operations=("bias",), row=wide)
+    filter_shape = Stream(elements=edges * wide, operations=("bias",), back_operations=("bias",), row=wide)
     operators = (
         Operator(name=first.name, kind=first.kind, shape=first.shape, weight_tensors=1, input_gradient=False),
         first_bias,
         _softplus(f"{at}.filter0-softplus", edges * wide),
         *affine(f"{at}.filter1", edges, wide, wide),
         Operator(name=f"{at}.cutoff", kind=Kind.ELEMENTWISE, shape=weights, input_gradient=False),
-        Operator(name=f"{at}.filter", kind=Kind.ELEMENTWISE, shape=scaled),
+        Operator(name=f"{at}.filter", kind=Kind.ELEMENTWISE, shape=filter_shape),
         dense(f"{at}.nodes", nodes, wide, wide),
         Operator(name=f"{at}.neighbours", kind=Kind.NODE_GATHER, shape=NodeGather(**messages)),
         vector_operators.multiply(f"{at}.messages", edges * wide),

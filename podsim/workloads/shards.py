@@ -39,9 +39,9 @@ class ExchangedElements:
 def check(units: tuple[LayerUnit, ...], cut: ShardGrid) -> None:
     """InputError for a model that cannot be cut so."""
     for unit in units:
-        weighted = sum(isinstance(o.shape, Matmul) and o.shape.weights for o in unit.operators)
-        known = all(isinstance(o.shape, Matmul | Gather | Stream) for o in unit.operators)
-        if unit.group not in GROUPS or not known or weighted > (1 if unit.group == "heads" else 2):
+        weight_products = sum(isinstance(o.shape, Matmul) and o.shape.weights for o in unit.operators)
+        is_supported = all(isinstance(o.shape, Matmul | Gather | Stream) for o in unit.operators)
+        if unit.group not in GROUPS or not is_supported or weight_products > (1 if unit.group == "heads" else 2):
             raise InputError(
                 f"{unit.name} cannot be cut into tensor shards",
                 code="bad-mapping",
@@ -78,13 +78,13 @@ def exchanges_of(unit: LayerUnit, cut: ShardGrid, *, backward: bool) -> Iterator
 
 def _operators(unit: LayerUnit, cut: ShardGrid) -> Iterator[Operator]:
     """Before the first product and from the second one on a token's width is cut into rows, between them all is cut."""
-    products, copied = 0, _copied_outputs(unit, cut)
+    products, copied_outputs = 0, _copied_outputs(unit, cut)
     for operator in unit.operators:
         shape = operator.shape
         if isinstance(shape, Matmul) and shape.weights:
             products += 1
             first = products == 1
-            whole = replace(shape, n=shape.n + copied) if first else shape
+            whole = replace(shape, n=shape.n + copied_outputs) if first else shape
             yield replace(operator, shape=_product(whole, cut, first=first))
         elif isinstance(shape, Matmul):
             yield replace(operator, shape=_column_heads(shape, cut))
@@ -106,8 +106,8 @@ def _parts(unit: LayerUnit, parts: int) -> Iterator[Operator]:
     within = False
     for operator in unit.operators:
         shape = operator.shape
-        batched = isinstance(shape, Matmul) and not shape.weights
-        last, within = within and batched, within or batched
+        is_batched = isinstance(shape, Matmul) and not shape.weights
+        last, within = within and is_batched, within or is_batched
         if not within:
             yield operator
             continue

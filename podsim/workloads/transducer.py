@@ -34,7 +34,7 @@ def joint(size: Transducer | RecurrentTransducer, frames: int) -> LayerUnit:
     """Every frame of the encoder with every token: a sum, a bend, a product with all tokens and the blank."""
     steps, classes = size.tokens + 1, size.vocabulary + 1
     pairs = frames * steps
-    added = Stream(elements=pairs * size.joint, operations=("add",), back_operations=("add", "add"))
+    sum_shape = Stream(elements=pairs * size.joint, operations=("add",), back_operations=("add", "add"))
     return LayerUnit(
         name="joint",
         group="joint",
@@ -42,7 +42,7 @@ def joint(size: Transducer | RecurrentTransducer, frames: int) -> LayerUnit:
         operators=(
             *affine("joint.frames", frames, size.hidden, size.joint),
             *affine("joint.tokens", steps, size.predictor_hidden, size.joint),
-            Operator(name="joint.sum", kind=Kind.ELEMENTWISE, shape=added, stashed=False),
+            Operator(name="joint.sum", kind=Kind.ELEMENTWISE, shape=sum_shape, stashed=False),
             vector_operators.activation("joint.relu", pairs * size.joint, "relu"),
             *affine("joint.dense", pairs, size.joint, classes),
             vector_operators.loss("joint.loss", pairs * classes, classes),

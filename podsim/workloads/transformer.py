@@ -53,8 +53,10 @@ def _dense(
     size: Transformer, name: str, inputs: int, outputs: int, *, biases: bool | None = None
 ) -> tuple[Operator, ...]:
     """A product over every token, with its bias if the model has any."""
-    product, biased = dense(name, size.sequence, inputs, outputs), size.biases if biases is None else biases
-    return (product, vector_operators.bias(f"{name}-bias", size.sequence * outputs, outputs)) if biased else (product,)
+    product, has_bias = dense(name, size.sequence, inputs, outputs), size.biases if biases is None else biases
+    return (
+        (product, vector_operators.bias(f"{name}-bias", size.sequence * outputs, outputs)) if has_bias else (product,)
+    )
 
 
 def _dropout(size: Transformer, name: str, elements: int, option: str = "") -> tuple[Operator, ...]:
@@ -126,25 +128,27 @@ def plain(size: Layers) -> Transformer:
 
 def attention(size: Transformer, layer: int) -> LayerUnit:
     """The attention half of a layer."""
-    tokens, hidden, width, shared = size.sequence, size.hidden, size.hidden // size.heads, size.shared_heads
+    tokens, hidden, width, shared_heads = size.sequence, size.hidden, size.hidden // size.heads, size.shared_heads
     scores, at = size.heads * tokens * tokens, f"layer{layer}.attention"
-    queries = tokens * (size.heads // shared)  # rows that meet the same keys and values
-    keys = hidden + shared * width  # of queries and keys, which rotate, or some elements of each head
-    turned = keys // width * (size.rotary_width or width)
+    queries = tokens * (size.heads // shared_heads)  # rows that meet the same keys and values
+    keys = hidden + shared_heads * width  # of queries and keys, which rotate, or some elements of each head
+    rotary_elements = keys // width * (size.rotary_width or width)
     biases = size.biases and size.attention_biases
     products = {
-        "scores": Matmul(groups=shared, m=queries, k=width, n=tokens, weights=False),
-        "context": Matmul(groups=shared, m=queries, k=tokens, n=width, weights=False),
+        "scores": Matmul(groups=shared_heads, m=queries, k=width, n=tokens, weights=False),
+        "context": Matmul(groups=shared_heads, m=queries, k=tokens, n=width, weights=False),
     }
-    batched = {name: Operator(name=f"{at}.{name}", kind=Kind.MATMUL, shape=shape) for name, shape in products.items()}
+    batched_products = {
+        name: Operator(name=f"{at}.{name}", kind=Kind.MATMUL, shape=shape) for name, shape in products.items()
+    }
     operators = (
-        *_dense(size, f"{at}.qkv", hidden, keys + shared * width, biases=biases),
-        *((vector_operators.rotate(f"{at}.rotate", tokens * turned),) if size.rotary else ()),
-        batched["scores"],
+        *_dense(size, f"{at}.qkv", hidden, keys + shared_heads * width, biases=biases),
+        *((vector_operators.rotate(f"{at}.rotate", tokens * rotary_elements),) if size.rotary else ()),
+        batched_products["scores"],
         vector_operators.scale_and_mask(f"{at}.scale-and-mask", scores),
         vector_operators.softmax(f"{at}.softmax", scores, tokens, tuple(products.values())),
         *_dropout(size, f"{at}.softmax-dropout", scores, "attention_dropout"),
-        batched["context"],
+        batched_products["context"],
         *_dense(size, f"{at}.output", hidden, hidden, biases=biases),
     )
     return _half(size, at, "attention", operators)
@@ -172,17 +176,17 @@ def _heads(size: Transformer) -> tuple[LayerUnit, ...]:
 
 
 def _mask(size: Transformer) -> tuple[Operator, ...]:
-    masked, hidden = size.masked_tokens, size.hidden
-    pick = Gather(table=size.sequence, width=hidden, lookups=masked, trained=False)
+    masked_tokens, hidden = size.masked_tokens, size.hidden
+    pick = Gather(table=size.sequence, width=hidden, lookups=masked_tokens, trained=False)
     return (
         Operator(name="heads.masked-tokens", kind=Kind.GATHER, shape=pick),
-        dense("heads.mlm-dense", masked, hidden, hidden),
-        vector_operators.bias("heads.mlm-dense-bias", masked * hidden, hidden),
-        vector_operators.activation("heads.mlm-gelu", masked * hidden, "gelu"),
-        vector_operators.layer_norm("heads.mlm-norm", masked * hidden, hidden),
-        dense("heads.mlm-projection", masked, hidden, size.vocabulary, tied=size.tied),
-        vector_operators.bias("heads.mlm-projection-bias", masked * size.vocabulary, size.vocabulary),
-        vector_operators.loss("heads.mlm-loss", masked * size.vocabulary, size.vocabulary),
+        dense("heads.mlm-dense", masked_tokens, hidden, hidden),
+        vector_operators.bias("heads.mlm-dense-bias", masked_tokens * hidden, hidden),
+        vector_operators.activation("heads.mlm-gelu", masked_tokens * hidden, "gelu"),
+        vector_operators.layer_norm("heads.mlm-norm", masked_tokens * hidden, hidden),
+        dense("heads.mlm-projection", masked_tokens, hidden, size.vocabulary, tied=size.tied),
+        vector_operators.bias("heads.mlm-projection-bias", masked_tokens * size.vocabulary, size.vocabulary),
+        vector_operators.loss("heads.mlm-loss", masked_tokens * size.vocabulary, size.vocabulary),
         *(_sentences(size) if size.sentences else ()),
     )
 

@@ -26,9 +26,9 @@ BACK_OPERATIONS: Final = {
 _BLOCK: Final = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})\.(.+)")
 
 
-def units(given: tuple[GivenUnit, ...]) -> tuple[LayerUnit, ...]:
+def units(given_units: tuple[GivenUnit, ...]) -> tuple[LayerUnit, ...]:
     """The whole model in order, blocks repeated."""
-    return tuple(unit for _, block in groupby(given, lambda unit: unit.block) for unit in _block(tuple(block)))
+    return tuple(unit for _, block in groupby(given_units, lambda unit: unit.block) for unit in _block(tuple(block)))
 
 
 def _block(members: tuple[GivenUnit, ...]) -> Iterator[LayerUnit]:
@@ -40,52 +40,52 @@ def _block(members: tuple[GivenUnit, ...]) -> Iterator[LayerUnit]:
         yield from (_unit(unit, f"{first.block}{number}.{unit.name}") for unit in members)
 
 
-def _unit(given: GivenUnit, name: str) -> LayerUnit:
-    made = {operator.name: _operator(operator, name) for operator in given.operators}
-    for operator in given.operators:
-        shape = made[operator.name].shape
+def _unit(given_unit: GivenUnit, name: str) -> LayerUnit:
+    operators = {operator.name: _operator(operator, name) for operator in given_unit.operators}
+    for operator in given_unit.operators:
+        shape = operators[operator.name].shape
         if operator.between and isinstance(shape, Stream):
-            around = [made[other].shape for other in operator.between]
+            around = [operators[other].shape for other in operator.between]
             between = tuple(product for product in around if isinstance(product, Matmul))
-            made[operator.name] = replace(made[operator.name], shape=replace(shape, between=between))
+            operators[operator.name] = replace(operators[operator.name], shape=replace(shape, between=between))
     return LayerUnit(
         name=name,
-        group=given.group or given.name,
-        checkpoint=given.checkpoint,
-        once=given.once,
-        fixed_keys=given.fixed_keys,
-        operators=tuple(made.values()),
+        group=given_unit.group or given_unit.name,
+        checkpoint=given_unit.checkpoint,
+        once=given_unit.once,
+        fixed_keys=given_unit.fixed_keys,
+        operators=tuple(operators.values()),
     )
 
 
-def _operator(given: GivenOperator, unit: str) -> Operator:
-    shape: Any = SHAPES.get(given.kind, Stream)
-    sizes = {name: getattr(given, name) for name in SIZES if name != "between"}
-    stated = {name: value for name, value in sizes.items() if value is not None}
+def _operator(given_operator: GivenOperator, unit: str) -> Operator:
+    shape: Any = SHAPES.get(given_operator.kind, Stream)
+    sizes = {name: getattr(given_operator, name) for name in SIZES if name != "between"}
+    stated_sizes = {name: value for name, value in sizes.items() if value is not None}
     if shape is Stream:
-        stated = {**_vector_defaults(given), **stated}
-    made = shape(**stated)
-    tensors = _tensors(given.kind, made, tied=given.tied)
+        stated_sizes = {**_vector_defaults(given_operator), **stated_sizes}
+    operator_shape = shape(**stated_sizes)
+    tensors = _tensors(given_operator.kind, operator_shape, tied=given_operator.tied)
     return Operator(
-        name=f"{unit}.{given.name}",
-        kind=given.kind,
-        shape=made,
-        tied=given.tied,
-        input_gradient=given.input_gradient,
-        stashed=given.kind not in WITHOUT_STASH if given.stashed is None else given.stashed,
-        option=given.option,
-        weight_tensors=tensors if given.weight_tensors is None else given.weight_tensors,
-        repeats=given.repeats,
-        again=given.again,
+        name=f"{unit}.{given_operator.name}",
+        kind=given_operator.kind,
+        shape=operator_shape,
+        tied=given_operator.tied,
+        input_gradient=given_operator.input_gradient,
+        stashed=given_operator.kind not in WITHOUT_STASH if given_operator.stashed is None else given_operator.stashed,
+        option=given_operator.option,
+        weight_tensors=tensors if given_operator.weight_tensors is None else given_operator.weight_tensors,
+        repeats=given_operator.repeats,
+        again=given_operator.again,
     )
 
 
-def _vector_defaults(given: GivenOperator) -> dict[str, Any]:
+def _vector_defaults(given_operator: GivenOperator) -> dict[str, Any]:
     """What a file need not state of a vector operator."""
-    parameters = {Kind.BIAS: 1, **dict.fromkeys(NORMS, 2)}.get(given.kind, 0) * (given.row or 0)
+    parameters = {Kind.BIAS: 1, **dict.fromkeys(NORMS, 2)}.get(given_operator.kind, 0) * (given_operator.row or 0)
     return {
-        "operations": OPERATIONS.get(given.kind, ()),
-        "back_operations": BACK_OPERATIONS.get(given.kind, ()),
+        "operations": OPERATIONS.get(given_operator.kind, ()),
+        "back_operations": BACK_OPERATIONS.get(given_operator.kind, ()),
         "parameters": parameters,
     }
 
@@ -103,17 +103,17 @@ def unit_tables(chain: tuple[LayerUnit, ...]) -> list[dict[str, Any]]:
     for block, repeat, members in _blocks(chain):
         for name, unit in members:
             head = {"block": block, "repeat": repeat} if block else {}
-            stated = {"name": name, **({"group": unit.group} if unit.group != name else {})}
-            kept = {} if unit.checkpoint else {"checkpoint": False}
-            kept |= {mark: True for mark in ("once", "fixed_keys") if getattr(unit, mark)}
-            tables.append({**stated, **kept, **head, "operator": list(_operators(unit))})
+            labels = {"name": name, **({"group": unit.group} if unit.group != name else {})}
+            marks = {} if unit.checkpoint else {"checkpoint": False}
+            marks |= {mark: True for mark in ("once", "fixed_keys") if getattr(unit, mark)}
+            tables.append({**labels, **marks, **head, "operator": list(_operators(unit))})
     return tables
 
 
 def _blocks(chain: tuple[LayerUnit, ...]) -> Iterator[tuple[str, int, list[tuple[str, LayerUnit]]]]:
     """Blocks that repeat, by name, times and members, and units between them as blocks without a name."""
-    parted = [((match[1], int(match[2])) if (match := _BLOCK.fullmatch(u.name)) else None, u) for u in chain]
-    blocks = [(key, [unit for _, unit in group]) for key, group in groupby(parted, lambda pair: pair[0])]
+    keyed_units = [((match[1], int(match[2])) if (match := _BLOCK.fullmatch(u.name)) else None, u) for u in chain]
+    blocks = [(key, [unit for _, unit in group]) for key, group in groupby(keyed_units, lambda pair: pair[0])]
     at = 0
     while at < len(blocks):
         key, members = blocks[at]
@@ -158,26 +158,26 @@ def _operators(unit: LayerUnit) -> Iterator[dict[str, Any]]:
 
 def _sizes(operator: Operator, names: Mapping[OperatorShape, str]) -> dict[str, Any]:
     shape: Any = operator.shape
-    stated = {each.name: getattr(shape, each.name) for each in fields(shape)}
+    sizes = {each.name: getattr(shape, each.name) for each in fields(shape)}
     defaults = {each.name: each.default for each in fields(shape)}
     if isinstance(shape, Stream):
         plain = GivenOperator(name="", kind=operator.kind, **_default_fields(operator))
         defaults |= _vector_defaults(plain)
-        stated["between"] = tuple(names[product] for product in shape.between)
-    kept = {name: value for name, value in stated.items() if value != defaults.get(name)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+        sizes["between"] = tuple(names[product] for product in shape.between)
+    explicit_sizes = {name: value for name, value in sizes.items() if value != defaults.get(name)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in explicit_sizes.items()}
 
 
 def _default_fields(operator: Operator) -> dict[str, Any]:
     """Enough of a vector operator to ask for its defaults."""
     shape: Any = operator.shape
-    needed = {"elements": shape.elements, "row": shape.row or None, "window": shape.window or None}
+    sizes = {"elements": shape.elements, "row": shape.row or None, "window": shape.window or None}
     statistics = shape.statistics or None
-    return {**needed, "operations": shape.operations, "out_elements": shape.out_elements, "statistics": statistics}
+    return {**sizes, "operations": shape.operations, "out_elements": shape.out_elements, "statistics": statistics}
 
 
 def _marks(operator: Operator) -> dict[str, Any]:
-    known = {
+    defaults = {
         "tied": False,
         "input_gradient": True,
         "stashed": operator.kind not in WITHOUT_STASH,
@@ -186,4 +186,4 @@ def _marks(operator: Operator) -> dict[str, Any]:
         "again": False,
         "weight_tensors": _tensors(operator.kind, operator.shape, tied=operator.tied),
     }
-    return {name: getattr(operator, name) for name, usual in known.items() if getattr(operator, name) != usual}
+    return {name: getattr(operator, name) for name, usual in defaults.items() if getattr(operator, name) != usual}

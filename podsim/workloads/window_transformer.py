@@ -38,8 +38,8 @@ def units(size: WindowTransformer) -> tuple[LayerUnit, ...]:
             feed_forward=size.expansion * hidden,
         )
         for position in range(layers):
-            shifted = position % 2 == 1 and of.windows > 1
-            chain += [_attention(of, number, size.window, shifted=shifted), _feed_forward(of, number)]
+            is_shifted = position % 2 == 1 and of.windows > 1
+            chain += [_attention(of, number, size.window, shifted=is_shifted), _feed_forward(of, number)]
             number += 1
     return (*chain, _head(size, edge**2))
 

@@ -47,11 +47,11 @@ def _stem(size: Yolo) -> LayerUnit:
 
 
 def _residual(size: Yolo, at: str, edge: int, wide: int, *, shortcut: bool) -> tuple[Operator, ...]:
-    added = (vector_operators.residual(f"{at}.sum", edge**2 * wide),) if shortcut else ()
+    shortcut_operators = (vector_operators.residual(f"{at}.sum", edge**2 * wide),) if shortcut else ()
     return (
         *_conv(size, f"{at}.conv0", edge, wide, wide),
         *_conv(size, f"{at}.conv1", edge, wide, wide, kernel=3),
-        *added,
+        *shortcut_operators,
     )
 
 
