@@ -54,8 +54,8 @@ def variants(
     machine, changes = scenario.machine, scenario.what_if.changes
     if machines and (machine.pod is not None or machine.topology is not None):
         raise InputError("machines stand both by name and by --pod or --topology", code="conflicting-flags", hint=HINT)
-    unchanged = replace(scenario, what_if=replace(scenario.what_if, changes=()), faults=())
-    first = _on(unchanged, machines[0]) if machines else unchanged
+    base_scenario = replace(scenario, what_if=replace(scenario.what_if, changes=()), faults=())
+    first = _on(base_scenario, machines[0]) if machines else base_scenario
     sdk = f"SDK {first.software.sdk}" if to_sdk is not None and first.software.sdk is not None else ""
     sides = [Variant(first, sdk), *(Variant(_on(first, name)) for name in (*machines[1:], *to))]
     if to_chip is not None:
@@ -113,8 +113,8 @@ def labels(titles: Sequence[str], sides: Sequence[Variant]) -> tuple[str, ...]:
         same = title == titles[0] or bool(side.scenario.faults)  # what is left of a machine has another title
         name = _title_with_chips(title, side)
         if same and side.remark:
-            changed = side.scenario.what_if.changes or side.scenario.faults
-            name = side.remark if changed or len(sides) > 2 else f"{title} with {side.remark}"
+            changes_or_faults = side.scenario.what_if.changes or side.scenario.faults
+            name = side.remark if changes_or_faults or len(sides) > 2 else f"{title} with {side.remark}"
         again = sum(text == name or text.startswith(f"{name}, side ") for text in texts)
         texts.append(f"{name}, side {at}" if again else name)
     return tuple(texts)

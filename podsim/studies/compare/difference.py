@@ -63,8 +63,8 @@ class SimulatedScores:
         """Share of the run at the pace of its steps."""
         if self.beat is None:
             return 1.0
-        done = run(self.beat, self.mean_samples)
-        return intervals.inside_s(self.beat, done) / done.total_s
+        run_times = run(self.beat, self.mean_samples)
+        return intervals.inside_s(self.beat, run_times) / run_times.total_s
 
 
 def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", programs: str = "") -> SimulatedScores:
@@ -76,14 +76,14 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", pro
     beat = training_case.question_pace(question, answer.mapping, answer.timeline.step_s)
     need = training_case.samples(question, answer.mapping.global_batch)
     parameters = question.machine.parameters
-    called = run or answer.workload
-    outside: Source = (Cause.OUTSIDE, f"{called} {question.machine.like} {answer.ipus}")
+    run_name = run or answer.workload
+    outside: Source = (Cause.OUTSIDE, f"{run_name} {question.machine.like} {answer.ipus}")
     return SimulatedScores(
         time_s=answer.time_to_train_s.value,
         doubts=Doubts(
             pace={
                 **_of_parameters(parameters, uncertainty.sensitivity(question, answer.timeline)),
-                **_of_step(step_doubt, answer, question, called, programs),
+                **_of_step(step_doubt, answer, question, run_name, programs),
             },
             need={(Cause.CONVERGENCE, "reference"): need.doubt},
             around={outside: question.outside_error},
@@ -96,33 +96,33 @@ def of_prediction(answer: Prediction, question: TrainingCase, run: str = "", pro
     )
 
 
-def _of_parameters(parameters: ParameterSet, moved: Mapping[str, float]) -> dict[Source, float]:
+def _of_parameters(parameters: ParameterSet, sensitivities: Mapping[str, float]) -> dict[Source, float]:
     """The fitted parameters as independent sources: the root of their covariance, times how the step moves."""
     names = sorted(parameters.fitted)
-    related = [
+    correlations = [
         [1.0 if name == other else parameters.correlation.get(name, {}).get(other, 0.0) for other in names]
         for name in names
     ]
-    sizes, vectors = np.linalg.eigh(np.array(related))
+    sizes, vectors = np.linalg.eigh(np.array(correlations))
     root = vectors * np.sqrt(np.maximum(sizes, 0.0)) @ vectors.T
-    each = np.array([moved.get(name, 0.0) * parameters.fitted[name].error for name in names]) @ root
+    each = np.array([sensitivities.get(name, 0.0) * parameters.fitted[name].error for name in names]) @ root
     return {(Cause.PARAMETERS, name): float(size) for name, size in zip(names, each, strict=True)}
 
 
 def _of_step(
-    result: uncertainty.StepDoubt, answer: Prediction, question: TrainingCase, called: str, programs: str
+    result: uncertainty.StepDoubt, answer: Prediction, question: TrainingCase, run_name: str, programs: str
 ) -> dict[Source, float]:
     """What is in doubt beside parameters, and with which other answers it is shared."""
     below = answer.mapping.ipus < question.machine.parameters.smallest.get(answer.workload, 0)
     program = f"{programs or answer.mapping.configuration.name} {answer.sdk} {answer.chip}"
-    shared = {
-        Cause.MODEL: f"{called} on {answer.mapping.ipus} as {program}",  # others leave other residuals (Eq. 63)
+    names_by_cause = {
+        Cause.MODEL: f"{run_name} on {answer.mapping.ipus} as {program}",  # others leave other residuals (Eq. 63)
         Cause.NOISE: "",
-        Cause.DISTANCE: f"{called} {'below' if below else 'above'}",
+        Cause.DISTANCE: f"{run_name} {'below' if below else 'above'}",
         Cause.CHIP: answer.chip,
         Cause.RELEASE: answer.sdk,
     }
-    sizes = {(cause, name): math.sqrt(result.variances.get(cause, 0.0)) for cause, name in shared.items()}
+    sizes = {(cause, name): math.sqrt(result.variances.get(cause, 0.0)) for cause, name in names_by_cause.items()}
     return {**sizes, **_of_forms(result)}
 
 
@@ -132,7 +132,7 @@ def _of_forms(result: uncertainty.StepDoubt) -> dict[Source, float]:
     if not whole:
         return {}
     scale = math.sqrt(result.variances[Cause.FORM]) / whole
-    return {(Cause.FORM, name): scale * moved for name, moved in result.forms.items()}
+    return {(Cause.FORM, name): scale * size for name, size in result.forms.items()}
 
 
 def of_law(answer: ComparatorPrediction, runs: int) -> SimulatedScores:
@@ -167,12 +167,12 @@ def scores_s(side: SimulatedScores, seed: int, stranger: str = "") -> list[float
     luck = draw(LUCK, side.runs) * doubts.luck
     slower, more, around = (together(sizes) for sizes in (doubts.pace, doubts.need, doubts.around))
     if side.beat is None:
-        moved = side.time_s * np.exp(slower + luck.mean(axis=1))
-        return [float(time) for time in moved]
+        times_s = side.time_s * np.exp(slower + luck.mean(axis=1))
+        return [float(time) for time in times_s]
     if side.exact:
-        done = run(side.beat, side.mean_samples)
-        steps_s = intervals.inside_s(side.beat, done)
-        return [float(time) for time in steps_s * np.exp(slower) + (done.total_s - steps_s) * np.exp(around)]
+        run_times = run(side.beat, side.mean_samples)
+        steps_s = intervals.inside_s(side.beat, run_times)
+        return [float(time) for time in steps_s * np.exp(slower) + (run_times.total_s - steps_s) * np.exp(around)]
     draws = intervals.Draws(slower=slower.tolist(), more=more.tolist(), luck=luck.tolist(), around=around.tolist())
     return intervals.run_scores(side.beat, side.mean_samples, draws)
 
@@ -188,11 +188,11 @@ def ratio(
     """Time to train over that of the first: of each simulated score under the same draws, or under strange ones."""
     before = _sums_s(first, seed)
     after = _sums_s(other, seed, "" if shared else "a stranger")
-    ordered = sorted(b / a for a, b in zip(before, after, strict=True))
+    ratios = sorted(b / a for a, b in zip(before, after, strict=True))
     return Ratio(
         value=sum_in_order(side.time_s for side in other) / sum_in_order(side.time_s for side in first),
-        low=intervals.quantile(ordered, 0.5 - level / 2),
-        high=intervals.quantile(ordered, 0.5 + level / 2),
+        low=intervals.quantile(ratios, 0.5 - level / 2),
+        high=intervals.quantile(ratios, 0.5 + level / 2),
     )
 
 
@@ -202,8 +202,8 @@ def causes(first: Sequence[SimulatedScores], other: Sequence[SimulatedScores]) -
     table: dict[Cause, float] = {}
     for source in dict.fromkeys((*sizes[0], *sizes[1])):
         before, after = (size.get(source, 0.0) for size in sizes)
-        moved = clean(after - before, max(abs(before), abs(after)))  # what both share cancels
-        table[source[0]] = table.get(source[0], 0.0) + moved**2
+        change = clean(after - before, max(abs(before), abs(after)))  # what both share cancels
+        table[source[0]] = table.get(source[0], 0.0) + change**2
     return intervals.shares({cause: table[cause] for cause in Cause if cause in table})
 
 
@@ -258,7 +258,11 @@ def _differences(before: Mapping[str, float], after: Mapping[str, float]) -> lis
 
 
 def _seconds(answer: Prediction | ComparatorPrediction, *, steps_apart: bool) -> dict[str, float]:
-    spent, step_s = answer.run, sum_in_order(answer.breakdown_s.values())
-    steps = {str(part): seconds / step_s * spent.training_s for part, seconds in answer.breakdown_s.items()}
-    around = {"start": spent.startup_s, "evaluations": spent.evaluation_s, "checkpoints": spent.checkpoint_s}
-    return {**(steps if steps_apart else {"steps": spent.training_s}), **around}
+    run_times, step_s = answer.run, sum_in_order(answer.breakdown_s.values())
+    steps = {str(part): seconds / step_s * run_times.training_s for part, seconds in answer.breakdown_s.items()}
+    around = {
+        "start": run_times.startup_s,
+        "evaluations": run_times.evaluation_s,
+        "checkpoints": run_times.checkpoint_s,
+    }
+    return {**(steps if steps_apart else {"steps": run_times.training_s}), **around}

@@ -41,12 +41,12 @@ def _of_law(estimate: Estimate) -> str:
 
 def _of_power(comparison: Comparison) -> Iterator[str]:
     """Which machines draw what they do by energies that are assumed for their chip."""
-    assumed: dict[str, list[str]] = {}
+    labels_by_chip: dict[str, list[str]] = {}
     for case in comparison.sides:
         draw = case.answer.money.owned.draw if case.answer.money else None
         if draw and draw.energies_of:
-            assumed.setdefault(draw.energies_of, []).append(case.label)
-    for chip, labels in assumed.items():
+            labels_by_chip.setdefault(draw.energies_of, []).append(case.label)
+    for chip, labels in labels_by_chip.items():
         yield f"power of {', '.join(labels)} with {chip}'s energy per operation (assumed)"
 
 
@@ -64,8 +64,8 @@ def also_different(comparison: Comparison) -> Iterator[Fact]:
     if any(own.features_beyond(other)[1] for _, own, other in versus):
         yield Fact("Configuration", "", remark=IN_CHANGES + ", ".join(_program(*side) for side in versus))
     own = [answer.mapping.global_batch for answer in (first, second)]
-    searched = all(answer.choice.given == "search" for answer in (first, second))
-    if first.ipus == second.ipus and searched and own[0] != own[1] and not (first.phases or second.phases):
+    is_search = all(answer.choice.given == "search" for answer in (first, second))
+    if first.ipus == second.ipus and is_search and own[0] != own[1] and not (first.phases or second.phases):
         text = f"{IN_CHANGES}{own[0]:,} and {own[1]:,}"
         hint = f"--global-batch {own[1]} sets both"
         yield Fact("Global batch", "", remark=text, hint=hint)
@@ -74,9 +74,9 @@ def also_different(comparison: Comparison) -> Iterator[Fact]:
 def _program(label: str, configuration: SoftwareConfiguration, other: SoftwareConfiguration) -> str:
     """A configuration with the side that follows it and the first of what it does that the other does not."""
     features, count = configuration.features_beyond(other)
-    shown = features[:FEATURES_SHOWN]
-    more = " and more" if count > len(shown) else ""
-    return f"{label} {configuration.name}" + (f" (with {', '.join(shown)}{more})" if shown else "")
+    first_features = features[:FEATURES_SHOWN]
+    more = " and more" if count > len(first_features) else ""
+    return f"{label} {configuration.name}" + (f" (with {', '.join(first_features)}{more})" if first_features else "")
 
 
 def uncertainty(comparison: Comparison) -> str:

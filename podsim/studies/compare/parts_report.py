@@ -61,12 +61,12 @@ def in_short(comparison: Comparison, *, timed: bool) -> Iterator[Block]:
 def _main_parts(difference: CaseDifference) -> tuple[list[tuple[str, float]], float]:
     """Parts worth showing with seconds that they add, and the sum over all parts."""
     longest = max(sum(part.before_s for part in difference.parts), sum(part.after_s for part in difference.parts))
-    kept = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
-    rest = sum(part.difference_s for part in difference.parts if part not in kept)
-    rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in kept]
+    main_parts = [part for part in difference.parts if abs(part.difference_s) >= LEAST_SHOWN * longest]
+    rest = sum(part.difference_s for part in difference.parts if part not in main_parts)
+    rows = [(NAMES.get(part.part, part.part), part.difference_s) for part in main_parts]
     whole = sum(part.difference_s for part in difference.parts)
-    shown = abs(rest) >= LEAST_SHOWN * longest
-    return ([*rows, ("other", rest)] if shown else rows), whole
+    has_other_row = abs(rest) >= LEAST_SHOWN * longest
+    return ([*rows, ("other", rest)] if has_other_row else rows), whole
 
 
 def _bars(difference: CaseDifference) -> Bars:

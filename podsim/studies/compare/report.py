@@ -86,8 +86,8 @@ def page(comparison: Comparison, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of all sides and of the workload come from, if that is known."""
     origins = _origins(comparison, question) if question is not None else ()
     doc = document(comparison, verbose=True)
-    shown = arrange(doc, _sentence(comparison), origins, details=[case.label for case in comparison.sides])
-    return replace(shown, figures=tuple(map(_figure, comparison.sides[:MOST_FIGURES])))
+    handout = arrange(doc, _sentence(comparison), origins, details=[case.label for case in comparison.sides])
+    return replace(handout, figures=tuple(map(_figure, comparison.sides[:MOST_FIGURES])))
 
 
 def _figure(case: ComparisonCase) -> Fact:
@@ -117,9 +117,9 @@ def _origins(comparison: Comparison, question: Mapping[str, Any]) -> Groups:
         MachineNames(called=case.label, topology=case.topology, chip=case.chip, changes=case.changes)
         for case in comparison.sides
     ]
-    paid = [case.answer.money.owned for case in comparison.sides if case.answer.money]
+    ownerships = [case.answer.money.owned for case in comparison.sides if case.answer.money]
     answers = [case.answer for case in comparison.sides if isinstance(case.answer, Prediction)]
-    return of_page(machines, [question["workload"]], paid, answers)
+    return of_page(machines, [question["workload"]], ownerships, answers)
 
 
 def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
@@ -143,8 +143,8 @@ def document(comparison: Comparison, *, verbose: bool = False) -> Doc:
             (Heading(f"Assumptions for {case.label}"), *(Note(str(note), "·") for note in case.answer.assumptions))
             for case in comparison.sides
         ]
-    assumed = {case.label: case.answer.assumptions for case in comparison.sides}
-    caveats = caveats_view.of_several(assumed, verbose=verbose)
+    assumptions = {case.label: case.answer.assumptions for case in comparison.sides}
+    caveats = caveats_view.of_several(assumptions, verbose=verbose)
     groups.append((*caveats, *_closing(comparison, verbose=verbose), *_footer(comparison)))
     return Doc(tuple(group for group in groups if group), 0 if verbose else MOST_LINES)
 
@@ -203,7 +203,7 @@ def _flags(comparison: Comparison) -> Iterator[Note]:
 
 def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
     """A row a quantity, a column a case; of many cases a row a case, with speed in one table and costs in another."""
-    cases, timed = comparison.sides, _has_length(comparison)
+    cases, has_length = comparison.sides, _has_length(comparison)
     with_hosts = any(_of_ipus(case.answer) for case in cases)
     rows = (
         ("Time to train", lambda p: _estimate(p.time_to_train_s, numbers.TIME)),
@@ -214,26 +214,30 @@ def _sides(comparison: Comparison, *, verbose: bool) -> list[DocTable]:
         ("Chips", lambda p: chips(p) if isinstance(p, Prediction) else f"{p.chips:,} × {p.chip}"),
         (f"Replicas × {'IPUs' if all(_of_ipus(case.answer) for case in cases) else 'chips'}", _split),
         (PRICE_OF_HOSTS, _price_with_hosts) if with_hosts else ("Machine price", _price),
-        ("Training cost", lambda p: _amount(p, lambda paid: paid.run_usd and paid.run_usd.value)),
-        ("Total cost", lambda p: _amount(p, lambda paid: paid.total and paid.total.usd.value)),
-        ("Rent for training", lambda p: _amount(p, lambda paid: paid.rent and paid.rent.run_usd.value)),
+        ("Training cost", lambda p: _amount(p, lambda money: money.run_usd and money.run_usd.value)),
+        ("Total cost", lambda p: _amount(p, lambda money: money.total and money.total.usd.value)),
+        ("Rent for training", lambda p: _amount(p, lambda money: money.rent and money.rent.run_usd.value)),
         ("Break-even", _break_even),
         ("Power", lambda p: _power(p, lambda draw: draw.typical_w)),
         ("Peak power", lambda p: _power(p, lambda draw: draw.peak_w)),
     )
-    rented = any(case.answer.money and case.answer.money.rent for case in cases)
+    has_rent = any(case.answer.money and case.answer.money.rent for case in cases)
     left_out = (
-        *(() if timed else OF_A_RUN),
-        *(() if verbose or not timed else IN_FULL),
-        *(() if rented else OF_RENT),
+        *(() if has_length else OF_A_RUN),
+        *(() if verbose or not has_length else IN_FULL),
+        *(() if has_rent else OF_RENT),
     )
-    kept = [(title, cell) for title, cell in rows if title not in left_out]
+    visible_rows = [(title, cell) for title, cell in rows if title not in left_out]
     if len(cases) >= MANY or sum(len(case.label) > LONGEST_TITLE for case in cases) > 1:
-        groups = [[(title, cell) for title, cell in kept if (title in OF_COST) is costs] for costs in (False, True)]
+        groups = [
+            [(title, cell) for title, cell in visible_rows if (title in OF_COST) is costs] for costs in (False, True)
+        ]
         return [_row_by_row(cases, group) for group in groups if group]
     titles = [case.label if len(case.label) <= LONGEST_TITLE else "Changed" for case in cases]
-    columns = [(title, *(cell(case.answer) for _, cell in kept)) for title, case in zip(titles, cases, strict=True)]
-    heads = ("", *(title for title, _ in kept))
+    columns = [
+        (title, *(cell(case.answer) for _, cell in visible_rows)) for title, case in zip(titles, cases, strict=True)
+    ]
+    heads = ("", *(title for title, _ in visible_rows))
     return [_side_by_side(heads, group) for group in _groups(heads, columns)]
 
 
@@ -250,13 +254,13 @@ def _groups(heads: tuple[str, ...], columns: list[tuple[str, ...]]) -> list[list
     widths = [max(map(len, column)) + GAP for column in columns]
     room = TABLE_WIDTH - max(map(len, heads))
     groups: list[list[tuple[str, ...]]] = [[]]
-    left = room
+    free_width = room
     for column, width in zip(columns, widths, strict=True):
-        if groups[-1] and width > left:
+        if groups[-1] and width > free_width:
             groups.append([])
-            left = room
+            free_width = room
         groups[-1].append(column)
-        left -= width
+        free_width -= width
     return groups
 
 
@@ -285,7 +289,7 @@ def _amount(p: Answer, of: Callable[..., float | None]) -> str:
 
 def _price(p: Answer) -> str:
     """What the machine costs with its hosts."""
-    return _amount(p, lambda paid: paid.owned.capital and paid.owned.capital.usd.value)
+    return _amount(p, lambda money: money.owned.capital and money.owned.capital.usd.value)
 
 
 def _price_with_hosts(p: Answer) -> str:
@@ -367,23 +371,23 @@ def _per_watt(ratio: PerWatt | None, *, alone: bool = False) -> str:
 
 
 def _closing(comparison: Comparison, *, verbose: bool) -> Iterator[Block]:
-    graded = evidence_report.evidence(comparison, timed=_has_length(comparison))
-    facts = [graded, *evidence_report.also_different(comparison)]
+    evidence = evidence_report.evidence(comparison, timed=_has_length(comparison))
+    facts = [evidence, *evidence_report.also_different(comparison)]
     if verbose and comparison.differences and (intervals := evidence_report.uncertainty(comparison)):
         facts.append(Fact("Intervals", "", remark=intervals))
-    paid = [case.answer.money for case in comparison.sides if case.answer.money]
-    if paid:
-        facts.append(Fact("Terms", "", remark=run_cost_view.terms(paid[0].terms, paid[0].currency)))
+    monies = [case.answer.money for case in comparison.sides if case.answer.money]
+    if monies:
+        facts.append(Fact("Terms", "", remark=run_cost_view.terms(monies[0].terms, monies[0].currency)))
     if energy := evidence_report.of_energy(comparison):
         facts.append(Fact("Power", "", remark=energy))
     if not verbose:
         details = "breakdown, uncertainty, assumptions and price sources"
         facts.append(Fact("Next", "", remark=f"--verbose adds {details}"))
     yield Facts(tuple(facts))
-    yield from run_cost_view.old_prices(money.owned for money in paid)
+    yield from run_cost_view.old_prices(money.owned for money in monies)
     if not verbose:
         return
-    yield from run_cost_view.priced_by(money.owned for money in paid)
+    yield from run_cost_view.priced_by(money.owned for money in monies)
     for case in comparison.sides:
         if case.answer.money and case.answer.money.total:
             yield Heading(case.label)

@@ -51,7 +51,7 @@ def compare(
     terms = ownership_terms(**money)
     cases.check_chips(variants)
     infeasibles: list[SimulatedAnswer | Infeasible] = []
-    for done, variant in enumerate(variants, start=1):
+    for number, variant in enumerate(variants, start=1):
         try:
             infeasibles.append(
                 _by_law(variant, terms)
@@ -61,11 +61,11 @@ def compare(
         except Infeasible as error:
             infeasibles.append(error)
         except InputError as error:
-            if to_preset is not None and done > 1 and error.code == "unknown-preset":  # of the side that it makes
+            if to_preset is not None and number > 1 and error.code == "unknown-preset":  # of the side that it makes
                 error.hint = error.hint.replace("--preset", "--to-preset")
             raise
         if on_progress:
-            on_progress(done, len(variants))
+            on_progress(number, len(variants))
     sizes = [_chips(answer[0]) for answer in infeasibles if not isinstance(answer, Infeasible)]
     one_rent(money.get("rent_per_hour"), sizes)
     return _compare(infeasibles, variants)
@@ -79,8 +79,8 @@ def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
     """The answer of a side without IPUs with what it costs, and what may move it."""
     cases.check_law(side)
     law = comparator_runs.answer(side.scenario)
-    scored = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
-    return price(law, known=terms), (comparing.of_law(law, max(3, scored)),)
+    scored_runs = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
+    return price(law, known=terms), (comparing.of_law(law, max(3, scored_runs)),)
 
 
 def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -> SimulatedAnswer:
@@ -96,25 +96,25 @@ def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -
         if case.missing:  # times of as many samples are compared
             prediction, question = unknown_length.on_and_on(prediction), unknown_length.endless(question)
         questions.append((prediction, question))
-    called = run.phases.name if run.phases else ""
-    programs = " and ".join(prediction.mapping.configuration.name for prediction, _ in questions) if called else ""
-    simulated = [comparing.of_prediction(*pair, called, programs) for pair in questions]
+    run_name = run.phases.name if run.phases else ""
+    programs = " and ".join(prediction.mapping.configuration.name for prediction, _ in questions) if run_name else ""
+    scores = [comparing.of_prediction(*pair, run_name, programs) for pair in questions]
     machine = whole.question.machine.topology  # owned with the parts that are lost
     if case.missing and not any(value is not None for value in money.values()):
-        return run.whole(answers), tuple(simulated)
-    return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(simulated)
+        return run.whole(answers), tuple(scores)
+    return on_machine(run.whole(answers), machine, scenario.what_if.changes, terms), tuple(scores)
 
 
 def _compare(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence[cases.Variant]) -> Comparison:
     """The cases that fit, compared with the first of them; Infeasible where there is none."""
     pairs = list(zip(answers, variants, strict=True))
     result = [answer for answer in answers if not isinstance(answer, Infeasible)]
-    meant = [side for infeasible, side in pairs if not isinstance(infeasible, Infeasible)]
-    refused = [(infeasible, side) for infeasible, side in pairs if isinstance(infeasible, Infeasible)]
+    feasible_sides = [side for infeasible, side in pairs if not isinstance(infeasible, Infeasible)]
+    infeasible_sides = [(infeasible, side) for infeasible, side in pairs if isinstance(infeasible, Infeasible)]
     if not result:
-        raise refused[0][0]
+        raise infeasible_sides[0][0]
     first, level, seed = result[0][0], variants[0].scenario.interval, variants[0].scenario.seed
-    named = cases.labels([answer.topology_title for answer, _ in result], meant)
+    labels = cases.labels([answer.topology_title for answer, _ in result], feasible_sides)
     return Comparison(
         workload=first.workload,
         workload_title=first.workload_title,
@@ -127,11 +127,11 @@ def _compare(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence
                 chip=side.scenario.machine.chip,
                 changes=side.scenario.what_if.changes,
             )
-            for label, (answer, _), side in zip(named, result, meant, strict=True)
+            for label, (answer, _), side in zip(labels, result, feasible_sides, strict=True)
         ),
         differences=tuple(
             _difference(label, result[0], other, level, seed)
-            for label, other in zip(named[1:], result[1:], strict=True)
+            for label, other in zip(labels[1:], result[1:], strict=True)
         ),
         interval=level,
         seed=seed,
@@ -139,15 +139,15 @@ def _compare(answers: Sequence[SimulatedAnswer | Infeasible], variants: Sequence
             InfeasibleSide(
                 label=side.name, code=error.code, message=error.message, context=error.context, hint=error.hint
             )
-            for error, side in refused
+            for error, side in infeasible_sides
         ),
     )
 
 
 def _difference(label: str, first: SimulatedAnswer, other: SimulatedAnswer, level: float, seed: int) -> CaseDifference:
-    (before, simulated), (after, against) = first, other
-    timed = not math.isnan(before.time_to_train_s.value)
-    time = comparing.ratio(simulated, against, seed=seed, level=level)
+    (before, first_scores), (after, other_scores) = first, other
+    has_length = not math.isnan(before.time_to_train_s.value)
+    time = comparing.ratio(first_scores, other_scores, seed=seed, level=level)
     rates, needs = (
         getattr(after, name).value / getattr(before, name).value
         for name in ("throughput_samples_per_s", "samples_to_converge")
@@ -155,11 +155,11 @@ def _difference(label: str, first: SimulatedAnswer, other: SimulatedAnswer, leve
     return CaseDifference(
         label=label,
         time=time,
-        unshared=comparing.ratio(simulated, against, seed=seed, level=level, shared=False),
+        unshared=comparing.ratio(first_scores, other_scores, seed=seed, level=level, shared=False),
         throughput=rates,
-        samples=needs if timed else 1.0,
-        causes=comparing.causes(simulated, against),
-        parts=tuple(comparing.parts(before, after) if timed else comparing.parts_of_step(before, after)),
+        samples=needs if has_length else 1.0,
+        causes=comparing.causes(first_scores, other_scores),
+        parts=tuple(comparing.parts(before, after) if has_length else comparing.parts_of_step(before, after)),
         per_dollar=cases.per_dollar(time, before.money, after.money),
         per_watt=cases.per_watt(time, before.money, after.money),
     )

@@ -67,8 +67,8 @@ def page(p: ComparatorPrediction, _question: Mapping[str, Any] | None) -> Handou
     cost = p.money.run_usd if p.money else None
     costs = f" and costs {numbers.money(cost.value, p.money.currency)}" if p.money and cost else ""
     takes = f"Training takes {time.text} (90 %: {time.interval} {time.unit}){costs}"
-    shown = arrange(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
-    return shown.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")
+    handout = arrange(document(p, verbose=True), f"{takes}, by the scaling law of published results.")
+    return handout.with_risks(run_cost_view.terms(p.money.terms, p.money.currency) if p.money else "")
 
 
 def document(p: ComparatorPrediction, *, verbose: bool = False, costs_in_short: bool = False) -> Doc:
@@ -119,7 +119,7 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     each = numbers.significant(p.throughput_samples_per_s.value / p.chips, 2 if coarse else 3)
     outside_s = p.run.startup_s + p.run.evaluation_s
     share = numbers.percent(outside_s / p.run.total_s)
-    needed = (
+    samples_remark = (
         "given"
         if p.samples_to_converge.low == p.samples_to_converge.high
         else f"90 %{of_runs(p.samples_to_converge)}: {samples.interval}"
@@ -132,7 +132,7 @@ def _facts(p: ComparatorPrediction, *, verbose: bool) -> Iterator[Fact]:
     yield Fact(
         "Global batch", f"{p.global_batch:,}", "samples", f"{numbers.short(p.global_batch / p.chips, 3)} per chip"
     )
-    yield Fact("Samples to converge", samples.number, f"{samples.unit} samples".strip(), needed)
+    yield Fact("Samples to converge", samples.number, f"{samples.unit} samples".strip(), samples_remark)
     yield Fact("Step time", step.number, step.unit, f"90 %: {step.interval}; {p.run.steps:,} steps")
     yield Fact("Run overhead", *_split(outside_s, 2), f"{share} of the run: start-up, {evaluations}")
 
@@ -160,10 +160,10 @@ def line(report: ComparatorReport) -> str:
 
 def report(report: ComparatorReport, *, verbose: bool = False) -> Doc:
     """Errors by chip and workload, and what was left out; `verbose` adds every result."""
-    count, left = len(report.points), len(report.left_out)
+    count, left_out_count = len(report.points), len(report.left_out)
     groups: list[tuple[Block, ...]] = [
         (
-            Heading(f"Scaling laws of other chips: {count} published results, {left} left out"),
+            Heading(f"Scaling laws of other chips: {count} published results, {left_out_count} left out"),
             _table(report.summaries, "in sample"),
         ),
         (
@@ -236,8 +236,8 @@ def _larger(larger: Larger) -> Iterator[Block]:
         ),
     )
     text = f"{larger.inside} of {larger.errors.count} inside the 90 % interval"
-    refused = f" · {larger.refused} too far beyond to predict" if larger.refused else ""
-    yield Note(f"mean {numbers.percent(larger.errors.mean_abs)} · {text}{refused}")
+    refusals = f" · {larger.refused} too far beyond to predict" if larger.refused else ""
+    yield Note(f"mean {numbers.percent(larger.errors.mean_abs)} · {text}{refusals}")
 
 
 def _points(report: ComparatorReport) -> DocTable:
@@ -277,7 +277,7 @@ def _verdict(report: ComparatorReport, *, verbose: bool) -> Iterator[Block]:
 
 
 def machine(
-    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], owned: MachineOwnership
+    chip: ComparatorChip, machine: ComparatorMachine, results: tuple[ComparatorResult, ...], ownership: MachineOwnership
 ) -> Doc:
     """What is known of a machine: facts of its chip, and how many of its results are published."""
     facts = [
@@ -316,8 +316,8 @@ def machine(
         (
             (
                 Heading(machine.title),
-                Facts((*facts, *run_cost_view.ownership_facts(owned))),
-                *run_cost_view.bases(owned),
+                Facts((*facts, *run_cost_view.ownership_facts(ownership))),
+                *run_cost_view.bases(ownership),
             ),
             (DocTable(columns, tuple(rows)),),
             (Note(text, "", Tone.QUIET),),

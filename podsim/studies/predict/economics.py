@@ -50,9 +50,11 @@ def price(
     terms = known or _ownership_terms(**flags)
     if not isinstance(answer, Prediction):
         machines = catalog.without_ipus()
-        if (placed := machines.get(answer.topology)) is None:
+        if (placed_machine := machines.get(answer.topology)) is None:
             raise find.unknown_name("topologies", answer.topology, tuple(machines))
-        return replace(answer, money=terms.run(answer.time_to_train_s, terms.comparator(placed.machine, answer.chips)))
+        return replace(
+            answer, money=terms.run(answer.time_to_train_s, terms.comparator(placed_machine.machine, answer.chips))
+        )
     return on_machine(answer, catalog.topology(topology or answer.topology, changes, chip=chip).value, changes, terms)
 
 
@@ -83,8 +85,8 @@ def machine_ownership(
     Power is that of the `activity` of its IPUs, unless the user states that of a machine.
     """
     paths = [change.path for change in parse(changes)]
-    restated = any(path.startswith(catalog.ECONOMICS) for path in paths)
-    notes = (UNCHANGED_NOTE,) if not restated and any(path.startswith(HARDWARE) for path in paths) else ()
+    has_economics = any(path.startswith(catalog.ECONOMICS) for path in paths)
+    notes = (UNCHANGED_NOTE,) if not has_economics and any(path.startswith(HARDWARE) for path in paths) else ()
     ownership = terms.machine(machine, hosts, activity=activity)
     return ownership, tuple(_of_another_chip(machine, ownership, terms)) or notes
 

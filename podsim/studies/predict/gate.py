@@ -92,15 +92,15 @@ def _estimate(quantity: str, answer: Prediction) -> Estimate | None:
 
 def of_estimate(each: Requirement, estimate: Estimate, level: float) -> RequirementCheck:
     """A requirement of a value with a lognormal interval of that level (Eq. 32)."""
-    required = DEFAULT_CHANCE if each.chance is None else each.chance
+    required_chance = DEFAULT_CHANCE if each.chance is None else each.chance
     if each.is_ceiling:
         chance = intervals.chance(estimate, each.limit, level)
-        at_chance = intervals.below(estimate, required, level)
+        at_chance = intervals.below(estimate, required_chance, level)
     else:
         inverse = replace(estimate, value=1 / estimate.value, low=1 / estimate.high, high=1 / estimate.low)
         chance = intervals.chance(inverse, 1 / each.limit, level)
-        at_chance = 1 / intervals.below(inverse, required, level)
-    return _check(each, chance=chance, at_chance=at_chance, is_met=chance >= required)
+        at_chance = 1 / intervals.below(inverse, required_chance, level)
+    return _check(each, chance=chance, at_chance=at_chance, is_met=chance >= required_chance)
 
 
 def _of_power(each: Requirement, answer: Prediction) -> RequirementCheck:
@@ -115,8 +115,8 @@ def _of_power(each: Requirement, answer: Prediction) -> RequirementCheck:
 
 def of_number(each: Requirement, value: float, reason: str = "") -> RequirementCheck:
     """A requirement of a value without an interval, which is kept or not; `reason` is a remark on it."""
-    met = value < each.limit if each.is_ceiling else value > each.limit
-    return _check(each, at_chance=value, is_met=met, reason=reason)
+    is_met = value < each.limit if each.is_ceiling else value > each.limit
+    return _check(each, at_chance=value, is_met=is_met, reason=reason)
 
 
 def _check(
@@ -149,5 +149,5 @@ def _limit(each: Requirement, value: float) -> str:
     number = value / factor
     places = DIGITS - 1 - math.floor(math.log10(number))
     step = 10.0**-places
-    rounded = (math.floor(number / step) + 1 if each.is_ceiling else math.ceil(number / step) - 1) * step
-    return f"{round(rounded, max(places, 0)):.{max(places, 0)}f}{unit}"
+    rounded_limit = (math.floor(number / step) + 1 if each.is_ceiling else math.ceil(number / step) - 1) * step
+    return f"{round(rounded_limit, max(places, 0)):.{max(places, 0)}f}{unit}"

@@ -44,9 +44,9 @@ def page(p: Prediction, question: Mapping[str, Any] | None) -> Handout:
     topology, chip, changes = question.get("topology"), question.get("chip"), question.get("changes", ())
     if p.has_length and not p.money:
         p = price(p, topology=topology, chip=chip, changes=changes)
-    used = MachineNames(called=p.topology, topology=topology or p.topology, chip=chip, changes=changes)
-    paid = p.money.owned if p.money else None
-    return _handout(p, of_page([used], [question["workload"]], [paid], [p]))
+    machine_names = MachineNames(called=p.topology, topology=topology or p.topology, chip=chip, changes=changes)
+    ownership = p.money.owned if p.money else None
+    return _handout(p, of_page([machine_names], [question["workload"]], [ownership], [p]))
 
 
 def _handout(p: Prediction, origins: Iterable[Section]) -> Handout:
@@ -85,10 +85,10 @@ def answer(p: Prediction) -> str:
 
 
 def _figures(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    known = [row for row in facts if row.label in LARGE and row.number not in ("", numbers.NO_VALUE)]
-    if len(known) > len(LARGE) - 1:  # of five the throughput is the one to look up
-        known = [row for row in known if row.label != "Throughput"]
-    return tuple(known[:4])
+    large_facts = [row for row in facts if row.label in LARGE and row.number not in ("", numbers.NO_VALUE)]
+    if len(large_facts) > len(LARGE) - 1:  # of five the throughput is the one to look up
+        large_facts = [row for row in large_facts if row.label != "Throughput"]
+    return tuple(large_facts[:4])
 
 
 def _body(p: Prediction, others: tuple[Fact, ...]) -> Iterator[Section]:
@@ -117,13 +117,13 @@ def _details(p: Prediction) -> Iterator[tuple[Block, ...]]:
 
 
 def _risks(p: Prediction) -> tuple[str, ...]:
-    owned = [p.money.owned] if p.money else []
+    ownerships = [p.money.owned] if p.money else []
     return paragraph(
         f"Evidence: {summary.evidence(p).remark}",
         *(note.text for note in view.footer(p) if note.text != NOT_MLPERF),
         *(note.text for note in skew_notes(p)),
         *(note.text for note in unknown_length_view.notes(p)),
-        run_cost_view.age(each.capital for each in owned),
+        run_cost_view.age(each.capital for each in ownerships),
         f"Cost: {run_cost_view.terms(p.money.terms, p.money.currency)}" if p.money else "",
         run_cost_view.LEFT_OUT if p.money else "",
         *caveats_view.texts(p.assumptions),
@@ -160,7 +160,7 @@ def _batches(p: Prediction) -> Iterator[Block]:
 
     ends = [(seconds(row) / row.estimate.value, row.estimate) for row in rows if row.estimate]
     band = tuple((near * each.low / unit.factor, near * each.high / unit.factor) for near, each in ends)
-    chosen = DocSeries(
+    chosen_series = DocSeries(
         f"Chosen, with its {numbers.level(p.interval)} interval",
         ((float(mapping.global_batch), time.value / unit.factor),),
         joined=False,
@@ -180,7 +180,7 @@ def _batches(p: Prediction) -> Iterator[Block]:
                 band=band if len(band) == len(rows) else (),
                 names=tuple(map(name, rows)),
             ),
-            *((chosen,) if own else ()),
+            *((chosen_series,) if own else ()),
         ),
         tuple(
             ReferenceLine(check.limit / unit.factor, f"required: {numbers.time(check.limit)}")

@@ -156,8 +156,8 @@ def cost_blocks(p: Prediction) -> Iterable[Block]:
 
 def chips(p: Prediction) -> str:
     """The chips of the machine, and how many of them the mapping uses where some are idle."""
-    used = "" if p.phases or p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
-    return f"{p.ipus:,} × {p.chip}{used}"
+    use_text = "" if p.phases or p.mapping.ipus == p.ipus else f", {p.mapping.ipus:,} used"
+    return f"{p.ipus:,} × {p.chip}{use_text}"
 
 
 def step_bars(p: Prediction) -> Bars:
@@ -228,21 +228,21 @@ def mapping_blocks(p: Prediction) -> Iterator[Block]:
 
 def _candidate_blocks(p: Prediction) -> Iterator[Block]:
     rows = [row for row in p.choice.considered if not row.larger_than_searched]  # which has a line of its own
-    chosen = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
-    if chosen is None:
-        chosen = 0
+    chosen_index = next((at for at, other in enumerate(rows) if _split(other.mapping) == _split(p.mapping)), None)
+    if chosen_index is None:
+        chosen_index = 0
         rows.insert(0, _as_considered(p))
     if not p.has_length:
-        yield unknown_length_view.candidate_table(p, rows, chosen)
+        yield unknown_length_view.candidate_table(p, rows, chosen_index)
         return
     figures = 2 if coarse(p) else 3
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
     time = numbers.scale([row.time_to_train_s for row in rows], numbers.TIME)
     samples = numbers.scale([row.samples for row in rows], numbers.COUNT)
-    best_s = rows[chosen].time_to_train_s
+    best_s = rows[chosen_index].time_to_train_s
 
     def took(row: ConsideredMapping) -> str:
-        if coarse(p) and row is rows[chosen]:
+        if coarse(p) and row is rows[chosen_index]:
             return ""
         more = numbers.signed_percent(row.time_to_train_s / best_s - 1, 0)
         return more if coarse(p) else time.number(row.time_to_train_s)
@@ -261,8 +261,8 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
         for row in rows
     )
     titles = f"Step, {step.unit}", f"Time, {time.unit}", f"Samples, {samples.unit}" if samples.unit else "Samples"
-    yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen, stacks=True)
-    if other := _other_batches(rows, chosen):
+    yield DocTable(_considered_columns(*titles, coarse=coarse(p)), cells, marked=chosen_index, stacks=True)
+    if other := _other_batches(rows, chosen_index):
         yield Note(other, "", Tone.QUIET)
     if not coarse(p) and time.number(best_s) != time.number(p.time_to_train_s.value):
         runs = "runs of uncertain length" if p.division is None else "MLPerf scores"
@@ -271,9 +271,9 @@ def _candidate_blocks(p: Prediction) -> Iterator[Block]:
         yield Note(f"all times {'on the remaining machine' if p.faults.left else 'with the faults'}", "", Tone.QUIET)
 
 
-def _other_batches(rows: list[ConsideredMapping], chosen: int) -> str:
+def _other_batches(rows: list[ConsideredMapping], chosen_index: int) -> str:
     """What rows far from the chosen batch are for; "" where there are none."""
-    best = rows[chosen].mapping
+    best = rows[chosen_index].mapping
     shape = best.replicas, best.ipus_per_replica, best.micro_batch
     far = any(
         (m.replicas, m.ipus_per_replica, m.micro_batch) == shape
@@ -338,9 +338,9 @@ def memory(p: Prediction) -> Iterator[Block]:
 
     def row(share: StageMemory) -> tuple[str, ...]:
         texts = (numbers.with_decimals(share.by_category.get(name, 0.0) / unit.factor, 0) for name in categories)
-        used = numbers.with_decimals(share.used_bytes / unit.factor, 0)
+        used_text = numbers.with_decimals(share.used_bytes / unit.factor, 0)
         stages = ", ".join(map(str, share.stages))
-        return str(share.ipu), stages, *texts, used, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
+        return str(share.ipu), stages, *texts, used_text, numbers.percent(share.used_bytes / p.memory.capacity_bytes)
 
     fullest = p.memory.ipus.index(p.memory.fullest)
     yield DocTable(columns, tuple(row(share) for share in p.memory.ipus), marked=fullest)
@@ -355,5 +355,5 @@ def footer(p: Prediction, *, verbose: bool = False) -> Iterator[Note]:
             "",
             Tone.WARNING,
         )
-    checked = events_view.agreement((p,)) if verbose else ""
-    yield Note(" · ".join(filter(None, (checked, NOT_MLPERF))), "", Tone.QUIET)
+    agreement = events_view.agreement((p,)) if verbose else ""
+    yield Note(" · ".join(filter(None, (agreement, NOT_MLPERF))), "", Tone.QUIET)

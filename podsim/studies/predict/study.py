@@ -67,8 +67,8 @@ def predict(
         )
         prediction, case = answering.answer(case, on_progress)
         prediction = near_batches.with_intervals(prediction, case)
-        advised = _few_updates(near_batches.with_advice(prediction, case), case)
-        answers.append(_with_noise(advised, case))
+        advised_prediction = _few_updates(near_batches.with_advice(prediction, case), case)
+        answers.append(_with_noise(advised_prediction, case))
         clocks.append(job_wall_clock.wall_clock(answers[-1], case.question, times, rates, program))
     whole = run.whole(answers)
     return replace(whole, wall_clock=job_wall_clock.together(clocks, whole.time_to_train_s))
@@ -104,10 +104,11 @@ def _with_noise(answer: Prediction, case: Case) -> Prediction:
     from podsim.files import noise_file
     from podsim.predicting import noisy_steps
 
-    shipped, changed = noise_file.noise().value, noise_file.noise(case.scenario.what_if.changes).value
+    shipped_noise, changed_noise = noise_file.noise().value, noise_file.noise(case.scenario.what_if.changes).value
     factor = 1.0 if scale is None else scale
     return replace(
-        answer, noise=noisy_steps.simulate(answer, case.question, changed, shipped, steps=steps, scale=factor)
+        answer,
+        noise=noisy_steps.simulate(answer, case.question, changed_noise, shipped_noise, steps=steps, scale=factor),
     )
 
 

@@ -218,8 +218,8 @@ def _tokens(p: Prediction) -> str:
 def _steps(p: Prediction) -> Fact:
     step = numbers.format_estimate(p.step_s, numbers.STEP_TIME, coarse=coarse(p))
     interval = f"{numbers.level(p.interval)}: {step.interval}"
-    packed = tokens_view.packed_samples(p)
-    of = f" of {packed}" if packed else ""
+    packed_samples = tokens_view.packed_samples(p)
+    of = f" of {packed_samples}" if packed_samples else ""
     steps = f"{numbers.count_of(p.run.steps, 'step')}{of}"
     return Fact("Step time", step.number, step.unit, f"{interval}; {steps}", priority=STEP_TIME)
 

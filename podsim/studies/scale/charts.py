@@ -34,7 +34,7 @@ def _times(report: ScaleReport) -> Iterator[Chart]:
     runs = tuple((float(row.ipus), time.time_to_train_s / unit.factor) for row in report.rows for time in row.published)
     sizes = ChartAxis("IPUs", log=True, ticks=tuple(float(prediction.ipus) for prediction in predictions))
     runs += competitors_report.published_points(report, unit)
-    published = (DocSeries(competitors_report.published_label(report), runs, joined=False),) if runs else ()
+    published_series = (DocSeries(competitors_report.published_label(report), runs, joined=False),) if runs else ()
     others = tuple(competitors_report.series(report, unit))
     if not runs and not others and _is_flat([prediction.time_to_train_s.value for prediction in predictions]):
         return
@@ -42,7 +42,7 @@ def _times(report: ScaleReport) -> Iterator[Chart]:
     ends = [last] if last is not None and last not in (predictions[0], predictions[-1]) else []
     label = f"last doubling ≥ {numbers.short(1 + report.knee_gain, 3)}× the speed"
     limits = tuple(ReferenceLine(float(p.ipus), label, vertical=True) for p in ends)
-    series, axis = (predicted, *published, *others), ChartAxis(unit.unit, log=True)
+    series, axis = (predicted, *published_series, *others), ChartAxis(unit.unit, log=True)
     yield Chart(f"Time to train, {unit.unit}", sizes, axis, series, limits, priority=1)
 
 

@@ -31,7 +31,7 @@ def with_competitors(
     if run.run.phases is not None or not report.has_length:
         note = AnswerNote.of(NoteCode.COMPARATORS_LEFT_OUT, names=tuple(names))
         return replace(report, notes=(*report.notes, note))
-    known: list[Competitor] = []
+    competitor_sizes: list[Competitor] = []
     notes = []
     least, most = (machine.ipus for machine in (report.rows[0], report.rows[-1]))
     for name in names:
@@ -42,5 +42,5 @@ def with_competitors(
             continue
         inside = [size for size in sizes if least <= size.prediction.chips <= most]
         middle = math.sqrt(least * most)
-        known += inside or [min(sizes, key=lambda size: abs(math.log(size.prediction.chips / middle)))]
-    return replace(report, against=tuple(known), notes=(*report.notes, *notes))
+        competitor_sizes += inside or [min(sizes, key=lambda size: abs(math.log(size.prediction.chips / middle)))]
+    return replace(report, against=tuple(competitor_sizes), notes=(*report.notes, *notes))

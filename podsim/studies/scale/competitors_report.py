@@ -40,8 +40,8 @@ def _short(sizes: Sequence[Competitor]) -> str:
     """The size with a run of the newest round, of several the largest."""
     item = max(sizes, key=lambda item: (max((run.round for run in item.published), default=""), item.prediction.chips))
     time = numbers.format_estimate(item.prediction.time_to_train_s, numbers.TIME)
-    published, cost = best_published(item.published), _cost(item)
-    also = f", published {published}" if published else ""
+    best_time, cost = best_published(item.published), _cost(item)
+    also = f", published {best_time}" if best_time else ""
     return f"{item.name} {time.text} ({time.interval}){also}{f', {cost} to train' if cost else ''}"
 
 

@@ -30,12 +30,12 @@ def fit(measured: Sizes, parameters: int) -> ScalingCurve | None:
     rate = np.array([rate for _, rate in measured])
     # (1 - contention) + contention N + coherency N (N - 1), each over the rate of the unit and relative to N / X(N)
     terms = np.stack([np.ones_like(size), size, size * (size - 1)], axis=1)[:, :parameters]
-    rest, shared, *pairs = (float(f"{value:.{FIGURES}g}") for value in _not_negative(terms * (rate / size)[:, None]))
-    whole = rest + shared
+    rest, linear, *pairs = (float(f"{value:.{FIGURES}g}") for value in _not_negative(terms * (rate / size)[:, None]))
+    whole = rest + linear
     curve = ScalingCurve(
         unit_ipus=unit,
         unit_samples_per_s=1 / whole,
-        contention=shared / whole,
+        contention=linear / whole,
         coherency=pairs[0] / whole if pairs else 0.0,
         error=0.0,
         machines=len(measured),
@@ -52,12 +52,12 @@ def _not_negative(terms: Array) -> tuple[float, ...]:
     """
     count = terms.shape[1]
     best, least = np.zeros(count), math.inf
-    for chosen in (list(some) for number in range(1, count + 1) for some in combinations(range(count), number)):
-        values = np.linalg.lstsq(terms[:, chosen], np.ones(len(terms)), rcond=None)[0]
-        left = float(np.sum((terms[:, chosen] @ values - 1) ** 2))
-        if (values >= 0).all() and left < least and (values[[at < UNIVERSAL - 1 for at in chosen]] > 0).any():
-            best, least = np.zeros(count), left
-            best[chosen] = values
+    for columns in (list(some) for number in range(1, count + 1) for some in combinations(range(count), number)):
+        values = np.linalg.lstsq(terms[:, columns], np.ones(len(terms)), rcond=None)[0]
+        residual = float(np.sum((terms[:, columns] @ values - 1) ** 2))
+        if (values >= 0).all() and residual < least and (values[[at < UNIVERSAL - 1 for at in columns]] > 0).any():
+            best, least = np.zeros(count), residual
+            best[columns] = values
     return tuple(float(float64) for float64 in best)
 
 
@@ -73,10 +73,10 @@ def knee(law: ScalingCurve, gain: float) -> float | None:
 
     X(2N) = (1 + gain) X(N), a quadratic in N (Eq. 58).
     """
-    factor, shared, pairs = 1 + gain, law.contention, law.coherency
+    factor, contention, pairs = 1 + gain, law.contention, law.coherency
     square = (4 * factor - 2) * pairs
-    linear = (factor - 1) * 2 * (shared - pairs)
-    constant = -(2 - factor) * (1 - shared)
+    linear = (factor - 1) * 2 * (contention - pairs)
+    constant = -(2 - factor) * (1 - contention)
     if square == 0:
         return None if linear <= 0 else law.unit_ipus * -constant / linear
     return law.unit_ipus * (-linear + math.sqrt(linear**2 - 4 * square * constant)) / (2 * square)

@@ -48,9 +48,9 @@ def stops(text: str | Iterable[int]) -> tuple[AnswerNote, ...]:
     ranges = [part.strip() for part in text.split(",") if ".." in part] if isinstance(text, str) else []
     ends = [(part, int(part.partition("..")[2]), sizes(part)[-1]) for part in ranges]
     return tuple(
-        AnswerNote.of(NoteCode.DOUBLINGS_STOP, range=part, reached=reached, last=last)
-        for part, last, reached in ends
-        if last != reached
+        AnswerNote.of(NoteCode.DOUBLINGS_STOP, range=part, reached=largest, last=last)
+        for part, last, largest in ends
+        if last != largest
     )
 
 
@@ -83,8 +83,8 @@ def machines(
         return tuple(
             SeriesMachine(catalog.pod_name(ipus, family), ipus, replace(spec, pod=ipus)) for ipus in ascending(pods)
         )
-    listed = topologies.split(",") if isinstance(topologies, str) else topologies or ()
-    names = [name.strip() for name in listed]
+    texts = topologies.split(",") if isinstance(topologies, str) else topologies or ()
+    names = [name.strip() for name in texts]
     once("topologies", names, "--topologies pod64,pod256-switched")
     machines = [
         SeriesMachine(name, catalog.topology(name, changes, chip=spec.chip).value.ipus, replace(spec, topology=name))
@@ -143,12 +143,12 @@ def report(series: Series) -> ScaleReport:
     rows: list[ScaleRow] = []
     first: Prediction | None = None
     refusal: PodsimError | None = None
-    for done, machine in enumerate(series.machines, start=1):
+    for number, machine in enumerate(series.machines, start=1):
         row, refusal = _row(series, machine, first)
         rows.append(row)
         first = first or row.prediction
         if series.on_progress:
-            series.on_progress(done, len(series.machines))
+            series.on_progress(number, len(series.machines))
     if first is None and isinstance(refusal, InputError):
         raise refusal  # what even the largest machine refuses is at fault itself
     if first is None:
@@ -178,9 +178,9 @@ def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tu
     except (Infeasible, InputError) as no:
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
-        refused = ": ".join((no.message, *no.context[:1]))
+        reason = ": ".join((no.message, *no.context[:1]))
         division = Division(series.scenario.length.division)
-        return replace(row, refused=refused, published=_published_times(series, machine.name, division)), no
+        return replace(row, refused=reason, published=_published_times(series, machine.name, division)), no
     return replace(
         row, prediction=prediction, published=_published_times(series, machine.name, prediction.division)
     ), None
@@ -188,11 +188,14 @@ def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tu
 
 def _on(series: Series, machine: SeriesMachine, first: Prediction | None) -> Scenario:
     """The scenario on a machine of the series, with its batch, which follows that of the first that answered."""
-    varied = replace(series.scenario, machine=machine.spec)
+    machine_scenario = replace(series.scenario, machine=machine.spec)
     if series.scaling is Scaling.BEST or first is None:
-        return varied
-    grown = machine.ipus / first.ipus if series.scaling is Scaling.WEAK else 1
-    return replace(varied, mapping=replace(varied.mapping, global_batch=round(first.mapping.global_batch * grown)))
+        return machine_scenario
+    factor = machine.ipus / first.ipus if series.scaling is Scaling.WEAK else 1
+    return replace(
+        machine_scenario,
+        mapping=replace(machine_scenario.mapping, global_batch=round(first.mapping.global_batch * factor)),
+    )
 
 
 def _published_times(series: Series, topology: str, division: Division | None) -> tuple[PublishedTime, ...]:
@@ -275,5 +278,5 @@ def growth(first: Prediction, last: Prediction) -> Mapping[Part, float]:
         for prediction in (first, last)
     ]
     whole = _sample_ipu_s(first)
-    added = {part: (each[1].get(part, 0.0) - each[0].get(part, 0.0)) / whole for part in Part}
-    return dict(sorted(((part, more) for part, more in added.items() if more), key=lambda item: -item[1]))
+    increases = {part: (each[1].get(part, 0.0) - each[0].get(part, 0.0)) / whole for part in Part}
+    return dict(sorted(((part, more) for part, more in increases.items() if more), key=lambda item: -item[1]))

@@ -25,18 +25,18 @@ def machines(report: ScaleReport, *, verbose: bool) -> DocTable:
         return untimed_scaling.machines(report)
     unit = numbers.scale([prediction.time_to_train_s.value for prediction in report.predictions], numbers.TIME)
     level = numbers.level(report.interval)
-    saved, extra = (SAVED_NOTE, EXTRA_NOTE) if verbose or len(report.rows) <= MOST_NOTED else ("", "")
+    saved_note, extra_note = (SAVED_NOTE, EXTRA_NOTE) if verbose or len(report.rows) <= MOST_NOTED else ("", "")
     columns = (
         Column("Machine"),
         Column("IPUs", number=True, priority=10),
         Column(f"Time, {unit.unit}", number=True),
         Column(level, number=True, priority=1),
-        Column(f"Saved, {unit.unit}", number=True, priority=4, note=saved),
+        Column(f"Saved, {unit.unit}", number=True, priority=4, note=saved_note),
         Column("Published", number=True, priority=3, note=_batches_published(report, verbose=verbose)),
         Column("Samples/s", number=True, priority=6),
         Column("Efficiency", number=True, priority=3, note=_efficiency(report)),
         Column("Cost/run", number=True, priority=2),
-        Column("Extra cost", number=True, priority=5, note=extra),
+        Column("Extra cost", number=True, priority=5, note=extra_note),
         Column("Evidence", priority=1),
     )
     details = (
@@ -86,20 +86,22 @@ def _lasting(report: ScaleReport, row: ScaleRow, unit: numbers.Scale) -> tuple[s
 
 def _cells(row: ScaleRow, unit: numbers.Scale, smaller: Prediction | None) -> tuple[str, ...]:
     """The cells of a machine; minutes saved and money added are against the next smaller one that has an answer."""
-    published = ", ".join(f"{unit.number(time.time_to_train_s)} ({time.round})" for time in row.published[-1:])
+    published_times = ", ".join(f"{unit.number(time.time_to_train_s)} ({time.round})" for time in row.published[-1:])
     p = row.prediction
     if p is None:
-        return row.topology, f"{row.ipus:,}", "no", "", "", published, *([""] * 5)
+        return row.topology, f"{row.ipus:,}", "no", "", "", published_times, *([""] * 5)
     time = _in_unit(p.time_to_train_s, unit)
-    saved = "" if smaller is None else _time_saved(smaller.time_to_train_s.value, p.time_to_train_s.value, unit, time)
+    saved_time = (
+        "" if smaller is None else _time_saved(smaller.time_to_train_s.value, p.time_to_train_s.value, unit, time)
+    )
     extra = None if smaller is None else cost_report.extra_usd(smaller, p)
     return (
         row.topology,
         f"{row.ipus:,}",
         time.number,
         time.interval,
-        saved,
-        published,
+        saved_time,
+        published_times,
         numbers.significant(p.throughput_samples_per_s.value),
         numbers.percent(row.time_efficiency),
         cost_report.cell(p),
@@ -118,9 +120,9 @@ def _time_saved(before_s: float, after_s: float, unit: numbers.Scale, after: num
     most = len(after.number.partition(".")[2])
     if len(text.partition(".")[2]) <= most:
         return text
-    rounded = numbers.with_decimals(shorter_s / unit.factor, most)
-    is_lost = not rounded.strip("−0.") and abs(shorter_s) >= WORTH_A_DIGIT * after_s
-    return numbers.significant(shorter_s / unit.factor, 1) if is_lost else rounded
+    rounded_text = numbers.with_decimals(shorter_s / unit.factor, most)
+    is_lost = not rounded_text.strip("−0.") and abs(shorter_s) >= WORTH_A_DIGIT * after_s
+    return numbers.significant(shorter_s / unit.factor, 1) if is_lost else rounded_text
 
 
 def _in_unit(estimate: Estimate, unit: numbers.Scale) -> numbers.FormattedEstimate:

@@ -51,9 +51,9 @@ def answer(report: ScaleReport) -> str:
 def page(report: ScaleReport, question: Mapping[str, Any] | None) -> Handout:
     """The whole answer with where the numbers of the machines and of the workload come from, if that is known."""
     origins = _origins(report, question) if question is not None else ()
-    shown = arrange(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
-    shown = replace(shown, figures=tuple(_figures(report)) or shown.figures)
-    return shown.with_risks(*(text for each in report.predictions for text in caveats_view.texts(each.assumptions)))
+    handout = arrange(document(report), f"{answer(report)}.", (*_in_full(report), *origins))
+    handout = replace(handout, figures=tuple(_figures(report)) or handout.figures)
+    return handout.with_risks(*(text for each in report.predictions for text in caveats_view.texts(each.assumptions)))
 
 
 def _figures(report: ScaleReport) -> Iterator[Fact]:
@@ -79,8 +79,8 @@ def _origins(report: ScaleReport, question: Mapping[str, Any]) -> Groups:
         )
         for row in report.rows
     ]
-    paid = [money.owned for money in cost_report.monies(report)]
-    return of_page(machines, [question["workload"]], paid, report.predictions)
+    ownerships = [money.owned for money in cost_report.monies(report)]
+    return of_page(machines, [question["workload"]], ownerships, report.predictions)
 
 
 def document(report: ScaleReport, *, verbose: bool = False) -> Doc:
@@ -117,9 +117,9 @@ def _aim(report: ScaleReport) -> Iterator[str]:
         yield aim(report.predictions[0])
 
 
-def _footer(report: ScaleReport, checked: str = "") -> Iterator[Note]:
+def _footer(report: ScaleReport, agreement: str = "") -> Iterator[Note]:
     """What answers are calibrated on, after how the event simulation agrees with them."""
-    yield Note(" · ".join(filter(None, (checked, report.predictions[0].calibration, NOT_MLPERF))), "", Tone.QUIET)
+    yield Note(" · ".join(filter(None, (agreement, report.predictions[0].calibration, NOT_MLPERF))), "", Tone.QUIET)
 
 
 def _in_full(report: ScaleReport) -> Iterator[Section]:
@@ -202,8 +202,8 @@ def _batch(report: ScaleReport) -> str:
 
 def _keeps_recipe(report: ScaleReport) -> bool:
     """Whether batches are those of a recipe: of a run whose length is stated, or that has none."""
-    needed = report.predictions[0].samples_to_converge
-    return not report.has_length or needed.low == needed.high
+    samples = report.predictions[0].samples_to_converge
+    return not report.has_length or samples.low == samples.high
 
 
 def _refusal_notes(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
@@ -242,14 +242,14 @@ def _replicas_tried(report: ScaleReport) -> Iterator[Note]:
 
 def _refusals(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """Machines without an answer, each with why; of several the short screen says in which way alone."""
-    refused = [row for row in report.rows if row.refused]
-    if verbose or len(refused) < 2:
-        yield from (Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING) for row in refused)
+    refused_rows = [row for row in report.rows if row.refused]
+    if verbose or len(refused_rows) < 2:
+        yield from (Note(f"{row.topology}: {row.refused}", "·", Tone.WARNING) for row in refused_rows)
         return
     names: dict[str, list[str]] = {}
-    for row in refused:
+    for row in refused_rows:
         names.setdefault(row.refused.partition(": ")[0], []).append(row.topology)
-    longer = {row.refused.partition(": ")[0] for row in refused if ": " in row.refused}
+    longer = {row.refused.partition(": ")[0] for row in refused_rows if ": " in row.refused}
     for reason, machines in names.items():
         hint = "-v says what is too large" if reason in longer else ""
         yield Note(f"{', '.join(machines)}: {reason}", "·", Tone.WARNING, hint=hint)
@@ -257,18 +257,18 @@ def _refusals(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
 
 def _left_out(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
     """IPUs and machines without work, and batches that are not those published."""
-    used = [
+    ipus_in_use = [
         f"{prediction.mapping.ipus:,} of {prediction.topology}"
         for prediction in report.predictions
         if not prediction.phases and prediction.mapping.ipus < prediction.ipus and prediction.choice.given == "search"
     ]
-    if used:
+    if ipus_in_use:
         slower = f"a run on all would be slower{' at this global batch' if _keeps_recipe(report) else ''}"
         codes = {note.code for prediction in report.predictions if (note := prediction.choice.all_ipus)}
         uneven = {NoteCode.ALL_TOO_MANY, NoteCode.ALL_DO_NOT_DIVIDE}
         reasons = [slower] if codes - uneven or not codes else []
         reasons += ["no mapping on all gives this global batch"] if codes & uneven else []
-        text = f"Idle IPUs: {', or '.join(reasons)}. In use: {', '.join(used)}."
+        text = f"Idle IPUs: {', or '.join(reasons)}. In use: {', '.join(ipus_in_use)}."
         yield Note(text, "·", Tone.WARNING)
     yield from _replicas_tried(report)
     yield from _refusals(report, verbose=verbose)
@@ -288,17 +288,17 @@ def _growth_blocks(report: ScaleReport, *, verbose: bool) -> Iterator[Block]:
     more = [(part, share) for part, share in report.grown.items() if share >= LEAST_SHARE]
     less = [(part, share) for part, share in report.grown.items() if share <= -LEAST_SHARE]
     text = f"{numbers.signed_percent(whole - 1, 0)} from {first.ipus:,} to {last.ipus:,} IPUs"
-    used = [prediction.mapping.ipus / prediction.ipus for prediction in (first, last)]
-    if used[1] < min(used[0], 1.0):
-        in_use = numbers.signed_percent(whole * used[1] / used[0] - 1, 0)
+    shares_in_use = [prediction.mapping.ipus / prediction.ipus for prediction in (first, last)]
+    if shares_in_use[1] < min(shares_in_use[0], 1.0):
+        in_use = numbers.signed_percent(whole * shares_in_use[1] / shares_in_use[0] - 1, 0)
         yield Note(f"{text}; {in_use} counting only the IPUs in use", "IPU-seconds per sample", Tone.PLAIN)
         return
     first_named, others = (more, less[::-1]) if whole >= 1 else (less[::-1], more)
-    named = [_contribution(*each) for each in first_named[:SHOWN_PARTS]]
-    while not verbose and len(named) > 1 and len(f"{text}: {', '.join(named)}") > MOST_TEXT:
-        named.pop()
-    named += [_contribution(*others[0])] if others and verbose else []
-    text += f": {', '.join(named)}" if named else ""
+    contributions = [_contribution(*each) for each in first_named[:SHOWN_PARTS]]
+    while not verbose and len(contributions) > 1 and len(f"{text}: {', '.join(contributions)}") > MOST_TEXT:
+        contributions.pop()
+    contributions += [_contribution(*others[0])] if others and verbose else []
+    text += f": {', '.join(contributions)}" if contributions else ""
     yield Note(text, "IPU-seconds per sample", Tone.PLAIN)
 
 

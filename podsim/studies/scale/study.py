@@ -53,16 +53,16 @@ def scale(
     machines = planning.machines(scenario, pods, topologies)
     one_rent(money.get("rent_per_hour"), [machine.ipus for machine in machines])
 
-    def answer(varied: Scenario) -> Prediction:
+    def answer(machine_scenario: Scenario) -> Prediction:
         answers = []
         for model in run.models:
-            of_model = replace(varied, workload=model.name)
+            of_model = replace(machine_scenario, workload=model.name)
             case = resolve(of_model, read=model, also="failures." if failures else "", needs_length=failures)
             prediction, case = answering.answer(case)
             answers.append(_with_failures(prediction, case) if failures else without_length(prediction, case.missing))
         whole = run.run.whole(answers)
-        priced = whole.has_length or any(value is not None for value in money.values())
-        return on_machine(whole, case.question.machine.topology, changes, terms) if priced else whole
+        is_priced = whole.has_length or any(value is not None for value in money.values())
+        return on_machine(whole, case.question.machine.topology, changes, terms) if is_priced else whole
 
     others = competitors.names(against if against is None or isinstance(against, str) else tuple(against))
     as_published = not changes and (topologies is None or scenario.machine.chip is None)
