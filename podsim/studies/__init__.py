@@ -79,8 +79,8 @@ def verbs() -> Mapping[str, tuple[str, Verb]]:
     """Every verb by name: the module that holds its function, and what its study declares of it."""
     table: dict[str, tuple[str, Verb]] = {}
     for folder in folders():
-        declared: Mapping[str, Verb] = import_module(f"podsim.studies.{folder}").VERBS
-        table |= {name: (f"podsim.studies.{folder}.{verb.module}", verb) for name, verb in declared.items()}
+        study_verbs: Mapping[str, Verb] = import_module(f"podsim.studies.{folder}").VERBS
+        table |= {name: (f"podsim.studies.{folder}.{verb.module}", verb) for name, verb in study_verbs.items()}
     return table
 
 
@@ -93,10 +93,12 @@ def arguments(verb: str) -> Mapping[str, Argument]:
 @cache
 def commands() -> Mapping[str, tuple[str, Command]]:
     """Every command by name in the order of the first page: its study, and what the study declares of it."""
-    listed = [
+    study_commands = [
         (folder, command) for folder in folders() for command in import_module(f"podsim.studies.{folder}").COMMANDS
     ]
-    return {command.name: (folder, command) for folder, command in sorted(listed, key=lambda pair: pair[1].place)}
+    return {
+        command.name: (folder, command) for folder, command in sorted(study_commands, key=lambda pair: pair[1].place)
+    }
 
 
 def load(name: str) -> Any:  # noqa: ANN401  (a function of any signature)

@@ -81,7 +81,7 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
     """
     name = verb.__name__
     _, *own = signature(verb).parameters.values()
-    kept = {parameter.name for parameter in own} | set(arguments(name)) - set(FLAGS)
+    own_names = {parameter.name for parameter in own} | set(arguments(name)) - set(FLAGS)
     positional = (
         "workload",
         *(parameter.name for parameter in own if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD),
@@ -90,16 +90,16 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
     @wraps(verb)
     def call(*args: object, **keywords: object) -> R:
         with errors_in_python(name):
-            given = _by_name(name, positional, args, keywords) if args else keywords
-            scenario = given.get("workload")
+            given_values = _by_name(name, positional, args, keywords) if args else keywords
+            scenario = given_values.get("workload")
             if isinstance(scenario, Scenario):
                 scenario = scenario.check()
-                _refuse_idle(name, scenario, kept)
-                table = _check_values(name, {**given, "workload": scenario.workload})
+                _refuse_idle(name, scenario, own_names)
+                table = _check_values(name, {**given_values, "workload": scenario.workload})
             else:
-                table = _check_values(name, given)
-                scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in kept})
-            mine = {key: value for key, value in table.items() if key in kept}
+                table = _check_values(name, given_values)
+                scenario = Scenario.of_checked({key: value for key, value in table.items() if key not in own_names})
+            mine = {key: value for key, value in table.items() if key in own_names}
             with asking(name, {**scenario.flags(), **mine}) as record, reading_once():
                 answer = verb(scenario, **mine)  # type: ignore[call-arg]
         keep(answer, record)
@@ -110,13 +110,13 @@ def takes_scenario(verb: Callable[Concatenate[Scenario, P], R]) -> ScenarioVerb[
     return call
 
 
-def _with_parameters(text: str, declared: Collection[Argument]) -> str:
+def _with_parameters(text: str, parameters: Collection[Argument]) -> str:
     """The docstring of a verb with its parameters, their kinds, units, ranges and defaults, and its errors."""
     lines = [cleandoc(text), ""]
-    if declared:
+    if parameters:
         lines += ["Parameters", "----------"]
-    names = frozenset(argument.name for argument in declared)
-    for argument in declared:
+    names = frozenset(argument.name for argument in parameters)
+    for argument in parameters:
         lines.append(f"{argument.name} : {argument.description(_type_text(argument))}")
         lines += [f"    {line}" for line in wrap(help_text(argument, names), 100)]
     errors = "An argument is unknown, of another kind or out of range, or a file has faults (docs/reference/errors.md)."
@@ -139,21 +139,25 @@ def _type_text(argument: Argument) -> str:
     return TYPES.get(argument.kind, argument.noun)
 
 
-def _check_values(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+def _check_values(name: str, given_values: Mapping[str, object]) -> dict[str, Any]:
     """The arguments of a call, checked against the table."""
-    declared = arguments(name)
-    if strangers := [text for text in given if text not in declared]:
-        raise unknown_keywords(f"podsim.{name}()", strangers, declared)
-    if missing := [text for text, argument in declared.items() if argument.default is NO_DEFAULT and text not in given]:
+    arguments_by_name = arguments(name)
+    if strangers := [text for text in given_values if text not in arguments_by_name]:
+        raise unknown_keywords(f"podsim.{name}()", strangers, arguments_by_name)
+    if missing := [
+        text
+        for text, argument in arguments_by_name.items()
+        if argument.default is NO_DEFAULT and text not in given_values
+    ]:
         raise InputError(
             f"podsim.{name}() needs {' and '.join(missing)}", code="missing-argument", hint=f"help(podsim.{name})"
         )
-    return values(declared, given)
+    return values(arguments_by_name, given_values)
 
 
-def _refuse_idle(name: str, scenario: Scenario, kept: set[str]) -> None:
+def _refuse_idle(name: str, scenario: Scenario, own_names: set[str]) -> None:
     """Raise InputError for flags of a scenario that the verb does not look at."""
-    idle = [flag for flag in scenario.flags() if flag not in arguments(name) or flag in kept]
+    idle = [flag for flag in scenario.flags() if flag not in arguments(name) or flag in own_names]
     if idle:
         parts = ", ".join(".".join(filter(None, (PART_OF[flag], flag))) for flag in idle)
         raise InputError(
@@ -165,15 +169,17 @@ def _refuse_idle(name: str, scenario: Scenario, kept: set[str]) -> None:
 
 def _parameters(name: str, positional: tuple[str, ...]) -> list[Parameter]:
     """The parameters of a verb as the table declares them, those without a name first."""
-    declared = arguments(name)
-    ordered = [*positional, *(text for text in declared if text not in positional)]
+    arguments_by_name = arguments(name)
+    names = [*positional, *(text for text in arguments_by_name if text not in positional)]
     return [
         Parameter(
             text,
             Parameter.POSITIONAL_OR_KEYWORD if text in positional else Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if declared[text].default is NO_DEFAULT else declared[text].default,
+            default=Parameter.empty
+            if arguments_by_name[text].default is NO_DEFAULT
+            else arguments_by_name[text].default,
         )
-        for text in ordered
+        for text in names
     ]
 
 
@@ -194,7 +200,7 @@ def _by_name(
             code="too-many-arguments",
             hint=f"{_one_list(positional)}write other arguments by name: help(podsim.{verb})",
         )
-    given = dict(zip(positional, args, strict=False))
-    if twice := [name for name in given if name in keywords]:
+    positional_values = dict(zip(positional, args, strict=False))
+    if twice := [name for name in positional_values if name in keywords]:
         raise InputError(f"podsim.{verb}() was called with {twice[0]} twice", code="bad-value")
-    return {**given, **keywords}
+    return {**positional_values, **keywords}

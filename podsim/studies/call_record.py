@@ -70,10 +70,10 @@ def asking(verb: str, table: Mapping[str, Any]) -> Iterator[inputs.Ledger | None
         yield record
 
 
-def _given_flags(declared: Mapping[str, Argument], table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _given_flags(arguments_by_name: Mapping[str, Argument], table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Flags that are not at their default, in the types of JSON and by keyword."""
     for name, value in table.items():
-        argument = declared.get(name)
+        argument = arguments_by_name.get(name)
         if argument is None or argument.kind in NO_QUESTION or value is None or value == argument.default:
             continue
         if argument.kind is ArgumentKind.CHANGES and isinstance(value, dict):
@@ -120,8 +120,8 @@ def help_text(argument: Argument, names: frozenset[str]) -> str:
         if match["value"] is None:
             return f"`{name}`"
         value = match["value"] if match["value"].isdigit() else repr(match["value"])
-        listed = name == argument.name and argument.kind is ArgumentKind.TEXTS
-        return f"`{name}=[{value}]`" if listed else f"`{name}={value}`"
+        is_list = name == argument.name and argument.kind is ArgumentKind.TEXTS
+        return f"`{name}=[{value}]`" if is_list else f"`{name}={value}`"
 
     parts = COMMAND.split(argument.help)  # commands stay as they are typed
     text = "".join(part if at % 2 else FLAG.sub(keyword, part) for at, part in enumerate(parts))
@@ -140,15 +140,15 @@ def _without_letters(text: str) -> str:
 @contextmanager
 def errors_in_python(verb: str) -> Iterator[None]:
     """Errors of a verb that Python calls name its keywords; those that a command line ends with keep the flags."""
-    called = inputs.current() is None
+    is_python_call = inputs.current() is None
     try:
         yield
     except PodsimError as error:
-        if called:
-            declared = arguments(verb)
-            error.message = advice(error.message, declared)
-            error.context = tuple(advice(line, declared) for line in error.context)
-            error.hint = advice(COMMAND_LINE.sub(_as_call, error.hint), declared)
+        if is_python_call:
+            arguments_by_name = arguments(verb)
+            error.message = advice(error.message, arguments_by_name)
+            error.context = tuple(advice(line, arguments_by_name) for line in error.context)
+            error.hint = advice(COMMAND_LINE.sub(_as_call, error.hint), arguments_by_name)
             error.args = (error.message,)
         raise
 
@@ -171,7 +171,7 @@ def _as_call(match: re.Match[str]) -> str:
     return match[0] if texts is None else f"podsim.{verb}({', '.join(texts)}){end}"
 
 
-def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[str] | None:
+def _arguments(arguments_by_name: Mapping[str, Argument], words: Sequence[str]) -> list[str] | None:
     """The words behind a command as arguments of a call; None where one is not declared, or has no value."""
     places, texts, several, waiting = list[str](), list[str](), dict[str, list[str]](), iter(words)
     for word in waiting:
@@ -179,7 +179,7 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
         if not word.startswith("--"):
             places.append(_literal(word))
             continue
-        argument = declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
+        argument = arguments_by_name.get(KEYWORDS.get(flag, flag.replace("-", "_")))
         if flag == "json":
             continue
         if argument is None:
@@ -188,14 +188,14 @@ def _arguments(declared: Mapping[str, Argument], words: Sequence[str]) -> list[s
             texts.append(f"{argument.name}=True")
             continue
         value = text if equals else next(waiting, "")
-        spelled = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else _literal(value)
+        literal = _without_letters(value.replace(",", "")) if argument.kind in NUMBERS else _literal(value)
         if argument.kind in (ArgumentKind.TEXTS, ArgumentKind.CHANGES):
             several.setdefault(argument.name, []).append(_literal(value))
         elif value:
-            texts.append(f"{argument.name}={spelled}")
+            texts.append(f"{argument.name}={literal}")
         else:
             return None
-    if "machines" in declared and len(places) > 1:  # of a comparison, which takes them as one list
+    if "machines" in arguments_by_name and len(places) > 1:  # of a comparison, which takes them as one list
         places = [places[0], f"[{', '.join(places[1:])}]"]
     return [*places, *texts, *(f"{name}=[{', '.join(values)}]" for name, values in several.items())]
 
@@ -205,12 +205,12 @@ def _literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def advice(text: str, declared: Mapping[str, Argument]) -> str:
+def advice(text: str, arguments_by_name: Mapping[str, Argument]) -> str:
     """A text of an error with the keywords of a function in place of flags; commands and other flags stay."""
 
     def keyword(match: re.Match[str]) -> str:
         flag = match["flag"]
-        argument = flag and declared.get(KEYWORDS.get(flag, flag.replace("-", "_")))
+        argument = flag and arguments_by_name.get(KEYWORDS.get(flag, flag.replace("-", "_")))
         if not argument:
             return match[0]
         if match["value"] is None:

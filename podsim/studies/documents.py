@@ -74,6 +74,6 @@ def answer_document(answer: object) -> AnswerDocument:
     """The answer of a study as programs read it."""
     if type(answer).__name__ in LOOKED_UP:
         sheets = import_module("podsim.studies.look_up.sheets")
-        written: AnswerDocument = sheets.answer_document(answer)
-        return written
+        document: AnswerDocument = sheets.answer_document(answer)
+        return document
     return AnswerDocument(lambda: of(answer), answer)

@@ -165,8 +165,8 @@ def _part(module: str) -> ModuleType:
 
 
 def _answer_document(answer: object) -> AnswerDocument:
-    written: AnswerDocument = _part("podsim.studies.documents").answer_document(answer)
-    return written
+    document: AnswerDocument = _part("podsim.studies.documents").answer_document(answer)
+    return document
 
 
 def _view_of(answer: object) -> _View:
@@ -235,8 +235,8 @@ def _first_rows(block: Block) -> Iterator[Block]:
         return
     # the marked row is worth more than those before it
     first = max(0, (block.marked or 0) - MOST_ROWS + 1)
-    marked = None if block.marked is None else block.marked - first
-    yield replace(block, rows=block.rows[first : first + MOST_ROWS], marked=marked)
+    marked_row = None if block.marked is None else block.marked - first
+    yield replace(block, rows=block.rows[first : first + MOST_ROWS], marked=marked_row)
     yield doc.Note(f"{len(block.rows) - MOST_ROWS:,} more rows: to_frame() or save('answer.html') has them")
 
 

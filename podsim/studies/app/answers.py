@@ -129,9 +129,9 @@ def _with_prices(answer: Displayable, query: Query) -> Displayable:
     """A prediction with what its machine and the run cost at the usual terms, as --verbose adds it."""
     if not isinstance(answer, Prediction) or not answer.has_length or answer.money:
         return answer
-    named = {name: query.values[name] for name in OF_MACHINE if name in query.values}
-    priced: Displayable = studies.load("price")(answer, **named)
-    return priced
+    machine_values = {name: query.values[name] for name in OF_MACHINE if name in query.values}
+    prediction: Displayable = studies.load("price")(answer, **machine_values)
+    return prediction
 
 
 def plain(fragment: str) -> str:
@@ -154,8 +154,10 @@ def _screen(view: View, answer: Displayable, query: Query) -> Doc:
     if not view.long:
         return doc
     charts = {chart: None for _, chart in figure.drawables(notebook.page(answer, query.values).blocks)}
-    shown = {block for group in doc.groups for block in group}
-    return Doc((first, *((chart,) for chart in charts if isinstance(chart, Chart) and chart not in shown), *others))
+    screen_blocks = {block for group in doc.groups for block in group}
+    return Doc(
+        (first, *((chart,) for chart in charts if isinstance(chart, Chart) and chart not in screen_blocks), *others)
+    )
 
 
 def details(view: View, text: str, on_progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def prices(view: View, query: Query) -> list[Field]:
 
 def slider_fields(view: View, query: Query) -> list[Field]:
     """A field for each number of link, chip and machine that has a slider."""
-    given = dict(_change(text) for text in query.texts.get("changes", ()))
+    texts_by_path = dict(_change(text) for text in query.texts.get("changes", ()))
     if not view.changes:
         return []
     return [
@@ -142,7 +142,7 @@ def slider_fields(view: View, query: Query) -> list[Field]:
             name=CHANGE + path,
             label=label,
             form="text",
-            value=given.get(path, ""),
+            value=texts_by_path.get(path, ""),
             placeholder="unchanged",
             stops=views.FACTORS,
         )
@@ -152,11 +152,15 @@ def slider_fields(view: View, query: Query) -> list[Field]:
 
 def further(view: View, query: Query) -> list[tuple[str, list[Field]]]:
     """The other fields of a view under their headings."""
-    declared = app_arguments(view.verb)
-    result = [(heading, [_field(declared[name], query) for name in names]) for heading, names in views.groups(view)]
+    arguments_by_name = app_arguments(view.verb)
+    result = [
+        (heading, [_field(arguments_by_name[name], query) for name in names]) for heading, names in views.groups(view)
+    ]
     if view.changes:
         others = [text for text in query.texts.get("changes", ()) if _change(text)[0] not in views.SLIDER_TITLES]
-        field = _field(declared["changes"], query)._replace(label="Other changed numbers", value="\n".join(others))
+        field = _field(arguments_by_name["changes"], query)._replace(
+            label="Other changed numbers", value="\n".join(others)
+        )
         result.insert(0, ("Other numbers", [field]))
     return result
 
@@ -245,13 +249,13 @@ def at_fault(view: View, error: dict[str, Any]) -> str:
         if of_side and not start:
             name = at_fault(view, {**error, "message": rest})
             return f"{side}.{name}" if name else ""
-    declared = app_arguments(view.verb)
+    arguments_by_name = app_arguments(view.verb)
     by_code = {"bad-change": "changes", "bad-pod": "pod"}.get(error["code"], error["code"].partition("unknown-")[2])
     texts = [error["message"], *error["context"], error["hint"]]
     words = [word.replace("-", "_") for text in texts for word in FLAG.findall(text)]
     start = error["message"].partition(" ")[0].rstrip(":")
-    changed = [
+    slider_names = [
         CHANGE + path for path in views.SLIDER_TITLES if view.changes and any(path in text for text in texts[:-1])
     ]
-    names = [*changed, by_code, start, *(FLAGS_BACK.get(word, word) for word in words)]
-    return next((name for name in names if name in declared or name in changed), "")
+    names = [*slider_names, by_code, start, *(FLAGS_BACK.get(word, word) for word in words)]
+    return next((name for name in names if name in arguments_by_name or name in slider_names), "")

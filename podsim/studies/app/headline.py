@@ -55,10 +55,10 @@ class AnswerFigures(NamedTuple):
 
 def headline(answer: object, before: object | None = None) -> AnswerFigures:
     """What an answer of any verb shows first; `before` is the answer without changes, to compare with."""
-    shown = _HEADLINES.get(type(answer).__name__)
+    figures_of = _HEADLINES.get(type(answer).__name__)
     if isinstance(answer, Prediction | ComparatorPrediction):
         return _of_prediction(answer, before)
-    return shown(answer) if shown else AnswerFigures(())
+    return figures_of(answer) if figures_of else AnswerFigures(())
 
 
 def _estimate(label: str, estimate: Estimate, ladder: numbers.Ladder, level: float, remark: str = "") -> KeyFigure:
@@ -81,14 +81,14 @@ def _throughput(answer: Prediction | ComparatorPrediction) -> KeyFigure:
 
 
 def _of_prediction(answer: Prediction | ComparatorPrediction, before: object | None) -> AnswerFigures:
-    timed = not math.isnan(answer.time_to_train_s.value)
-    figures = [_time("Time to train", answer)] if timed else []
+    has_time = not math.isnan(answer.time_to_train_s.value)
+    figures = [_time("Time to train", answer)] if has_time else []
     figures.append(_throughput(answer))
     figures += _costs(answer) if answer.money else _step(answer)
     if not isinstance(before, Prediction) or not isinstance(answer, Prediction):
         return AnswerFigures(tuple(figures))
-    title, pairs = _pairs(before, answer, timed=timed)
-    return AnswerFigures(tuple(figures), title, _rows(pairs, numbers.TIME if timed else numbers.STEP_TIME))
+    title, pairs = _pairs(before, answer, timed=has_time)
+    return AnswerFigures(tuple(figures), title, _rows(pairs, numbers.TIME if has_time else numbers.STEP_TIME))
 
 
 def _costs(answer: Prediction | ComparatorPrediction) -> list[KeyFigure]:
@@ -118,7 +118,9 @@ def _pairs(before: Prediction, answer: Prediction, *, timed: bool) -> tuple[str,
     return f"{what} with the changes: {change}", [("As published", first), ("With changes", second)]
 
 
-def _rows(pairs: Sequence[tuple[str, Estimate]], ladder: numbers.Ladder, marked: int = -1) -> tuple[IntervalRow, ...]:
+def _rows(
+    pairs: Sequence[tuple[str, Estimate]], ladder: numbers.Ladder, marked_row: int = -1
+) -> tuple[IntervalRow, ...]:
     """Intervals on one scale that begins at 0."""
     most = max((max(each.high, each.value) for _, each in pairs), default=0.0) or 1.0
     result = []
@@ -131,7 +133,7 @@ def _rows(pairs: Sequence[tuple[str, Estimate]], ladder: numbers.Ladder, marked:
                 each.value / most,
                 each.high / most,
                 f"{text.text} ({text.interval})",
-                at == marked,
+                at == marked_row,
             )
         )
     return tuple(result)
@@ -141,9 +143,9 @@ def _of_plan(plan: Plan) -> AnswerFigures:
     candidate = plan.chosen or plan.closest
     if candidate is None:
         return AnswerFigures((KeyFigure("Recommended", "none"),))
-    called = "Recommended" if plan.chosen else "Nearest, meets not all"
+    label = "Recommended" if plan.chosen else "Nearest, meets not all"
     figures = (
-        KeyFigure(called, candidate.title, "", f"{candidate.chips:,} × {candidate.chip}"),
+        KeyFigure(label, candidate.title, "", f"{candidate.chips:,} × {candidate.chip}"),
         _estimate("Time to train", candidate.time_to_train_s, numbers.TIME, NINETY_PERCENT),
         KeyFigure(
             "Purchase price", numbers.money(candidate.capital_usd, plan.currency), "", f"{candidate.hosts:,} hosts"
@@ -160,19 +162,23 @@ def _of_plan(plan: Plan) -> AnswerFigures:
     return AnswerFigures(figures, title, rows, limit / most, f"limit {numbers.time(limit)}")
 
 
-def _near(candidates: Iterable[Candidate], chosen: Candidate) -> list[Candidate]:
+def _near(candidates: Iterable[Candidate], candidate: Candidate) -> list[Candidate]:
     """The candidates around one by their time, which differ from it by less than ten times."""
-    ordered = sorted(candidates, key=lambda each: each.time_to_train_s.value)
-    ordered = ordered if chosen in ordered else sorted([*ordered, chosen], key=lambda each: each.time_to_train_s.value)
-    ordered = [each for each in ordered if each.time_to_train_s.value < 10 * chosen.time_to_train_s.value]
-    at = ordered.index(chosen)
-    start = max(0, min(at - MOST_ROWS // 2, len(ordered) - MOST_ROWS))
-    return ordered[start : start + MOST_ROWS]
+    neighbours = sorted(candidates, key=lambda each: each.time_to_train_s.value)
+    neighbours = (
+        neighbours
+        if candidate in neighbours
+        else sorted([*neighbours, candidate], key=lambda each: each.time_to_train_s.value)
+    )
+    neighbours = [each for each in neighbours if each.time_to_train_s.value < 10 * candidate.time_to_train_s.value]
+    at = neighbours.index(candidate)
+    start = max(0, min(at - MOST_ROWS // 2, len(neighbours) - MOST_ROWS))
+    return neighbours[start : start + MOST_ROWS]
 
 
 def _of_scale(report: ScaleReport) -> AnswerFigures:
-    answered = report.predictions
-    first, last = answered[0], answered[-1]
+    predictions = report.predictions
+    first, last = predictions[0], predictions[-1]
     figures = [_time(f"On {each.ipus:,} IPUs", each) for each in (first, last) if each.has_length]
     figures = figures or [_throughput(first), _throughput(last)]
     if report.has_length and first is not last:
@@ -191,9 +197,11 @@ def _of_comparison(comparison: Comparison) -> AnswerFigures:
 
 def side_by_side(sides: Sequence[tuple[str, Prediction | ComparatorPrediction]]) -> AnswerFigures:
     """The times of several answers by their labels, or what they train a second where one has no time."""
-    timed = all(not math.isnan(answer.time_to_train_s.value) for _, answer in sides)
-    figures = [_time(label, answer) if timed else _throughput(answer)._replace(label=label) for label, answer in sides]
-    if not timed:
+    has_times = all(not math.isnan(answer.time_to_train_s.value) for _, answer in sides)
+    figures = [
+        _time(label, answer) if has_times else _throughput(answer)._replace(label=label) for label, answer in sides
+    ]
+    if not has_times:
         return AnswerFigures(tuple(figures))
     rows = _rows([(label, answer.time_to_train_s) for label, answer in sides], numbers.TIME)
     return AnswerFigures(tuple(figures), "Time to train", rows)

@@ -50,8 +50,8 @@ class Lane:
 
     async def run_idle(self, task: str, view: str, query: str) -> None:
         """Run a task without an answer once nothing was asked for a while."""
-        while (left := self._used_s + IDLE_S - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+        while (remaining_s := self._used_s + IDLE_S - time.monotonic()) > 0:
+            await asyncio.sleep(remaining_s)
         async for _ in self._run(task, view, query):
             pass
 
@@ -70,15 +70,15 @@ class Lane:
             if self._process is None or self._process.returncode is not None:
                 await self.start()
             self._number += 1
-            number, ended = self._number, False
+            number, is_over = self._number, False
             self._send({"id": number, "task": task, "view": view, "query": query})
             try:
-                while not ended:
+                while not is_over:
                     event = await self._event(number)
-                    ended = any(key in event for key in LAST)
+                    is_over = any(key in event for key in LAST)
                     yield event
             finally:
-                if not ended:
+                if not is_over:
                     self._send({"cancel": number})
 
     def _send(self, message: dict[str, Any]) -> None:

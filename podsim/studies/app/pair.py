@@ -45,14 +45,14 @@ class Pair:
     @property
     def line(self) -> str:
         """The command lines that ask the same: two answers saved, then compared."""
-        saved = [f"{query.line} -q -o {file}" for file, query in zip(FILES, self.sides, strict=True)]
-        return " && ".join((*saved, shlex.join(["podsim", "diff", *FILES])))
+        commands = [f"{query.line} -q -o {file}" for file, query in zip(FILES, self.sides, strict=True)]
+        return " && ".join((*commands, shlex.join(["podsim", "diff", *FILES])))
 
     @property
     def call(self) -> str:
         """The calls in Python that ask the same."""
-        saved = [f"{query.call}.save({file!r})" for file, query in zip(FILES, self.sides, strict=True)]
-        return "; ".join((*saved, f"podsim.diff({', '.join(map(repr, FILES))})"))
+        calls = [f"{query.call}.save({file!r})" for file, query in zip(FILES, self.sides, strict=True)]
+        return "; ".join((*calls, f"podsim.diff({', '.join(map(repr, FILES))})"))
 
 
 def pair(first: Query, second: Query, errors: Mapping[str, str]) -> Pair:

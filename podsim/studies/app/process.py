@@ -74,9 +74,9 @@ class Session:
         if number in self._cancelled:
             raise CancelledError
 
-    def progress(self, number: int, done: int, total: int) -> None:
+    def progress(self, number: int, completed_count: int, total: int) -> None:
         """Say how far a task is."""
-        self._send({"id": number, "progress": [done, total]})
+        self._send({"id": number, "progress": [completed_count, total]})
 
 
 class _Progress:
@@ -86,11 +86,11 @@ class _Progress:
         self._session, self._number, self._next_s = session, number, 0.0
         session.check(number)
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, completed_count: int, total: int) -> None:
         self._session.check(self._number)
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + EVERY_S
-            self._session.progress(self._number, done, total)
+            self._session.progress(self._number, completed_count, total)
 
 
 def main() -> None:

@@ -67,13 +67,13 @@ class Query:
     @property
     def call(self) -> str:
         """The call in Python that asks the same."""
-        stated = self._given_flags()
-        ahead = [repr(stated.pop("workload"))] if "workload" in stated else []
-        money = {name: stated.pop(name) for name in self.money}
-        text = f"podsim.{self.verb}({', '.join((*ahead, *_command_words(stated)))})"
+        given_flags = self._given_flags()
+        ahead = [repr(given_flags.pop("workload"))] if "workload" in given_flags else []
+        money = {name: given_flags.pop(name) for name in self.money}
+        text = f"podsim.{self.verb}({', '.join((*ahead, *_command_words(given_flags)))})"
         if not money:
             return text
-        flags = {name: stated[name] for name in OF_MACHINE if name in stated} | money
+        flags = {name: given_flags[name] for name in OF_MACHINE if name in given_flags} | money
         return f"podsim.{PRICED_BY[self.verb]}({', '.join((text, *_command_words(flags)))})"
 
     @property
@@ -82,9 +82,11 @@ class Query:
         return {name: value for name, value in self._given_flags().items() if name not in arguments(self.verb)}
 
     def _given_flags(self) -> dict[str, Any]:
-        known = declared_arguments(self.verb)
+        arguments_by_name = declared_arguments(self.verb)
         return {
-            name: self.values[name] for name in known if self.values.get(name, None) not in (None, known[name].default)
+            name: self.values[name]
+            for name in arguments_by_name
+            if self.values.get(name, None) not in (None, arguments_by_name[name].default)
         }
 
 
@@ -104,27 +106,27 @@ def app_arguments(verb: str) -> dict[str, Argument]:
 
 def read(verb: str, pairs: Iterable[tuple[str, str]]) -> Query:
     """The question of a form or a query string; empty fields are left out, lists take a line for each item."""
-    known = app_arguments(verb)
+    arguments_by_name = app_arguments(verb)
     texts: dict[str, list[str]] = {}
     errors: dict[str, str] = {}
     for name, text in _by_argument(pairs):
-        if name in known:
-            texts.setdefault(name, []).extend(_items(known[name], text))
+        if name in arguments_by_name:
+            texts.setdefault(name, []).extend(_items(arguments_by_name[name], text))
         elif text.strip():
-            errors[""] = _unknown_argument(verb, name, known)
+            errors[""] = _unknown_argument(verb, name, arguments_by_name)
     values = {}
-    for name, given in texts.items():
-        if not given:
+    for name, items in texts.items():
+        if not items:
             continue
         try:
-            _refuse_paths(known[name], given)
-            values[name] = of_texts(known[name], given)
+            _refuse_paths(arguments_by_name[name], items)
+            values[name] = of_texts(arguments_by_name[name], items)
         except ValueError as error:
             errors[name] = str(error)
-    for name, argument in known.items():
+    for name, argument in arguments_by_name.items():
         if argument.default is NO_DEFAULT and name not in values:
             errors.setdefault(name, "is missing")
-    return Query(verb=verb, values=values, texts={name: tuple(given) for name, given in texts.items()}, errors=errors)
+    return Query(verb=verb, values=values, texts={name: tuple(items) for name, items in texts.items()}, errors=errors)
 
 
 def _by_argument(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
@@ -142,10 +144,10 @@ def _items(argument: Argument, text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _unknown_argument(verb: str, name: str, known: Mapping[str, Argument]) -> str:
+def _unknown_argument(verb: str, name: str, arguments_by_name: Mapping[str, Argument]) -> str:
     if name in declared_arguments(verb):
         return f"{short(name)} {NO_FILE}"
-    return f"{verb} has no argument {short(name)}{did_you_mean(name, known)}"
+    return f"{verb} has no argument {short(name)}{did_you_mean(name, arguments_by_name)}"
 
 
 def _refuse_paths(argument: Argument, texts: Iterable[str]) -> None:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class _Server(uvicorn.Server):
     """A server that says when it answers."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
-        self._started = started
+        self._started = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -27,9 +27,9 @@ class _Server(uvicorn.Server):
             self._started()
 
 
-def run(listener: socket.socket, started: Callable[[], None]) -> None:
+def run(listener: socket.socket, on_start: Callable[[], None]) -> None:
     """Serve until Ctrl-C."""
     port = listener.getsockname()[1]
     config = uvicorn.Config(application(port), log_level="warning", timeout_graceful_shutdown=1, server_header=False)
     with listener, suppress(KeyboardInterrupt):
-        _Server(config, started).run([listener])
+        _Server(config, on_start).run([listener])

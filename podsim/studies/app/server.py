@@ -177,8 +177,8 @@ async def _file(request: Request) -> Response:
     if suffix not in SUFFIXES or name != f"{view.name}{suffix}":
         raise HTTPException(404)
     result = await _result(request, view, f"file{suffix}")
-    saved = {"content-disposition": f'attachment; filename="podsim-{name}"'}
-    return Response(b64decode(result["base64"]), media_type=TYPES[suffix], headers=saved)
+    headers = {"content-disposition": f'attachment; filename="podsim-{name}"'}
+    return Response(b64decode(result["base64"]), media_type=TYPES[suffix], headers=headers)
 
 
 def _view(request: Request) -> views.View:

@@ -181,8 +181,8 @@ def groups(view: View) -> list[tuple[str, list[str]]]:
     if view.changes:
         rest = [name for name in rest if name != "changes"]
     result = [(heading, [name for name in rest if name in names]) for heading, names in HEADINGS]
-    known = {name for _, names in result for name in names}
-    result.append((OTHERS, [name for name in rest if name not in known]))
+    grouped_names = {name for _, names in result for name in names}
+    result.append((OTHERS, [name for name in rest if name not in grouped_names]))
     return [(heading, names) for heading, names in result if names]
 
 
@@ -193,14 +193,14 @@ def question(view: View, pairs: Iterable[tuple[str, str]]) -> Query | Pair:
 
 def carry_over(view: View, query: Query | Pair) -> Query | Pair:
     """The question of a view that takes over what it can of another, and the rest from its example."""
-    declared = app_arguments(view.verb)
-    values = {name: value for name, value in query.values.items() if name in declared}
+    arguments_by_name = app_arguments(view.verb)
+    values = {name: value for name, value in query.values.items() if name in arguments_by_name}
     example = question(view, parse_qsl(view.example))
     if isinstance(example, Pair):
         return query if isinstance(query, Pair) else _against(example, values)
     spare = {"changes", "pod"} if values.keys() & {"pod", "topology"} else {"changes"}
-    kept = {name: value for name, value in example.values.items() if name not in spare}
-    return Query(verb=view.verb, values={**kept, **values}, texts={}, errors={})
+    example_values = {name: value for name, value in example.values.items() if name not in spare}
+    return Query(verb=view.verb, values={**example_values, **values}, texts={}, errors={})
 
 
 def _against(example: Pair, values: Mapping[str, Any]) -> Pair:
