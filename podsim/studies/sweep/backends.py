@@ -142,8 +142,8 @@ def check_cluster(scheduler: str | None) -> str:
         raise InputError(
             "--backend dask needs a scheduler", code="missing-argument", hint="--scheduler tcp://HOST:8786"
         )
-    protocol, joined, _ = scheduler.partition("://")
-    if joined and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away
+    protocol, separator, _ = scheduler.partition("://")
+    if separator and protocol != "tcp":  # a client of another one fails half made, and complains as it is thrown away
         raise InputError(
             f"no scheduler can be reached at {scheduler}: addresses begin with tcp://",
             code="no-scheduler",

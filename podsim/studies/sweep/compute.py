@@ -74,32 +74,32 @@ def laid_out(path: Path, most: int = MOST_POINTS) -> SweepLayout:
 
 
 def _question(file: SweepFile, values: Sequence[str]) -> SweepQuestion:
-    swept = {axis.name: value for axis, value in zip(file.axes, values, strict=True)}
-    return SweepQuestion(workload=file.workload, flags={**(file.fixed or {}), **swept})
+    axis_values = {axis.name: value for axis, value in zip(file.axes, values, strict=True)}
+    return SweepQuestion(workload=file.workload, flags={**(file.fixed or {}), **axis_values})
 
 
-def run(laid: SweepLayout, job: SweepJob) -> SweepReport:
+def run(layout: SweepLayout, job: SweepJob) -> SweepReport:
     """Compute what is not stored; InputError where results cannot be kept or are of something else."""
-    header = Header(podsim=job.version, code=code_digest(), sweep=_digest(laid))
+    header = Header(podsim=job.version, code=code_digest(), sweep=_digest(layout))
     with Results(job.results, header, anew=job.anew, extend=job.extend) as results:
-        missing = [key for key in laid.questions if key not in results.stored]
-        stored = len(laid.questions) - len(missing)
-        settling = Settling(file=laid.file, values=laid.values) if laid.file.design is Design.ADAPTIVE else None
+        missing = [key for key in layout.questions if key not in results.stored]
+        stored_count = len(layout.questions) - len(missing)
+        settling = Settling(file=layout.file, values=layout.values) if layout.file.design is Design.ADAPTIVE else None
         count = settling.points(results.stored) if settling else None
-        _tell(job, stored, len(laid.questions))
+        _tell(job, stored_count, len(layout.questions))
         _warn(job, results.warnings)
         if count is None and missing:
-            count = _compute(laid, job, results, missing, settling)
-        return _report(laid, results, stored, count)
+            count = _compute(layout, job, results, missing, settling)
+        return _report(layout, results, stored_count, count)
 
 
 def _compute(
-    laid: SweepLayout, job: SweepJob, results: Results, missing: Sequence[str], settling: Settling | None
+    layout: SweepLayout, job: SweepJob, results: Results, missing: Sequence[str], settling: Settling | None
 ) -> int | None:
     """Compute and store points; after how many of the design an adaptive sweep is settled, None if it is not."""
-    compute = partial(points.outcome, folder=laid.folder, turn=laid.turn)
-    total = len(laid.questions)
-    questions = [laid.questions[key] for key in missing]
+    compute = partial(points.outcome, folder=layout.folder, turn=layout.turn)
+    total = len(layout.questions)
+    questions = [layout.questions[key] for key in missing]
     outcomes = (
         backends.here(questions, compute, job.jobs)
         if job.scheduler is None
@@ -107,27 +107,27 @@ def _compute(
     )
     with closing(outcomes) as arriving:
         try:
-            for done, outcome in enumerate(arriving, start=total - len(missing) + 1):
-                _store(laid, job, results, outcome)
-                _tell(job, done, total)
+            for point_count, outcome in enumerate(arriving, start=total - len(missing) + 1):
+                _store(layout, job, results, outcome)
+                _tell(job, point_count, total)
                 if settling and (count := settling.points(results.stored)) is not None:
                     return count
         except BaseException:  # a signal may come between a point that is stored and the word of it
-            _tell(job, sum(key in results.stored for key in laid.questions), total)
+            _tell(job, sum(key in results.stored for key in layout.questions), total)
             raise
     return None
 
 
-def _store(laid: SweepLayout, job: SweepJob, results: Results, outcome: SweepOutcome) -> None:
+def _store(layout: SweepLayout, job: SweepJob, results: Results, outcome: SweepOutcome) -> None:
     """Keep a point; InputError for one that is of no question of the sweep."""
-    if outcome.key not in laid.questions:
+    if outcome.key not in layout.questions:
         raise _strange(job)
-    results.store(outcome, laid.questions[outcome.key].flags)
+    results.store(outcome, layout.questions[outcome.key].flags)
 
 
-def _tell(job: SweepJob, done: int, total: int) -> None:
+def _tell(job: SweepJob, point_count: int, total: int) -> None:
     if job.on_progress:
-        job.on_progress(done, total)
+        job.on_progress(point_count, total)
 
 
 def _warn(job: SweepJob, warnings: Sequence[str]) -> None:
@@ -136,8 +136,8 @@ def _warn(job: SweepJob, warnings: Sequence[str]) -> None:
             job.on_warning(warning)
 
 
-def _digest(laid: SweepLayout) -> str:
-    return blake2b("\n".join(laid.questions).encode(), digest_size=8).hexdigest()
+def _digest(layout: SweepLayout) -> str:
+    return blake2b("\n".join(layout.questions).encode(), digest_size=8).hexdigest()
 
 
 def _strange(job: SweepJob) -> InputError:
@@ -155,26 +155,28 @@ def _strange(job: SweepJob) -> InputError:
     )
 
 
-def _report(laid: SweepLayout, results: Results, stored: int, count: int | None) -> SweepReport:
+def _report(layout: SweepLayout, results: Results, stored_count: int, count: int | None) -> SweepReport:
     """The report of the first `count` points of the design, None for all: what else is stored tells nothing of it."""
-    file = laid.file
-    rows = tuple(SweepRow(values=values, outcome=results.stored[key]) for key, values in [*laid.values.items()][:count])
+    file = layout.file
+    rows = tuple(
+        SweepRow(values=values, outcome=results.stored[key]) for key, values in [*layout.values.items()][:count]
+    )
     adaptive = file.design is Design.ADAPTIVE
     report = SweepReport(
-        file=laid.path.name,
+        file=layout.path.name,
         workload=file.workload,
         design=file.design,
         seed=file.seed,
         fixed=file.fixed or {},
         axes=tuple(axis.name for axis in file.axes),
         rows=rows,
-        alike=laid.alike if count is None else 0,
+        alike=layout.alike if count is None else 0,
         results=str(results.path),
-        stored=min(stored, len(rows)),
+        stored=min(stored_count, len(rows)),
         cut_bytes=results.cut_bytes,
         warnings=results.warnings,
         most=file.points if adaptive else None,
     )
-    known = conclusions.conclude(file, report.answers)
-    settled = count is not None or (known is not None and known.exact)
-    return replace(report, spread=known, is_settled=settled if adaptive else None)
+    axis_spread = conclusions.conclude(file, report.answers)
+    is_settled = count is not None or (axis_spread is not None and axis_spread.exact)
+    return replace(report, spread=axis_spread, is_settled=is_settled if adaptive else None)

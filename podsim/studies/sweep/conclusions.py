@@ -38,11 +38,11 @@ def indices(file: SweepFile, answers: Answers) -> tuple[tuple[int, ...], spread.
     return varying, spread.indices(supports, places, logs)
 
 
-def _support(axis: SweepAxis, laid: Design, column: Iterable[float]) -> spread.Support:
+def _support(axis: SweepAxis, sweep_design: Design, column: Iterable[float]) -> spread.Support:
     """What an axis takes where points have an answer: a value at which none has one is no part of the spread."""
     if axis.values:
         return spread.alike(sorted(set(column)))
-    if laid is Design.GRID:
+    if sweep_design is Design.GRID:
         return spread.along(sorted(set(column)))
     return spread.Support()
 
@@ -55,13 +55,13 @@ def conclude(file: SweepFile, answers: Answers) -> SweepSpread | None:
     varying, shares = indices(file, answers)
     if not varying:
         return None
-    known = shares is not None and (shares.exact or shares.explained >= LEAST_EXPLAINED)
+    is_explained = shares is not None and (shares.exact or shares.explained >= LEAST_EXPLAINED)
     tenth = math.ceil(len(answers) / TENTH)
     axes = [
         SweepShare(
             axis=file.axes[at].name,
-            first_order=shares.first[number] if shares and known else None,
-            total=shares.total[number] if shares and known else None,
+            first_order=shares.first[number] if shares and is_explained else None,
+            total=shares.total[number] if shares and is_explained else None,
             best=_region(file.axes[at], at, answers[:tenth]),
             worst=_region(file.axes[at], at, answers[-tenth:]),
         )

@@ -61,8 +61,8 @@ class SweepFiles:
 
     def target(self, scenario: Scenario) -> Target:
         """Workload and machine of a scenario; InputError as `podsim.resolve.target` has it."""
-        named = _file_names(scenario)
-        return self.targets.remember(named, lambda: target(named))
+        scenario_of_files = _file_names(scenario)
+        return self.targets.remember(scenario_of_files, lambda: target(scenario_of_files))
 
     def machine(self, spec: MachineSpec) -> str:
         """A digest of a machine; InputError as `podsim.resolve.topology` has it."""
@@ -74,8 +74,8 @@ class SweepFiles:
 
     def parameters(self) -> str:
         """A digest of the fitted parameters and the costs of frameworks."""
-        known = self.digests
-        return known.remember("parameters", lambda: _digest((catalog.parameters(), frameworks_file.costs())))
+        digests = self.digests
+        return digests.remember("parameters", lambda: _digest((catalog.parameters(), frameworks_file.costs())))
 
 
 _FILES: Final = TABLES.add("files of a sweep", Table[tuple[str, str], SweepFiles](1))
@@ -116,8 +116,8 @@ def check(questions: Sequence[SweepQuestion], files: SweepFiles) -> None:
     """
     first: PodsimError | None = None
     others = questions[1:]
-    drawn = Random(0).sample(others, MOST_TRIED) if len(others) > MOST_TRIED else others  # noqa: S311  (no secret)
-    for question in (*questions[:1], *drawn):
+    sample = Random(0).sample(others, MOST_TRIED) if len(others) > MOST_TRIED else others  # noqa: S311  (no secret)
+    for question in (*questions[:1], *sample):
         try:
             for name in files.run(question.workload).workloads:
                 files.target(_scenario(name, files.flags(question)))
@@ -170,9 +170,9 @@ def _file_names(scenario: Scenario) -> Scenario:
 
 def _scenario(workload: str, flags: Mapping[str, str]) -> Scenario:
     """The scenario of a point; InputError as `Scenario.of` has it."""
-    stated = {name: _value(FLAGS[name], text) for name, text in flags.items() if name in FLAGS}
+    values = {name: _value(FLAGS[name], text) for name, text in flags.items() if name in FLAGS}
     changes = tuple(f"{name}={value}" for name, value in flags.items() if name not in FLAGS)
-    return Scenario.of_checked({"workload": workload, **stated, "changes": changes})
+    return Scenario.of_checked({"workload": workload, **values, "changes": changes})
 
 
 def _value(flag: Argument, text: str) -> object:

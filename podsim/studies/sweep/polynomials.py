@@ -57,16 +57,16 @@ def fit(axes: Sequence[Axis], points: NDArray[np.float64], values: NDArray[np.fl
     degrees = _degrees(axes, len(values))
     of_axis = [_basis(axis, points[:, at]) for at, axis in enumerate(axes)]
     table = np.stack([_term(of_axis, term) for term in degrees], axis=1)
-    kept, error = _choose(table, values)
-    if not kept:
+    terms, error = _choose(table, values)
+    if not terms:
         return None
-    design = np.column_stack([np.ones(len(values)), table[:, kept]])
+    design = np.column_stack([np.ones(len(values)), table[:, terms]])
     coefficients = np.linalg.lstsq(design, values, rcond=None)[0][1:]
     parts = coefficients**2
     whole = float(parts.sum())
-    used = np.array([degrees[number] for number in kept]) > 0
-    first = [float(parts[(used.sum(axis=1) == 1) & used[:, axis]].sum()) / whole for axis in range(len(axes))]
-    total = [float(parts[used[:, axis]].sum()) / whole for axis in range(len(axes))]
+    axis_mask = np.array([degrees[number] for number in terms]) > 0
+    first = [float(parts[(axis_mask.sum(axis=1) == 1) & axis_mask[:, axis]].sum()) / whole for axis in range(len(axes))]
+    total = [float(parts[axis_mask[:, axis]].sum()) / whole for axis in range(len(axes))]
     return PolynomialFit(first=tuple(first), total=tuple(total), explained=max(0.0, 1 - error))
 
 
@@ -141,37 +141,37 @@ def _choose(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[li
 
 
 def _pursue(
-    table: NDArray[np.float64], values: NDArray[np.float64], fitted: int, most: int
+    table: NDArray[np.float64], values: NDArray[np.float64], fitted_rows: int, most: int
 ) -> tuple[list[int], NDArray[np.float64]]:
     """At most so many candidates in the order in which they are taken, and the error of other points after each.
 
-    The first `fitted` rows are fitted, the others predicted: their mean square errors begin with that of the mean.
+    The first `fitted_rows` rows are fitted, the others predicted: their mean square errors begin with that of the mean.
     Each time that candidate is taken which the residual is most like (orthogonal matching pursuit).
     """
-    lengths = np.linalg.norm(table[:fitted], axis=0)
-    scaled = table / np.where(lengths > 0, lengths, np.inf)
-    basis = np.full((len(values), 1), fitted**-0.5)
-    residual = values - values[:fitted].mean()
-    left = NOTHING_LEFT * float(np.mean(residual[:fitted] ** 2))
+    lengths = np.linalg.norm(table[:fitted_rows], axis=0)
+    scaled_table = table / np.where(lengths > 0, lengths, np.inf)
+    basis = np.full((len(values), 1), fitted_rows**-0.5)
+    residual = values - values[:fitted_rows].mean()
+    error_floor = NOTHING_LEFT * float(np.mean(residual[:fitted_rows] ** 2))
     order: list[int] = []
-    errors = [_mean_square(residual[fitted:])]
-    while len(order) < min(most, int(MOST_SHARE * fitted)):
-        likeness = np.abs(residual[:fitted] @ scaled[:fitted])
+    errors = [_mean_square(residual[fitted_rows:])]
+    while len(order) < min(most, int(MOST_SHARE * fitted_rows)):
+        likeness = np.abs(residual[:fitted_rows] @ scaled_table[:fitted_rows])
         likeness[order] = -1.0
         number = int(np.argmax(likeness))
-        column = scaled[:, number]
+        column = scaled_table[:, number]
         for _ in range(2):  # once more, for what rounding leaves
-            column = column - basis @ (basis[:fitted].T @ column[:fitted])
-        length = float(np.linalg.norm(column[:fitted]))
+            column = column - basis @ (basis[:fitted_rows].T @ column[:fitted_rows])
+        length = float(np.linalg.norm(column[:fitted_rows]))
         if likeness[number] <= 0 or length < ALIKE:
             break
         column = column / length
         order.append(number)
         basis = np.column_stack([basis, column])
-        residual = residual - column * float(column[:fitted] @ residual[:fitted])
-        errors.append(_mean_square(residual[fitted:]))
-        over = len(order) - int(np.argmin(errors)) >= PATIENCE if fitted < len(values) else False
-        if over or float(np.mean(residual[:fitted] ** 2)) < left:
+        residual = residual - column * float(column[:fitted_rows] @ residual[:fitted_rows])
+        errors.append(_mean_square(residual[fitted_rows:]))
+        over = len(order) - int(np.argmin(errors)) >= PATIENCE if fitted_rows < len(values) else False
+        if over or float(np.mean(residual[:fitted_rows] ** 2)) < error_floor:
             break
     return order, np.asarray(errors)
 

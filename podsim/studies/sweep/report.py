@@ -46,25 +46,25 @@ def answer(report: SweepReport) -> str:
         return f"none of {len(report.rows):,} points has an answer"
     row, best = report.answers[0]
     point = ", ".join(f"{name} {value}" for name, value in zip(report.axes, row.values, strict=True))
-    explained = f"; {spread}" if (spread := _sentence(report.spread)) else ""
-    return f"{numbers.time(best.time_to_train_s)} at {point}{explained}"
+    explanation = f"; {spread}" if (spread := _sentence(report.spread)) else ""
+    return f"{numbers.time(best.time_to_train_s)} at {point}{explanation}"
 
 
 def _sentence(spread: SweepSpread | None) -> str:
     """Which axes explain the spread, "chip.clock explains 71 % of the spread, pod 20 %"; "" where that is not known."""
     if spread is None or len(spread.axes) < 2:
         return ""
-    ranked = sorted(spread.axes, key=lambda share: -(share.first_order or 0.0))
-    (first, *others) = ranked[:MOST_AXES]
+    ranked_axes = sorted(spread.axes, key=lambda share: -(share.first_order or 0.0))
+    (first, *others) = ranked_axes[:MOST_AXES]
     if first.first_order is None:
         return ""
     alone = f"{first.axis} explains {numbers.percent(first.first_order)} of the spread"
-    named = [
+    share_texts = [
         f"{share.axis} {numbers.percent(share.first_order)}"
         for share in others
         if share.first_order is not None and share.first_order >= LEAST_SHARE
     ]
-    return ", ".join([alone, *named])
+    return ", ".join([alone, *share_texts])
 
 
 def document(report: SweepReport, *, verbose: bool = False, charts: bool = False) -> Doc:
@@ -73,8 +73,8 @@ def document(report: SweepReport, *, verbose: bool = False, charts: bool = False
     result = report.answers
     groups += _spread(report, verbose=verbose or charts)
     if result:
-        listed = result[: ALL_BEST if verbose or charts else BEST]
-        groups.append((Heading(f"Shortest time to train of {len(result):,} points"), _best(report, listed)))
+        best_points = result[: ALL_BEST if verbose or charts else BEST]
+        groups.append((Heading(f"Shortest time to train of {len(result):,} points"), _best(report, best_points)))
     if charts:
         groups += ((Heading(name), chart) for name, chart in _charts(report))
     if result and (verbose or charts):
@@ -92,15 +92,19 @@ def document(report: SweepReport, *, verbose: bool = False, charts: bool = False
 def _facts(report: SweepReport) -> Facts:
     over = ", ".join(report.axes)
     alike = f"{report.alike:,} more are alike" if report.alike else ""
-    refused = sum(report.refusals.values())
-    fixed = ", ".join(f"{name} {value}" for name, value in report.fixed.items())
+    refusal_count = sum(report.refusals.values())
+    fixed_values = ", ".join(f"{name} {value}" for name, value in report.fixed.items())
     seed = _seed(report)
     return Facts(
         (
             *_conclusions(report),
             Fact("Points", f"{len(report.rows):,}", "", f"{DESIGN_NAMES[report.design]} over {over}", alike or seed),
-            *((Fact("Answered", f"{len(report.answers):,}", "", f"{refused:,} refused"),) if refused else ()),
-            *((Fact("Fixed", "", "", fixed),) if fixed else ()),
+            *(
+                (Fact("Answered", f"{len(report.answers):,}", "", f"{refusal_count:,} refused"),)
+                if refusal_count
+                else ()
+            ),
+            *((Fact("Fixed", "", "", fixed_values),) if fixed_values else ()),
             Fact("Results", "", "", report.results),
         )
     )
@@ -111,8 +115,8 @@ def _seed(report: SweepReport) -> str:
         return ""
     if report.most is None:
         return f"seed {report.seed}"
-    settled = "axes and best point settled" if report.is_settled else "not settled: more points would tell more"
-    return f"of at most {report.most:,}, {settled}"
+    conclusion = "axes and best point settled" if report.is_settled else "not settled: more points would tell more"
+    return f"of at most {report.most:,}, {conclusion}"
 
 
 def _conclusions(report: SweepReport) -> Iterator[Fact]:
@@ -202,14 +206,14 @@ def _region(report: SweepReport, axis: str, region: SweepRegion) -> str:
     return f"{' – '.join(dict.fromkeys(ends))} {unit}".rstrip()
 
 
-def _best(report: SweepReport, listed: Pairs) -> DocTable:
-    time = numbers.scale([best.time_to_train_s for _, best in listed], numbers.TIME)
-    step = numbers.scale([best.step_s for _, best in listed], numbers.STEP_TIME)
-    swept = tuple(Column(name, number=_is_number(report, at), priority=0) for at, name in enumerate(report.axes))
+def _best(report: SweepReport, best_points: Pairs) -> DocTable:
+    time = numbers.scale([best.time_to_train_s for _, best in best_points], numbers.TIME)
+    step = numbers.scale([best.step_s for _, best in best_points], numbers.STEP_TIME)
+    axis_columns = tuple(Column(name, number=_is_number(report, at), priority=0) for at, name in enumerate(report.axes))
     others = ("replicas", "ipus_per_replica", "micro_batch", "accumulation")
     shown_mapping = not set(others) <= {*report.axes, *report.fixed}
     columns = (
-        *swept,
+        *axis_columns,
         Column(f"Time to train, {time.unit}", number=True),
         Column("90 % interval", number=True, priority=1),
         Column("Evidence", priority=1),
@@ -231,7 +235,7 @@ def _best(report: SweepReport, listed: Pairs) -> DocTable:
             numbers.percent(best.mfu),
             numbers.percent(best.memory),
         )
-        for row, best in listed
+        for row, best in best_points
     )
     return DocTable(columns, rows, marked=0)
 
@@ -310,7 +314,7 @@ def _refusal_blocks(report: SweepReport) -> Iterator[Block]:
         for row in reversed(report.rows)
         if row.outcome.refusal is not None
     }
-    ranked = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
-    yield DocTable(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked[:MOST_REASONS]))
+    ranked_refusals = sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))
+    yield DocTable(columns, tuple((f"{count:,}", code, *first[code]) for code, count in ranked_refusals[:MOST_REASONS]))
     if BUG in report.refusals:
         yield Note('podsim failed on points marked "bug"; please report them with their values', "", Tone.WARNING)

@@ -38,14 +38,14 @@ class Settling:
     values: Mapping[str, tuple[str, ...]]
     looks: list[SweepSnapshot | None] = field(default_factory=list)
 
-    def points(self, stored: Mapping[str, SweepOutcome]) -> int | None:
+    def points(self, outcomes: Mapping[str, SweepOutcome]) -> int | None:
         """After how many points of the design the sweep ends; None where it does not yet."""
         while (count := FIRST + STEP * len(self.looks)) <= len(self.values):
             keys = [*self.values][:count]
-            if not all(key in stored for key in keys):
+            if not all(key in outcomes for key in keys):
                 return None
             self.looks.append(
-                _look(self.file, [SweepRow(values=self.values[key], outcome=stored[key]) for key in keys])
+                _look(self.file, [SweepRow(values=self.values[key], outcome=outcomes[key]) for key in keys])
             )
             if _agree(self.looks[-LOOKS:]):
                 return count

@@ -43,7 +43,7 @@ def sweep(
     if jobs is not None and backend == "dask":
         raise InputError("--jobs is for this machine, not for a cluster", code="conflicting-flags", hint="leave it out")
     address = backends.check_cluster(scheduler) if backend == "dask" else None
-    laid = compute.laid_out(path, compute.MOST_POINTS if most is None else most)
+    layout = compute.laid_out(path, compute.MOST_POINTS if most is None else most)
     job = compute.SweepJob(
         version=version(),
         results=Path(results) if results else results_beside(path),
@@ -54,7 +54,7 @@ def sweep(
         on_progress=on_progress,
         on_warning=on_warning,
     )
-    return compute.run(laid, job)
+    return compute.run(layout, job)
 
 
 def results_beside(file: Path) -> Path:
