@@ -150,38 +150,38 @@ def _spread(quantiles: Quantiles, unit: numbers.Scale) -> numbers.FormattedEstim
     return numbers.spread(quantiles.mean, quantiles.p5, quantiles.p95, unit)
 
 
-def _ends(shown: numbers.FormattedEstimate, text: str) -> str:
+def _ends(estimate: numbers.FormattedEstimate, text: str) -> str:
     """The interval, unless every history is alike, and a remark."""
-    if shown.low == shown.high:
+    if estimate.low == estimate.high:
         return text
-    return f"90 %: {shown.interval}; {text}"
+    return f"90 %: {estimate.interval}; {text}"
 
 
 def _work(report: GoodputReport) -> str:
     """The useful work with its interval where it was predicted."""
     if (work := report.predicted_work_s) is None:
         return f"{numbers.time(report.run.work_s)} of useful work, given"
-    shown = numbers.format_estimate(work, numbers.TIME)
-    return f"{shown.text} of useful work ({shown.interval})"
+    estimate = numbers.format_estimate(work, numbers.TIME)
+    return f"{estimate.text} of useful work ({estimate.interval})"
 
 
 def _relief(report: GoodputReport) -> Iterator[Fact]:
     """What would help most, where repairs are most of what is lost."""
-    lost = report.lost
-    if lost.repairs_s < LEAST_RELIEF * report.finish_s.mean:
+    losses = report.lost
+    if losses.repairs_s < LEAST_RELIEF * report.finish_s.mean:
         return
-    if lost.repairs_s > lost.checkpoints_s + lost.lost_work_s + lost.restarts_s and not report.run.spares:
+    if losses.repairs_s > losses.checkpoints_s + losses.lost_work_s + losses.restarts_s and not report.run.spares:
         yield Fact("Bottleneck", "", remark="Repairs: add spare machines", strong=True, hint="--spares 4")
 
 
 def _bars(report: GoodputReport) -> Bars:
-    lost = report.lost
+    losses = report.lost
     sizes = (
         ("Useful work", report.run.work_s, ""),
-        ("Checkpoints", lost.checkpoints_s, ""),
-        ("Lost work", lost.lost_work_s, "since the last checkpoint"),
-        ("Restarts", lost.restarts_s, "detection, relaunch, load"),
-        ("Waiting for repair", lost.repairs_s, ""),
+        ("Checkpoints", losses.checkpoints_s, ""),
+        ("Lost work", losses.lost_work_s, "since the last checkpoint"),
+        ("Restarts", losses.restarts_s, "detection, relaunch, load"),
+        ("Waiting for repair", losses.repairs_s, ""),
     )
     whole = sum(seconds for _, seconds, _ in sizes)
     unit = numbers.scale(whole, numbers.TIME)
@@ -205,7 +205,7 @@ def _part_of(seconds: float, unit: numbers.Scale) -> str:
 
 
 def _parts(report: GoodputReport) -> DocTable:
-    failed = report.failures.mean / report.run.failures_per_s
+    exposure_s = report.failures.mean / report.run.failures_per_s
     parts = sorted(report.run.parts, key=lambda part: -part.failures_per_s)
     each = numbers.scale([part.mtbf_s for part in parts], MTBF)
     every = numbers.scale([1 / part.failures_per_s for part in parts if part.failures_per_s], MTBF)
@@ -224,7 +224,7 @@ def _parts(report: GoodputReport) -> DocTable:
             f"{part.count:,}",
             each.number(part.mtbf_s, 2),
             every.number(1 / part.failures_per_s, 2),
-            numbers.short(failed * part.failures_per_s, 3),
+            numbers.short(exposure_s * part.failures_per_s, 3),
             "spare" if part.spared and report.run.spares else repair.number(part.repair_s, 2),
         )
         for part in parts
@@ -237,22 +237,22 @@ def _chart(report: GoodputReport) -> Iterator[Block]:
     if len(report.tried) < LEAST_POINTS:
         return
     unit = numbers.scale(report.interval_s, numbers.TIME)
-    lost = numbers.scale(max(report.run.work_s * (1 / item.goodput - 1) for item in report.tried), numbers.TIME)
+    loss_scale = numbers.scale(max(report.run.work_s * (1 / item.goodput - 1) for item in report.tried), numbers.TIME)
 
     def series(label: str, seconds: Callable[[TriedInterval], float]) -> DocSeries:
-        points = ((item.interval_s / unit.factor, seconds(item) / lost.factor) for item in report.tried)
+        points = ((item.interval_s / unit.factor, seconds(item) / loss_scale.factor) for item in report.tried)
         return DocSeries(label, tuple(points))
 
     work_s = report.run.work_s
     whole = series("All but useful work", lambda item: work_s * (1 / item.goodput - 1))
     ends = ((item.earliest_s - work_s, item.latest_s - work_s) for item in report.tried)
-    whole = replace(whole, band=tuple((low / lost.factor, high / lost.factor) for low, high in ends))
-    title = f"Time lost by checkpoint interval, {lost.unit}"
+    whole = replace(whole, band=tuple((low / loss_scale.factor, high / loss_scale.factor) for low, high in ends))
+    title = f"Time lost by checkpoint interval, {loss_scale.unit}"
     yield Heading(title)
     yield Chart(
         title,
         ChartAxis(f"Checkpoint interval, {unit.unit}", log=True),
-        ChartAxis(lost.unit),
+        ChartAxis(loss_scale.unit),
         (
             whole,
             series("Checkpoints", lambda item: item.lost.checkpoints_s),

@@ -45,5 +45,7 @@ def goodput(
     case = resolve(scenario, also="failures.", needs_length=work_s is None)
     if work_s is not None and case.question.samples is not None:  # stated by the workload, and not how long this lasts
         case = replace(case, question=replace(case.question, samples=ANY_LENGTH))
-    answered, case = answer(case, on_progress, takes_sdk=False)
-    return lasting.goodput(answered, case.question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares)
+    prediction, case = answer(case, on_progress, takes_sdk=False)
+    return lasting.goodput(
+        prediction, case.question, rates, work_s=work_s, interval_s=every_s, runs=runs, spares=spares
+    )

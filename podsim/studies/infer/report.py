@@ -99,8 +99,8 @@ def _closing(report: InferenceReport, *, verbose: bool) -> Iterator[Fact]:
 
 
 def _footer(report: InferenceReport, *, verbose: bool) -> Iterator[Note]:
-    simulated = f"{report.load.requests:,} simulated requests, seed {report.load.seed} · " if verbose else ""
-    yield Note(f"{simulated}{NOT_MLPERF}", "", Tone.QUIET)
+    simulation = f"{report.load.requests:,} simulated requests, seed {report.load.seed} · " if verbose else ""
+    yield Note(f"{simulation}{NOT_MLPERF}", "", Tone.QUIET)
 
 
 def _confidence(report: InferenceReport) -> Iterator[Note]:
@@ -116,8 +116,8 @@ def _confidence(report: InferenceReport) -> Iterator[Note]:
 
 def _lowering(report: InferenceReport) -> Iterator[Note]:
     """The lowered available-memory proportion, where the batch fits only so."""
-    lowered = (note for note in report.assumptions if note.code is NoteCode.MEMORY_LOWERED)
-    yield from (Note(str(note), "Memory", priority=MEMORY_NOTE) for note in lowered)
+    notes = (note for note in report.assumptions if note.code is NoteCode.MEMORY_LOWERED)
+    yield from (Note(str(note), "Memory", priority=MEMORY_NOTE) for note in notes)
 
 
 def _is_swept(report: InferenceReport) -> bool:
@@ -136,9 +136,9 @@ def _facts(report: InferenceReport, *, in_table: bool, verbose: bool) -> Iterato
     yield from _latency(report, in_table=in_table)
     parts, size = label(str(report.limited_by)), report.mapping.ipus_per_replica
     yield Fact("Bottleneck", "", remark=parts)
-    served = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
+    replicas = f"{service.replicas:,} replica{'s' * (service.replicas > 1)} × {size} IPU{'s' * (size > 1)}"
     place = "in SRAM" if report.weights is Place.RESIDENT else "in DDR, read for every batch"
-    text = f"{served}, weights {place}, {arithmetic(report.precision)}"
+    text = f"{replicas}, weights {place}, {arithmetic(report.precision)}"
     yield Fact("Served on", "", remark=text, priority=SERVED if in_table else 0)
     if not in_table:
         full = fullest(report.memory) if len(report.memory.ipus) > 1 else ""
@@ -161,14 +161,14 @@ def _latency(report: InferenceReport, *, in_table: bool) -> Iterator[Fact]:
         every = f"one batch every {numbers.time(service.period_s)} per replica"
         if report.decoding is not None and report.decoding.under_way > 1:
             every += f", {report.decoding.under_way:,} in flight"
-        unloaded = numbers.split_unit(numbers.time(service.latency_s))
-        yield Fact("Unloaded latency", *unloaded, every)
+        unloaded_latency = numbers.split_unit(numbers.time(service.latency_s))
+        yield Fact("Unloaded latency", *unloaded_latency, every)
     yield replace(_load(report), priority=LOAD if in_table else 0)
     if not in_table:
-        queued = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
+        queueing = f"{numbers.time(delays.queued_s)} queueing" if delays.queued_s else "no queueing"
         median = f"P50 {unit.text(delays.p50_s)}"
         mean = unit.number(delays.mean_s)
-        yield Fact("Mean latency", mean, unit.unit, f"{median}, {queued}", priority=MEAN_LATENCY)
+        yield Fact("Mean latency", mean, unit.unit, f"{median}, {queueing}", priority=MEAN_LATENCY)
     p99 = unit.number(delays.p99_s)
     yield Fact("P99 latency", p99, unit.unit, service_times(report), strong=True, priority=P99 if in_table else 0)
 
@@ -184,13 +184,13 @@ def _load(report: InferenceReport) -> Fact:
     service, delays, load = report.service, report.delays, report.load
     share = (load.rate_per_s or delays.requests_per_s) / service.capacity_per_s
     most = "maximum" if report.slower == 1.0 else f"maximum at {numbers.percent(report.confidence)} confidence"
-    filled = f"{numbers.percent(share)} of {most}"
+    remark = f"{numbers.percent(share)} of {most}"
     if service.batch > 1:
-        filled += f"; mean batch {numbers.short(delays.filled)}, at most {service.batch:,}"
+        remark += f"; mean batch {numbers.short(delays.filled)}, at most {service.batch:,}"
     if delays.busy > share + PARTLY_FILLED:
-        filled += f", IPUs {numbers.percent(delays.busy)} busy with partly filled batches"
+        remark += f", IPUs {numbers.percent(delays.busy)} busy with partly filled batches"
     clients = f", {load.clients:,} client{'s' * (load.clients > 1)}" if load.clients is not None else ""
-    return Fact("Load", _rate_text(report), "requests/s", f"{filled}{clients}")
+    return Fact("Load", _rate_text(report), "requests/s", f"{remark}{clients}")
 
 
 def service_times(report: InferenceReport) -> str:
@@ -202,17 +202,17 @@ def service_times(report: InferenceReport) -> str:
 
 def _bars(report: InferenceReport) -> Bars:
     parts = sorted(report.service.parts_s.items(), key=lambda item: -item[1])
-    named = [(label(PART_NAMES[part]), seconds, "") for part, seconds in parts]
+    rows = [(label(PART_NAMES[part]), seconds, "") for part, seconds in parts]
     whole = report.service.latency_s
     other = whole - sum(report.service.parts_s.values())
     if clean(other, whole) > 0:
         first = "waits for the busiest stage" if len(report.mapping.stages) > 1 else "transfer start-up"
-        named.append(("Other", other, f"{first}, results to the host"))
-    shares = numbers.shares([seconds / whole for _, seconds, _ in named], 1)
+        rows.append(("Other", other, f"{first}, results to the host"))
+    shares = numbers.shares([seconds / whole for _, seconds, _ in rows], 1)
     return Bars(
         tuple(
             Bar(name, seconds / whole, share, numbers.time(seconds), note)
-            for (name, seconds, note), share in zip(named, shares, strict=True)
+            for (name, seconds, note), share in zip(rows, shares, strict=True)
         )
     )
 
@@ -248,30 +248,30 @@ def _sweep(report: InferenceReport, *, verbose: bool) -> Iterator[Block]:
     """Batch sizes side by side; `verbose` adds throughput against latency."""
     if not report.swept:
         return
-    answered = [row for row in report.swept if row.capacity_per_s]
-    times = [seconds for row in answered for seconds in _times(row)]
+    answered_rows = [row for row in report.swept if row.capacity_per_s]
+    times = [seconds for row in answered_rows for seconds in _times(row)]
     unit = numbers.scale(times, numbers.TIME)
-    load = _common_load([row for row in answered if row.delays])
+    load = _common_load([row for row in answered_rows if row.delays])
     clients = report.load.clients
     load = f"at {load}" if load else ""
     if clients is not None:
         load = f"with {clients:,} client{'s' * (clients > 1)}"
     yield Heading(f"Batch sizes{f' {load}' if load else ''}{f', latency in {unit.unit}' if times else ''}")
-    shown = report.swept if verbose else [row for row in report.swept if row.capacity_per_s]
-    yield _table(report, shown, unit, with_load=not load or clients is not None)
+    visible_rows = report.swept if verbose else [row for row in report.swept if row.capacity_per_s]
+    yield _table(report, visible_rows, unit, with_load=not load or clients is not None)
     yield from _failure_notes(report.swept)
     far = [f"{row.batch:,}" for row in report.swept if row.streams_cache]
     if far:
         yield Note(f"KV cache in DDR for batch {', '.join(far)}: it does not fit in SRAM", "·")
-    if verbose and len(answered) >= FEWEST:
-        yield _chart(report, answered)
+    if verbose and len(answered_rows) >= FEWEST:
+        yield _chart(report, answered_rows)
         yield Note(f"{_band(report)} {P99_WITHOUT_BAND}", "", Tone.QUIET)
 
 
-def _failure_notes(swept: Sequence[SweptSize]) -> Iterator[Note]:
+def _failure_notes(sizes: Sequence[SweptSize]) -> Iterator[Note]:
     """Why batches have no answer, once for those that lack it for the same reason."""
     reasons: dict[str, list[SweptSize]] = {}
-    for row in swept:
+    for row in sizes:
         if row.refused:
             reason = row.refused.replace(f"a batch of {row.batch:,} ", "")
             reasons.setdefault(reason, []).append(row)
@@ -288,16 +288,18 @@ def _times(row: SweptSize) -> tuple[float, ...]:
 
 def _common_load(rows: Sequence[SweptSize]) -> str:
     """The load that all batch sizes have: a rate, or a share of what each can do; "" for clients, who adapt to it."""
-    stated = [row.load_per_s for row in rows if row.load_per_s is not None]
-    if not rows or len(stated) < len(rows):
+    loads_per_s = [row.load_per_s for row in rows if row.load_per_s is not None]
+    if not rows or len(loads_per_s) < len(rows):
         return ""
-    if math.isclose(min(stated), max(stated)):
-        return f"{numbers.significant(stated[0])} requests/s"
-    shares = [load / row.capacity_per_s for load, row in zip(stated, rows, strict=True)]
+    if math.isclose(min(loads_per_s), max(loads_per_s)):
+        return f"{numbers.significant(loads_per_s[0])} requests/s"
+    shares = [load / row.capacity_per_s for load, row in zip(loads_per_s, rows, strict=True)]
     return f"{numbers.percent(shares[0])} of max throughput" if math.isclose(min(shares), max(shares)) else ""
 
 
-def _table(report: InferenceReport, shown: Sequence[SweptSize], unit: numbers.Scale, *, with_load: bool) -> DocTable:
+def _table(
+    report: InferenceReport, visible_rows: Sequence[SweptSize], unit: numbers.Scale, *, with_load: bool
+) -> DocTable:
     columns = (
         Column("Batch", number=True),
         *((Column("Replicas", number=True, priority=2),) if _unlike(report) else ()),
@@ -312,10 +314,10 @@ def _table(report: InferenceReport, shown: Sequence[SweptSize], unit: numbers.Sc
         Column("SRAM", number=True),
     )
     unlike = _unlike(report)
-    rows = tuple(_cells(row, unit, split=unlike, with_load=with_load) for row in shown)
-    sizes = [row.batch for row in shown]
-    chosen = sizes.index(report.service.batch) if report.service.batch in sizes else None
-    return DocTable(columns, rows, marked=chosen, stacks=True)
+    rows = tuple(_cells(row, unit, split=unlike, with_load=with_load) for row in visible_rows)
+    sizes = [row.batch for row in visible_rows]
+    chosen_row = sizes.index(report.service.batch) if report.service.batch in sizes else None
+    return DocTable(columns, rows, marked=chosen_row, stacks=True)
 
 
 def _unlike(report: InferenceReport) -> bool:
@@ -360,8 +362,8 @@ def _chart(report: InferenceReport, rows: list[SweptSize]) -> Chart:
     if report.slower == 1.0:
         ends = ((row.alone_s / row.slowest, row.alone_s * row.slowest) for row in rows)
         alone = replace(alone, band=tuple((low / unit.factor, high / unit.factor) for low, high in ends))
-    loaded = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
-    series = (alone, DocSeries("P99 under load", loaded)) if len(loaded) >= FEWEST else (alone,)
+    p99_points = tuple((row.capacity_per_s, row.delays.p99_s / unit.factor) for row in rows if row.delays)
+    series = (alone, DocSeries("P99 under load", p99_points)) if len(p99_points) >= FEWEST else (alone,)
     return Chart(
         f"Latency, {unit.unit}, vs max requests/s",
         ChartAxis("Max requests/s", log=True),
@@ -391,12 +393,12 @@ def _evidence(report: InferenceReport, *, verbose: bool) -> str:
     """The grade, and what was never measured."""
     framework, grade = report.mapping.configuration.framework, report.capacity_per_s.grade
     if not verbose:
-        excluded = [
+        exclusions = [
             *([] if framework else ["framework time"]),
             *(["time to rearrange data for attention, which may be long"] if _attends(report) else []),
         ]
         overhead = f"; {framework} overhead as in training" if framework else ""
-        left_out = f"; not included: {', '.join(excluded)}" if excluded else ""
+        left_out = f"; not included: {', '.join(exclusions)}" if exclusions else ""
         holds = "most published results of ResNet-50 lie inside the interval, few of other networks"
         origin = f"{grade} from training" if grade is Grade.EXTRAPOLATED else str(grade)
         return f"{origin}; {holds}{overhead}{left_out}"

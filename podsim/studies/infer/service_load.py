@@ -86,26 +86,26 @@ def _choose_size(
     try:
         return choice, offered_load.check_load(constraints.load, choice.service, ipus)
     except Infeasible as no:
-        tried: dict[int, ServingChoice | Infeasible] = {constraints.batch: choice}
+        results_by_size: dict[int, ServingChoice | Infeasible] = {constraints.batch: choice}
         for size in sorted(size for size in batches if size != constraints.batch):
             try:
                 other = planning.find(case, replace(constraints, batch=size), size)
             except Infeasible as unfit:
-                tried[size] = unfit
+                results_by_size[size] = unfit
                 continue
-            tried[size] = other
+            results_by_size[size] = other
             if offered_load.takes(constraints.load, other.service):
                 return other, offered_load.check_load(constraints.load, other.service, ipus)
         if batches:
             larger = [*_larger_size(case, replace(constraints, batch=max(batches)))]
-            raise _none_of_sizes(constraints, tried, ipus, context, larger) from None
+            raise _none_of_sizes(constraints, results_by_size, ipus, context, larger) from None
         flags = [*_larger_pod(choice, constraints, ipus, context), *_larger_size(case, constraints), no.hint]
         raise Infeasible(no.message, code=no.code, context=no.context, hint=" or ".join(flags)) from None
 
 
 def _none_of_sizes(
     constraints: ServingConstraints,
-    tried: Mapping[int, ServingChoice | Infeasible],
+    results_by_size: Mapping[int, ServingChoice | Infeasible],
     ipus: int,
     context: AnswerContext,
     larger: Sequence[str],
@@ -114,7 +114,7 @@ def _none_of_sizes(
 
     `larger` is the flag of a larger batch size that would do.
     """
-    able = {size: each for size, each in tried.items() if not isinstance(each, Infeasible)}
+    able = {size: each for size, each in results_by_size.items() if not isinstance(each, Infeasible)}
     best = max(able, key=lambda size: able[size].service.capacity_per_s)
     try:
         offered_load.check_load(constraints.load, able[best].service, ipus)
@@ -123,11 +123,11 @@ def _none_of_sizes(
         flags = [*larger, *([f"--batch {best} {flag}" for flag in flags] if best != constraints.batch else flags)]
         lines = [
             f"batch {size:,}: {each.message if isinstance(each, Infeasible) else offered_load.most_text(each.service)}"
-            for size, each in sorted(tried.items())
+            for size, each in sorted(results_by_size.items())
         ]
-        needed = no.context[-1].replace("at this batch size", f"at batch {best:,}")
+        requirement = no.context[-1].replace("at this batch size", f"at batch {best:,}")
         message = f"{no.message} at every batch size compared"
-        return Infeasible(message, code=no.code, context=(*lines, needed), hint=" or ".join(flags))
+        return Infeasible(message, code=no.code, context=(*lines, requirement), hint=" or ".join(flags))
     raise AssertionError("no batch size takes the rate")
 
 

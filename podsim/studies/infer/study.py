@@ -122,24 +122,24 @@ def _check(each: Requirement, answer: InferenceReport) -> RequirementCheck:
 
 def _first_token_s(answer: InferenceReport) -> float:
     """P99 of the time to the first token at the load of the answer, as `podsim plan --ttft` has it [s]."""
-    queued = QueuedService.of(answer.service, answer.decoding, answer.load.variation)
-    _, first_s = queued.latencies_s(simulate_requests(answer.service, answer.load))
+    service = QueuedService.of(answer.service, answer.decoding, answer.load.variation)
+    _, first_s = service.latencies_s(simulate_requests(answer.service, answer.load))
     assert first_s is not None, "tokens are generated"
     return first_s
 
 
 def _no_tokens(workload: Workload, prompt: int | None) -> InputError:
     """The error of a flag that goes with generated tokens, where none are: of a prompt, else of a cache."""
-    stated = "--cache" if prompt is None else "--prompt"
+    flag = "--cache" if prompt is None else "--prompt"
     if not generates(workload):
         return InputError(
-            f"{stated} does not apply to {workload.name}: no generation of tokens is modelled for it",
+            f"{flag} does not apply to {workload.name}: no generation of tokens is modelled for it",
             code="no-decoder",
-            hint=f"leave out {stated}; other models: podsim workload list",
+            hint=f"leave out {flag}; other models: podsim workload list",
         )
     room = min(MOST_PROPOSED, (positions(workload) or math.inf) - (prompt or 1))
     hint = f"add --generate {room}" if room >= 1 else f"a shorter prompt, and --generate {MOST_PROPOSED}"
-    return InputError(f"{stated} needs the number of tokens to generate", code="missing-argument", hint=hint)
+    return InputError(f"{flag} needs the number of tokens to generate", code="missing-argument", hint=hint)
 
 
 def _constraints(
@@ -163,11 +163,11 @@ def _load(rate: str | float | None, clients: int | None, wait: str | float, requ
         raise InputError(
             "--rate and --clients are two kinds of load", code="conflicting-flags", hint="give one of them"
         )
-    declared = arguments("infer")
+    arguments_by_name = arguments("infer")
     return Load(
-        rate_per_s=declared["rate"].given_si(rate),
+        rate_per_s=arguments_by_name["rate"].given_si(rate),
         clients=clients,
-        wait_s=declared["wait"].si(wait),
+        wait_s=arguments_by_name["wait"].si(wait),
         requests=requests,
         seed=seed,
     )

@@ -31,15 +31,15 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int
     each = -(-samples // ipus)
     on_a_tile = -(-each // chip.tiles)
     if samples > most:
-        needed = tiles.tile_bytes(sampler, on_a_tile, chip)
+        needed_bytes = tiles.tile_bytes(sampler, on_a_tile, chip)
         raise Infeasible(
-            f"{sampler.name}: {samples:,} samples need {needed:,.0f} B on a tile; a tile of {chip.name} has "
+            f"{sampler.name}: {samples:,} samples need {needed_bytes:,.0f} B on a tile; a tile of {chip.name} has "
             f"{chip.sram.bytes_per_tile:,.0f} B",
             hint=f"the most that fit {machine.name} at once are {most:,}; run them in parts, or on more IPUs"
             if most
             else "one sample alone is more than a tile holds",
         )
-    returned = samples * sampler.kept * sampler.returned * OUTPUT_BYTES[sampler.precision]
+    returned_bytes = samples * sampler.kept * sampler.returned * OUTPUT_BYTES[sampler.precision]
     works = tuple(
         _cost(work, part, repeats * times, sampler, each, chip)
         for part, repeats, works in sampler.parts
@@ -57,8 +57,8 @@ def report(sampler: Sampler, samples: int | None, machine: Topology, rounds: int
         most_samples=most,
         sram_bytes_per_tile=tiles.tile_bytes(sampler, on_a_tile, chip),
         works=works,
-        host_s=times * host_s(returned, _to_host(machine)) if returned else 0.0,
-        returned_bytes=times * returned,
+        host_s=times * host_s(returned_bytes, _to_host(machine)) if returned_bytes else 0.0,
+        returned_bytes=times * returned_bytes,
     )
 
 
@@ -75,12 +75,12 @@ def _to_host(machine: Topology) -> float:
 
 def _cost(work: Work, part: str, times: int, sampler: Sampler, each: int, chip: Chip) -> WorkCost:
     """One work in a whole run, on an IPU that has `each` samples."""
-    spent = dict.fromkeys(("draws", "elementwise", "sums"), 0.0)
+    cycles_by_kind = dict.fromkeys(("draws", "elementwise", "sums"), 0.0)
     sync = 0.0
     for kind, step in tiles.steps(work, each, sampler.precision, chip):
-        taken = cycles(step, chip)
-        spent[kind] += taken.compute
-        sync += taken.sync
+        step_cycles = cycles(step, chip)
+        cycles_by_kind[kind] += step_cycles.compute
+        sync += step_cycles.sync
     second = times / chip.clock_hz
     return WorkCost(
         name=work.name,
@@ -89,9 +89,9 @@ def _cost(work: Work, part: str, times: int, sampler: Sampler, each: int, chip: 
         times=times,
         elements=work.elements,
         sums=work.sums,
-        draws_s=spent["draws"] * second,
-        elementwise_s=spent["elementwise"] * second,
-        sums_s=spent["sums"] * second,
+        draws_s=cycles_by_kind["draws"] * second,
+        elementwise_s=cycles_by_kind["elementwise"] * second,
+        sums_s=cycles_by_kind["sums"] * second,
         sync_s=sync * second,
         sample_flop=tiles.flop(work) * times,
     )

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from podsim.model.microbenchmark import ComparedMeasurement
 
 
-def _ipus(published: ComparedMeasurement) -> int:
+def _ipus(measurement: ComparedMeasurement) -> int:
     """One where the source states none."""
-    return int(published.row.shape.get("ipus", 1))
+    return int(measurement.row.shape.get("ipus", 1))
 
 
 STENCIL: Final = JsonDocument(

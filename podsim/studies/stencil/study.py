@@ -35,12 +35,12 @@ def stencil(
 
     Raises InputError for a malformed question, Infeasible where the tiles cannot hold the grid.
     """
-    known = predicting.by_name(stencil)
-    edges = predicting.edges(grid, known)
+    stencil_definition = predicting.by_name(stencil)
+    edges = predicting.edges(grid, stencil_definition)
     machine = machine_of(
         MachineSpec(pod=pod if pod or topology else 1, topology=topology, chip=chip), change_texts(changes)
     ).value
     stated_machines.refuse(machine, "stencils")
-    report = predicting.report(known, edges, machine, build(machine))
-    rows = [row for row in measured.all_measurements() if stencil_measurements.stencil_of(row) == known]
+    report = predicting.report(stencil_definition, edges, machine, build(machine))
+    rows = [row for row in measured.all_measurements() if stencil_measurements.stencil_of(row) == stencil_definition]
     return replace(report, published=compare.compare(rows, fit_data.bench(rows)).compared)
