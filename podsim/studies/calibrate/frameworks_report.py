@@ -40,7 +40,7 @@ def document(fit: FrameworkFit) -> Doc:
     )
     rows = [_row(group, group.family) for group in fit.groups]
     whole = [_row(group, "all") for group in fit.by_framework.values()]
-    written = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
+    path_notes = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
     return Doc(
         (
             (Heading(f"Frameworks, fitted to {fit.costs.rows} published training rates"), Facts(facts)),
@@ -48,21 +48,21 @@ def document(fit: FrameworkFit) -> Doc:
                 Heading("Errors of throughput: median in size by framework and family, mean signed"),
                 DocTable(columns, (*rows, *whole)),
             ),
-            (Note(reference(), "", Tone.QUIET), *written),
+            (Note(reference(), "", Tone.QUIET), *path_notes),
         )
     )
 
 
 def _row(group: FrameworkGroup, family: str) -> tuple[str, ...]:
     """A framework and family; where no constant enters its predictions nothing is in sample, and nothing held out."""
-    fitted = bool(constants_of(group.framework))
+    has_constants = bool(constants_of(group.framework))
     return (
         str(group.framework),
         family,
         str(len(group.before)),
         _size(group.before),
-        _size(group.in_sample) if fitted else NONE,
-        _size(group.held_out) if fitted else NONE,
+        _size(group.in_sample) if has_constants else NONE,
+        _size(group.held_out) if has_constants else NONE,
         numbers.signed_percent(sum_in_order(group.held_out) / len(group.held_out)),
     )
 

@@ -116,7 +116,7 @@ def _table(rows: Sequence[RunPrediction], unit: numbers.Scale) -> DocTable:
 
 
 def _row(item: RunPrediction, unit: numbers.Scale) -> tuple[str, ...]:
-    fitted = numbers.spread(item.fitted.value, item.fitted.low, item.fitted.high, unit)
+    fitted_time = numbers.spread(item.fitted.value, item.fitted.low, item.fitted.high, unit)
     inside = "yes" if item.inside else "no"
     return (
         item.point,
@@ -124,8 +124,8 @@ def _row(item: RunPrediction, unit: numbers.Scale) -> tuple[str, ...]:
         numbers.NO_VALUE if item.seed is None else str(item.seed),
         unit.number(item.measured_s, 4),
         unit.number(item.shipped.value),
-        fitted.number,
-        fitted.interval,
+        fitted_time.number,
+        fitted_time.interval,
         numbers.signed_percent(item.fitted.value / item.measured_s - 1),
         inside if item.reached else f"{inside}, {MISSED_TARGET}",
     )

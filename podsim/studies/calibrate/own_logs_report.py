@@ -38,8 +38,10 @@ def columns(report: OwnLogsReport, quantity: str) -> tuple[list[float], list[flo
 def document(report: OwnLogsReport, *, verbose: bool = False) -> Doc:
     """What was read, the points, how they err before and after the fit, and the fit."""
     make = "makes" if report.runs == 1 else "make"
-    made = f"{numbers.count_of(report.runs, 'run')} {make} {numbers.count_of(len(report.points), 'calibration point')}"
-    head = f"{numbers.count_of(report.files, 'file')} read, {made}" if report.files else made
+    summary = (
+        f"{numbers.count_of(report.runs, 'run')} {make} {numbers.count_of(len(report.points), 'calibration point')}"
+    )
+    head = f"{numbers.count_of(report.files, 'file')} read, {summary}" if report.files else summary
     beside = f"fitted beside {report.published} published points" if report.published else "fitted alone"
     groups: list[tuple[Block, ...]] = [
         (Heading(head), _points(report), *_notes(report)),
@@ -166,10 +168,10 @@ def _remarks(remarks: tuple[Remark, ...], verbose: bool) -> Iterator[Block]:
     if not remarks:
         return
     yield Heading(f"{numbers.count_of(len(remarks), 'remark')} on the logs")
-    shown = remarks if verbose else remarks[:MOST_REMARKS]
-    yield from (Note(remark.text, remark.where, Tone.PLAIN) for remark in shown)
-    if len(shown) < len(remarks):
-        yield Note(f"and {len(remarks) - len(shown)} more: -v", "", Tone.QUIET)
+    visible_remarks = remarks if verbose else remarks[:MOST_REMARKS]
+    yield from (Note(remark.text, remark.where, Tone.PLAIN) for remark in visible_remarks)
+    if len(visible_remarks) < len(remarks):
+        yield Note(f"and {len(remarks) - len(visible_remarks)} more: -v", "", Tone.QUIET)
 
 
 def _errors(report: OwnLogsReport) -> DocTable:

@@ -39,8 +39,8 @@ def document(fit: StartFit) -> Doc:
         ),
     )
     forms = ", ".join(f"{name} {scatter:.2f}" for name, scatter in fit.scatter.items())
-    left = tuple(Note(f"{row}: {reason}", "Left out", Tone.QUIET) for row, reason in fit.left_out)
-    written = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
+    omissions = tuple(Note(f"{row}: {reason}", "Left out", Tone.QUIET) for row, reason in fit.left_out)
+    path_notes = (Note(f"written to {fit.path}", "", Tone.QUIET),) if fit.path else ()
     return Doc(
         (
             (Heading(f"Compile times, fitted to {operator.rows} published rows"), Facts(facts)),
@@ -50,7 +50,7 @@ def document(fit: StartFit) -> Doc:
                 Note(verdict(fit, "network"), "By network"),
                 Note(f"scatter (log) by what is counted: {forms}", "Form", Tone.QUIET),
             ),
-            (*left, *written),
+            (*omissions, *path_notes),
         )
     )
 

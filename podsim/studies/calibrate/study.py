@@ -91,15 +91,15 @@ def calibrate_own(
     options = LogOptions(topology=topology, presets=tuple(presets), ipus_per_replica=ipus_per_replica, sdk=sdk)
     read = own_logs_fit.read(Path(logs or points or "."), options, fit_data.known_files(), from_points=logs is None)
     own = fit_data.ready([item.point for item in read.points])
-    published = () if alone else fit_data.cases()
+    published_cases = () if alone else fit_data.cases()
     shipped_parameters, bounds = catalog.parameters(), FREE
-    parameters, report, errors = own_logs_fit.fit(own, published, shipped_parameters, bounds, on_progress)
+    parameters, report, errors = own_logs_fit.fit(own, published_cases, shipped_parameters, bounds, on_progress)
     at_bounds = own_logs_fit.at_bounds(parameters, bounds)
     result = OwnLogsReport(
         files=read.files,
         runs=read.runs,
         points=read.points,
-        published=len(published),
+        published=len(published_cases),
         errors=errors,
         fit=report,
         remarks=read.remarks,
@@ -109,7 +109,7 @@ def calibrate_own(
         held_out_after=parameters.step_error,
         at_bounds=tuple(item.name for item in at_bounds),
         bounds=at_bounds,
-        in_sample_before=own_logs_fit.mean_step_error([*published, *own], shipped_parameters),
+        in_sample_before=own_logs_fit.mean_step_error([*published_cases, *own], shipped_parameters),
         in_sample_after=report.in_sample.mean_abs,
         predictions=tuple(own_logs_fit.of_runs(read.points, own, shipped_parameters, parameters)),
         intervals=tuple(own_logs_fit.intervals_of(own, shipped_parameters, parameters)),

@@ -36,21 +36,21 @@ def difference(
             code="different-answers",
             hint=again(old, new) if again else "",
         )
-    moved = tuple(_changed_leaves(old.body, new.body, ""))
-    _refuse_kinds(moved, old, new)
+    changed_values = tuple(_changed_leaves(old.body, new.body, ""))
+    _refuse_kinds(changed_values, old, new)
     by_place = headlines.other_cases(old, new)
     before, after = (headlines.figures(item.what, item.body, by_place=by_place) for item in (old, new))
     headline = headlines.headline(before, after)
-    changed, notes = list(changed_inputs(old, new)), [*_notes(old, new)]
-    causes = [InputChange(what=item.what, old=item.old, new=item.new, why=item.why) for item in changed]
+    differing_inputs, notes = list(changed_inputs(old, new)), [*_notes(old, new)]
+    causes = [InputChange(what=item.what, old=item.old, new=item.new, why=item.why) for item in differing_inputs]
     singles = headlines.singles(before, after)
-    if (headline or singles) and new.inputs and old.inputs and moved:
-        causes = _attribute(changed, Replay(old, new, ask, headline, changed), causes, notes)
+    if (headline or singles) and new.inputs and old.inputs and changed_values:
+        causes = _attribute(differing_inputs, Replay(old, new, ask, headline, differing_inputs), causes, notes)
     return Difference(
         what=new.what,
         old_hash=str(old.inputs.get("hash", "")),
         new_hash=str(new.inputs.get("hash", "")),
-        moved=moved,
+        moved=changed_values,
         headline=headline,
         causes=tuple(causes),
         remainder=_remainder(headline, causes),
@@ -79,12 +79,14 @@ def _changed_leaves(old: Any, new: Any, path: str) -> Iterator[ChangedValue]:  #
         yield ChangedValue(path=path, old=old, new=new)
 
 
-def _refuse_kinds(moved: Sequence[ChangedValue], old: SavedAnswer, new: SavedAnswer) -> None:
+def _refuse_kinds(changed_values: Sequence[ChangedValue], old: SavedAnswer, new: SavedAnswer) -> None:
     """Raise InputError where answers of one version have a number at a place and a text or a table there."""
     if old.schema != new.schema:
         return
     unlike = [
-        move for move in moved if move.old is not None and move.new is not None and _kind(move.old) != _kind(move.new)
+        move
+        for move in changed_values
+        if move.old is not None and move.new is not None and _kind(move.old) != _kind(move.new)
     ]
     if unlike:
         raise InputError(
@@ -128,11 +130,11 @@ class Replay:
         new: SavedAnswer,
         ask: Ask,
         headline: Sequence[Headline],
-        changed: Sequence[ChangedInput],
+        differing_inputs: Sequence[ChangedInput],
     ) -> None:
         self._old, self._new, self._ask, self._headline = old, new, ask, headline
         self._flags, self._parameters = dict(new.part("flags")), dict(new.part("parameters"))
-        if any(item.what == "mapping" and not item.why for item in changed):
+        if any(item.what == "mapping" and not item.why for item in differing_inputs):
             # so that a parameter's effect is not mixed with that of the mapping it leads to
             self._flags |= dict(zip(MAPPING, split(new), strict=True))
         self._by_place = headlines.other_cases(old, new)
@@ -187,7 +189,7 @@ class Replay:
 
 
 def _attribute(
-    changed: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[AnswerNote]
+    differing_inputs: Sequence[ChangedInput], replay: Replay, causes: Sequence[InputChange], notes: list[AnswerNote]
 ) -> list[InputChange]:
     """Causes with what each does on its own, where it can be reverted."""
     try:
@@ -197,7 +199,7 @@ def _attribute(
         return [*causes]
     notes += [doubts] if doubts else []
     changes = []
-    for item, cause in zip(changed, causes, strict=True):
+    for item, cause in zip(differing_inputs, causes, strict=True):
         effects: tuple[float, ...] = ()
         why = cause.why
         if not why:

@@ -40,10 +40,12 @@ def figures(what: str, body: Mapping[str, Any], *, by_place: bool = False) -> di
     }
     rows = {"scale": (("machines", "topology"), ("against", "name")), "compare": (("sides", "label"),)}
     each = (_rows(body, key, name) for key, name in rows.get(what, ()))
-    listed: Iterable[SavedFigure] = read[what](body) if what in read else chain.from_iterable(each)
+    saved_figures: Iterable[SavedFigure] = read[what](body) if what in read else chain.from_iterable(each)
     if by_place:
-        listed = (figure._replace(name=f"case {place}", label=figure.name) for place, figure in enumerate(listed, 1))
-    return {figure.name: figure for figure in listed if math.isfinite(figure.value) and figure.value > 0}
+        saved_figures = (
+            figure._replace(name=f"case {place}", label=figure.name) for place, figure in enumerate(saved_figures, 1)
+        )
+    return {figure.name: figure for figure in saved_figures if math.isfinite(figure.value) and figure.value > 0}
 
 
 def other_cases(old: SavedAnswer, new: SavedAnswer) -> bool:
@@ -74,8 +76,8 @@ def recommendation(what: str, body: Mapping[str, Any]) -> str:
 def headline(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> tuple[Headline, ...]:
     """Figures that both answers have, at most `MOST`: the first and the last of a longer list among them."""
     names = [name for name in new if name in old]
-    kept = names if len(names) <= MOST else [*names[: MOST - 1], names[-1]]
-    pairs = [(old[name], new[name]) for name in kept]
+    selection = names if len(names) <= MOST else [*names[: MOST - 1], names[-1]]
+    pairs = [(old[name], new[name]) for name in selection]
     return tuple(
         Headline(name=now.name, unit=now.unit, old=was.value, new=now.value, labels=(was.label, now.label))
         for was, now in pairs
@@ -84,9 +86,9 @@ def headline(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> 
 
 def singles(old: Mapping[str, SavedFigure], new: Mapping[str, SavedFigure]) -> tuple[SingleFigure, ...]:
     """Figures that only one of two answers has, those of the older first."""
-    gone = [SingleFigure(name=name, unit=item.unit, old=item.value, new=None) for name, item in old.items()]
-    come = [SingleFigure(name=name, unit=item.unit, old=None, new=item.value) for name, item in new.items()]
-    return tuple(item for item in (*gone, *come) if not (item.name in old and item.name in new))
+    old_figures = [SingleFigure(name=name, unit=item.unit, old=item.value, new=None) for name, item in old.items()]
+    new_figures = [SingleFigure(name=name, unit=item.unit, old=None, new=item.value) for name, item in new.items()]
+    return tuple(item for item in (*old_figures, *new_figures) if not (item.name in old and item.name in new))
 
 
 def _run(body: Mapping[str, Any]) -> Iterator[SavedFigure]:

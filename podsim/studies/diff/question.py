@@ -65,21 +65,21 @@ def changed_inputs(old: SavedAnswer, new: SavedAnswer) -> Iterator[ChangedInput]
 
 
 def _flags(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ChangedInput]:
-    spelled = canonical(before), canonical(after)
-    names = [name for name, *_ in differing(*spelled)]
+    canonical_flags = canonical(before), canonical(after)
+    names = [name for name, *_ in differing(*canonical_flags)]
     for what, group in TOGETHER:
         several = [name for name in group if name in names]
         if len(several) > 1:
             names = [name for name in names if name not in several]
-            reverted = {name: before.get(name) for name in several}
-            yield ChangedInput(what, _flag_text(before, several), _flag_text(after, several), flags=reverted)
+            old_flags = {name: before.get(name) for name in several}
+            yield ChangedInput(what, _flag_text(before, several), _flag_text(after, several), flags=old_flags)
     for name in names:
         was, now = before.get(name), after.get(name)
         if name in EACH and all(_is_texts(item) for item in (was, now)):
             yield from _items(name, was or [], now or [])
         else:
-            called = name if _by_place(name, now or was) else f"--{_flag(name)}"
-            yield ChangedInput(called, _text(was), _text(now), flags={name: was})
+            label = name if _by_place(name, now or was) else f"--{_flag(name)}"
+            yield ChangedInput(label, _text(was), _text(now), flags={name: was})
 
 
 def _is_texts(value: object) -> bool:
@@ -93,9 +93,9 @@ def _items(flag: str, before: list[str], after: list[str]) -> Iterator[ChangedIn
         old, new = was.get(key), now.get(key)
         if canonical({flag: [old]}) == canonical({flag: [new]}):
             continue
-        kept = [item for item in after if item != new]
-        reverted = [*kept, *([old] if old is not None else [])]
-        yield ChangedInput(f"{EACH[flag]} {key}", _value(old), _value(new), flags={flag: reverted or None})
+        other_items = [item for item in after if item != new]
+        old_items = [*other_items, *([old] if old is not None else [])]
+        yield ChangedInput(f"{EACH[flag]} {key}", _value(old), _value(new), flags={flag: old_items or None})
 
 
 def _value(item: str | None) -> str:
@@ -128,8 +128,10 @@ def _by_place(name: str, value: object) -> bool:
 
 def _flag_text(flags: Mapping[str, Any], names: list[str]) -> str:
     """Flags of a group as they were typed."""
-    given = [(name, flags[name]) for name in names if flags.get(name) is not None]
-    texts = [_text(value) if _by_place(name, value) else f"--{_flag(name)} {_text(value)}" for name, value in given]
+    flag_values = [(name, flags[name]) for name in names if flags.get(name) is not None]
+    texts = [
+        _text(value) if _by_place(name, value) else f"--{_flag(name)} {_text(value)}" for name, value in flag_values
+    ]
     return " ".join(texts) or _text(None)
 
 

@@ -31,9 +31,9 @@ def answer(difference: Difference) -> str:
 
 def _singles(difference: Difference) -> tuple[tuple[str, list[str]], ...]:
     """Names of figures that only the newer answer has, and of those that only the older has."""
-    added = [figure.name for figure in difference.singles if figure.old is None]
-    removed = [figure.name for figure in difference.singles if figure.new is None]
-    return ("added", added), ("removed", removed)
+    added_names = [figure.name for figure in difference.singles if figure.old is None]
+    removed_names = [figure.name for figure in difference.singles if figure.new is None]
+    return ("added", added_names), ("removed", removed_names)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -137,9 +137,9 @@ def _amount(value: float, figure: Headline | SingleFigure, figures: int = 3) -> 
     return numbers.scale(values, numbers.TIME).text(value, figures)
 
 
-def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[Block]:
-    shown = [move for move in moved if verbose or not any(part in move.path for part in DETAILS)]
-    rows = shown if verbose else shown[:MOST_ROWS]
+def _change_blocks(changed_values: Sequence[ChangedValue], *, verbose: bool) -> Iterator[Block]:
+    visible_values = [move for move in changed_values if verbose or not any(part in move.path for part in DETAILS)]
+    rows = visible_values if verbose else visible_values[:MOST_ROWS]
     columns = (
         Column("Key", wraps=True),
         Column("Old", number=True, priority=1),
@@ -147,8 +147,8 @@ def _change_blocks(moved: Sequence[ChangedValue], *, verbose: bool) -> Iterator[
         Column("Change", number=True),
     )
     yield DocTable(columns, tuple((row.path, _text(row.old), _text(row.new), _change(row)) for row in rows))
-    if len(rows) < len(moved):
-        yield Note(f"and {_count(len(moved) - len(rows), 'more value')}", "", Tone.QUIET, hint="-v lists them")
+    if len(rows) < len(changed_values):
+        yield Note(f"and {_count(len(changed_values) - len(rows), 'more value')}", "", Tone.QUIET, hint="-v lists them")
 
 
 def _causes(difference: Difference) -> Iterator[Block]:

@@ -70,20 +70,20 @@ def _again(
 ) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """The document of a question asked again, and the files that were read for it."""
     try:
-        named = _keywords(what, flags)
-        request = list(named.pop("changes", ()))
+        keywords = _keywords(what, flags)
+        request = list(keywords.pop("changes", ()))
         own = {change.partition("=")[0] for change in request}
-        here = _parameters_of(named.get("parameters"))
+        here = _parameters_of(keywords.get("parameters"))
         # A number that is set is taken as certain, so only one that differs is.
         others = {name: value for name, value in parameters.items() if value != here.get(name)}
         changes = [f"{name}={value!r}" for name, value in others.items() if name not in own]
         if changes and what == "compare":
             raise InputError("a change of a comparison is one more side of it", code="bad-change")
         if changes or request:
-            named["changes"] = [*changes, *request]
+            keywords["changes"] = [*changes, *request]
         verb = getattr(podsim, VERBS[what])
         with inputs.recording() as ledger:
-            return verb(**named).to_dict(), ledger.files
+            return verb(**keywords).to_dict(), ledger.files
     except (AttributeError, KeyError, TypeError, ValueError) as error:  # a file may hold anything
         raise InputError(f"its flags are none of podsim {what}: {error}", code="bad-saved-answer") from None
 
@@ -95,12 +95,12 @@ def _parameters_of(file: str | None) -> Mapping[str, float]:
 
 def _keywords(what: str, flags: Mapping[str, Any]) -> dict[str, Any]:
     """Flags of a command line as keywords of its verb; sizes of a config.json or ONNX file are changes there."""
-    named = {KEYWORDS.get(name, name): value for name, value in flags.items()}
-    sizes = [f"import.sequence={named.pop('sequence')}"] if "sequence" in named else []
-    sizes += [f"import.shape.{shape}" for shape in named.pop("shape", ())]
+    keywords = {KEYWORDS.get(name, name): value for name, value in flags.items()}
+    sizes = [f"import.sequence={keywords.pop('sequence')}"] if "sequence" in keywords else []
+    sizes += [f"import.shape.{shape}" for shape in keywords.pop("shape", ())]
     if sizes:
-        named["changes"] = [*named.get("changes", ()), *sizes]
+        keywords["changes"] = [*keywords.get("changes", ()), *sizes]
     if what in ("prediction", "phases-prediction"):  # money and requirements are added to a prediction afterwards
-        added = {"money", "require", *(each.name for each in MONEY)}
-        named = {name: value for name, value in named.items() if name not in added}
-    return named
+        later_flags = {"money", "require", *(each.name for each in MONEY)}
+        keywords = {name: value for name, value in keywords.items() if name not in later_flags}
+    return keywords

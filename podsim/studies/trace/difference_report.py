@@ -49,14 +49,14 @@ def _table(
     title: str, changes: Sequence[TraceChange], difference: TraceDifference, *, verbose: bool
 ) -> Iterator[Block]:
     """Changes, the largest first, and their sum."""
-    shown = [change for change in changes if verbose or change.change_s]
-    rows = shown if verbose else shown[:MOST_ROWS]
+    visible_changes = [change for change in changes if verbose or change.change_s]
+    rows = visible_changes if verbose else visible_changes[:MOST_ROWS]
     whole = difference.old.step_s, difference.new.step_s
     unit = numbers.scale(whole, numbers.STEP_TIME)
-    counted = any(change.times for change in rows)
+    has_counts = any(change.times for change in rows)
     columns = (
         Column(title),
-        *((Column("Times", number=True, priority=1),) if counted else ()),
+        *((Column("Times", number=True, priority=1),) if has_counts else ()),
         Column(f"Old, {unit.unit}", number=True),
         Column(f"New, {unit.unit}", number=True),
         Column("Change", number=True),
@@ -65,7 +65,7 @@ def _table(
     body = [
         (
             _label(change.name),
-            *((_times(change),) if counted else ()),
+            *((_times(change),) if has_counts else ()),
             unit.number(change.old_s),
             unit.number(change.new_s),
             _with_sign(change.change_s),
@@ -73,13 +73,16 @@ def _table(
         )
         for change in rows
     ]
-    total = ("Total", *(("",) if counted else ()), *map(unit.number, whole))
+    total = ("Total", *(("",) if has_counts else ()), *map(unit.number, whole))
     body.append((*total, _with_sign(difference.change_s), _percent(difference.change_s, whole[0])))
     yield DocTable(columns, tuple(body))
-    left = len(shown) - len(rows)
-    if left or len(rows) < len(changes):
-        equal = len(changes) - len(shown)
-        texts = [f"{left:,} smaller changes" if left else "", f"{equal:,} without a change" if equal else ""]
+    omitted_count = len(visible_changes) - len(rows)
+    if omitted_count or len(rows) < len(changes):
+        equal = len(changes) - len(visible_changes)
+        texts = [
+            f"{omitted_count:,} smaller changes" if omitted_count else "",
+            f"{equal:,} without a change" if equal else "",
+        ]
         yield Note(f"not listed: {', '.join(filter(None, texts))}; -v lists all", "", Tone.QUIET)
 
 

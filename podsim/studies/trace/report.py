@@ -20,8 +20,8 @@ def answer(trace: Trace) -> str:
     return f"{numbers.time(trace.length_s)}, {len(trace.spans):,} spans"
 
 
-def document(trace: Trace, written: str = "") -> Doc:
-    """How long the step or stage takes, who is busy how much of it, and which links; `written` is the file."""
+def document(trace: Trace, path: str = "") -> Doc:
+    """How long the step or stage takes, who is busy how much of it, and which links; `path` is the file."""
     what = LEVEL_NAMES[trace.level]
     length = numbers.split_unit(numbers.time(trace.step_s))
     tracks = len({(span.group, span.track) for span in trace.spans})
@@ -38,7 +38,7 @@ def document(trace: Trace, written: str = "") -> Doc:
         tuple(_operators(trace) if trace.level is TraceLevel.TILE else _tracks(trace)),
         tuple(_links(trace)),
         tuple(Note(str(note), "·", Tone.QUIET) for note in trace.notes),
-        (_file(written),),
+        (_file(path),),
     ]
     return Doc(tuple(group for group in groups if group))
 
@@ -50,9 +50,9 @@ def _faults(trace: Trace) -> Iterator[Block]:
         yield Note(trace.left, "left", Tone.WARNING)
 
 
-def _file(written: str) -> Note:
-    if written:
-        return Note(f"wrote {written}: {VIEWERS}", "", Tone.STRONG)
+def _file(path: str) -> Note:
+    if path:
+        return Note(f"wrote {path}: {VIEWERS}", "", Tone.STRONG)
     return Note(f"-o FILE.json writes the spans; {VIEWERS}", "", Tone.QUIET)
 
 
@@ -98,9 +98,9 @@ def _operators(trace: Trace) -> Iterator[Block]:
     for span in trace.spans:
         if span.track == "operators":
             spans[span.name, str(span.details["run"])].append(span)
-    lasted = {key: sum(span.end_s - span.start_s for span in spans) for key, spans in spans.items()}
-    most = sorted(spans, key=lambda key: (-lasted[key], key))
-    unit = numbers.scale([lasted[key] for key in most], numbers.STEP_TIME)
+    durations_s = {key: sum(span.end_s - span.start_s for span in spans) for key, spans in spans.items()}
+    most = sorted(spans, key=lambda key: (-durations_s[key], key))
+    unit = numbers.scale([durations_s[key] for key in most], numbers.STEP_TIME)
     columns = (
         Column("Operator"),
         Column("Pass", priority=2),
@@ -114,8 +114,8 @@ def _operators(trace: Trace) -> Iterator[Block]:
         (
             *key,
             f"{len(spans[key]):,}",
-            unit.number(lasted[key]),
-            numbers.percent(lasted[key] / trace.length_s, 1),
+            unit.number(durations_s[key]),
+            numbers.percent(durations_s[key] / trace.length_s, 1),
             *_parts(spans[key]),
         )
         for key in most[:MOST_ROWS]
@@ -123,7 +123,7 @@ def _operators(trace: Trace) -> Iterator[Block]:
     yield Heading("Operators by time")
     yield DocTable(columns, rows)
     if len(most) > MOST_ROWS:
-        rest = sum(lasted[key] for key in most[MOST_ROWS:]) / trace.length_s
+        rest = sum(durations_s[key] for key in most[MOST_ROWS:]) / trace.length_s
         yield Note(f"and {len(most) - MOST_ROWS:,} more, {numbers.percent(rest, 1)} of the time", "", Tone.QUIET)
 
 
@@ -134,6 +134,6 @@ def _parts(spans: list[TraceSpan]) -> tuple[str, ...]:
     whole = sum(cycles)
     if not whole:
         return (numbers.NO_VALUE,) * 4
-    lasted = sum(span.end_s - span.start_s for span in spans)
-    idle = sum(float(span.details["idle"]) * (span.end_s - span.start_s) for span in spans) / lasted
+    duration_s = sum(span.end_s - span.start_s for span in spans)
+    idle = sum(float(span.details["idle"]) * (span.end_s - span.start_s) for span in spans) / duration_s
     return (*(numbers.percent(each / whole) for each in cycles), numbers.percent(idle))

@@ -32,13 +32,15 @@ def trace(
 
     Raises InputError for a malformed question, Infeasible where the mapping does not fit the machine.
     """
-    drawn = tracing.TraceLimits(steps, noise_scale, most_spans)
-    drawn.check(level, stage)
+    limits = tracing.TraceLimits(steps, noise_scale, most_spans)
+    limits.check(level, stage)
     case = resolve(scenario, needs_length=False, also="noise." if noise_scale is not None else "")
     question, mapping = with_faults.map_with_faults(case.alone, on_progress)
     if level == "pod":
-        changed = noise_file.noise(scenario.what_if.changes) if noise_scale is not None else None
-        return tracing.step(question, mapping, drawn, (changed.value, noise_file.noise().value) if changed else None)
+        changed_noise = noise_file.noise(scenario.what_if.changes) if noise_scale is not None else None
+        return tracing.step(
+            question, mapping, limits, (changed_noise.value, noise_file.noise().value) if changed_noise else None
+        )
     at = tracing.stage_number(mapping, stage)
     plans = stage_plans(question.workload, mapping, question.machine, mapping.stages[at])
     return tracing.stage(question, mapping, at, plans)

@@ -66,20 +66,20 @@ def row(answer: ClaimAnswer) -> tuple[str, ...]:
 
     def of(value: Callable[[PartAnswer], float | None]) -> str:
         values = [value(part) for part in answer.parts]
-        known = [number for number in values if number is not None]
-        if len(known) > MOST_NUMBERS:
-            return f"{numbers.significant(min(known), 3)} – {numbers.significant(max(known), 3)}"
+        present_values = [number for number in values if number is not None]
+        if len(present_values) > MOST_NUMBERS:
+            return f"{numbers.significant(min(present_values), 3)} – {numbers.significant(max(present_values), 3)}"
         texts = [numbers.NO_VALUE if number is None else numbers.significant(number, 3) for number in values]
         if len(set(texts)) == 1:
             return texts[0]
         return " / ".join(texts)
 
-    claimed = numbers.NO_VALUE if answer.claim.estimated else of(lambda part: part.part.claimed)
+    claimed_value = numbers.NO_VALUE if answer.claim.estimated else of(lambda part: part.part.claimed)
     text = of(lambda part: part.podsim)
     error = numbers.signed_percent(answer.deciding.error)
     unit = f" {answer.claim.unit}" if text != numbers.NO_VALUE else ""
     worth = answer.worth.value if answer.worth else numbers.NO_VALUE
-    return answer.claim.id, answer.claim.claim, claimed, f"{text}{unit}", error, WORDS[answer.verdict], worth
+    return answer.claim.id, answer.claim.claim, claimed_value, f"{text}{unit}", error, WORDS[answer.verdict], worth
 
 
 def conflicts(answer: ClaimAnswer) -> bool:

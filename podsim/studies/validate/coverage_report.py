@@ -97,17 +97,17 @@ def _coverage_text(point: CoveredPoint) -> str:
 
 def _notes(report: CoverageReport, *, verbose: bool) -> Iterator[Block]:
     for quantity, which, size, limit in report.misses:
-        shown = [
+        texts = [
             numbers.percent(x) if which == "coverage" else f"×{numbers.with_decimals(x, 2)}" for x in (size, limit)
         ]
-        yield Note(f"{SHORT[quantity]}: {which} {shown[0]}, limit {shown[1]}", "outside", Tone.WARNING)
+        yield Note(f"{SHORT[quantity]}: {which} {texts[0]}, limit {texts[1]}", "outside", Tone.WARNING)
     distance = report.distance
-    seen = (
+    trend = (
         f"misses grow by {numbers.percent(distance.per_doubling, 1)} per doubling of the size"
         if distance.variance_per_doubling > 0
         else "misses do not grow with the size: the uncertainty of the parameters alone is larger than they are"
     )
-    yield Note(f"{distance.count} points beyond the sizes that were fitted: {seen}", "distance")
+    yield Note(f"{distance.count} points beyond the sizes that were fitted: {trend}", "distance")
     bar = f"90 %: {numbers.percent(LEAST_COVERAGE)} to {numbers.percent(MOST_COVERAGE)} held, "
     bar += f"none between sizes wider than ×{numbers.short(MOST_WIDTH)}"
     more = "" if verbose else "-v lists every interval"

@@ -12,12 +12,15 @@ def answer(report: FreezeReport) -> str:
 
 def document(report: FreezeReport) -> Doc:
     """What moved, and where the predictions were written."""
-    moved: tuple[Block, ...] = (_change_table(report),) if report.changes else ()
+    change_blocks: tuple[Block, ...] = (_change_table(report),) if report.changes else ()
     more = "; say which and why in CHANGELOG.md, under Predictions" if report.changes else ""
     if report.changes:
-        moved = (*moved, Note("a mapping is replicas × IPUs per replica × micro-batch × accumulation", "", Tone.QUIET))
+        change_blocks = (
+            *change_blocks,
+            Note("a mapping is replicas × IPUs per replica × micro-batch × accumulation", "", Tone.QUIET),
+        )
     wrote = Note(f"wrote {report.path}" if report.path else "nothing was written", "", Tone.QUIET)
-    return Doc(((Note(f"{answer(report)}{more}"),), *((moved,) if moved else ()), (wrote,)))
+    return Doc(((Note(f"{answer(report)}{more}"),), *((change_blocks,) if change_blocks else ()), (wrote,)))
 
 
 def _change_table(report: FreezeReport) -> DocTable:
@@ -49,8 +52,8 @@ def _change_table(report: FreezeReport) -> DocTable:
 
 def _mapping(was: FrozenPrediction, now: FrozenPrediction) -> str:
     before, after = _split(was), _split(now)
-    named = now.preset or "searched"
-    return f"{named}: {after}" if before == after or was.replicas is None else f"{named}: {before} → {after}"
+    preset = now.preset or "searched"
+    return f"{preset}: {after}" if before == after or was.replicas is None else f"{preset}: {before} → {after}"
 
 
 def _split(row: FrozenPrediction) -> str:

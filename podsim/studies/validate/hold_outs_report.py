@@ -28,15 +28,15 @@ def answer(report: HoldOuts) -> str:
 def document(report: HoldOuts) -> Doc:
     """A table for each quantity, then the forms that were chosen."""
     tables = tuple((Heading(title), _table(report, quantity)) for quantity, title in TITLES.items())
-    chosen = "; ".join(f"without {name}: {form}" for table in report.forms.values() for name, form in table.items())
-    covered = tuple(
+    forms = "; ".join(f"without {name}: {form}" for table in report.forms.values() for name, form in table.items())
+    interval_tables = tuple(
         (Heading(f"90 % intervals: {title}"), _intervals(report, quantity)) for quantity, title in TITLES.items()
     )
     notes = (
-        Note(chosen, "sharded state", Tone.QUIET),
+        Note(forms, "sharded state", Tone.QUIET),
         Note(f"each fitted again from the priors, the form chosen again · {NOT_MLPERF}", "", Tone.QUIET),
     )
-    return Doc((*tables, *covered, notes))
+    return Doc((*tables, *interval_tables, notes))
 
 
 def _table(report: HoldOuts, quantity: str) -> DocTable:

@@ -19,10 +19,10 @@ BAR_WORDS = {
 
 def answer(report: MicrobenchmarkReport) -> str:
     """The answer in one line: "FAIL, 11 of 13 families within their limits, 1,512 rows"."""
-    judged = [summary for summary in report.summaries if summary.verdict]
-    passed = sum(summary.verdict == SUCCESS for summary in judged)
+    summaries = [summary for summary in report.summaries if summary.verdict]
+    passes = sum(summary.verdict == SUCCESS for summary in summaries)
     rows = f"{len(report.compared):,} rows"
-    return f"{verdict(passed=not report.misses)}, {passed} of {len(judged)} families within their limits, {rows}"
+    return f"{verdict(passed=not report.misses)}, {passes} of {len(summaries)} families within their limits, {rows}"
 
 
 def document(report: MicrobenchmarkReport, *, verbose: bool = False) -> Doc:

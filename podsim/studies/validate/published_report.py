@@ -59,13 +59,13 @@ def answer(report: PublishedReport) -> str:
     text = verdict(passed=not any_missed(report))
     if not report.compared:
         return f"{text}, no row can be modelled, {len(report.left_out)} left out"
-    passed = sum(result.passes for result in results)
+    met_limits = sum(result.passes for result in results)
     apart = {name: report.networks.only(*samples) for name, samples in FITTED_APART.items()}
     figures = "; ".join(
         f"{len(summary.rows)} {name}: {_figures(summary)}" for name, summary in apart.items() if summary.rows
     )
     return (
-        f"{text}, {passed} of {len(results)} limits met; "
+        f"{text}, {met_limits} of {len(results)} limits met; "
         f"networks with their configuration stated: {figures or 'none'}; "
         f"{len(report.compared)} rows predicted, {len(report.left_out)} left out"
     )
@@ -101,8 +101,8 @@ def document(report: PublishedReport, *, verbose: bool = False) -> Doc:
 def _families(report: PublishedReport) -> Iterator[Block]:
     yield Heading("Predictions compared with published results")
     yield Note(fits(report), "", Tone.QUIET)
-    for (mode, stated), groups in groupby(report.groups, key=lambda group: (group.mode, group.stated)):
-        yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[stated]}")
+    for (mode, is_stated), groups in groupby(report.groups, key=lambda group: (group.mode, group.stated)):
+        yield Heading(f"{MODES[mode]}, {CONFIGURATIONS[is_stated]}")
         yield families(tuple(groups))
 
 
@@ -238,13 +238,13 @@ def summaries(report: PublishedReport) -> DocTable:
 
 
 def _sum(summary: Summary) -> tuple[str, ...]:
-    fitted = summary.samples.get(Sample.IN_SAMPLE, 0)
+    fitted_rows = summary.samples.get(Sample.IN_SAMPLE, 0)
     figures = (
         numbers.percent(summary.median_abs, 1),
         numbers.signed_percent(summary.mean),
         numbers.signed_percent(summary.worst),
     )
-    return str(len(summary.rows)), str(fitted), *figures, numbers.percent(summary.share_near), inside(summary)
+    return str(len(summary.rows)), str(fitted_rows), *figures, numbers.percent(summary.share_near), inside(summary)
 
 
 def bar_table(results: Sequence[BarResult]) -> DocTable:

@@ -123,10 +123,10 @@ def ranges(rows: Sequence[ReadRow]) -> DocTable:
 
 
 def _interpretation_blocks(rows: Sequence[ReadRow]) -> Iterator[Block]:
-    moved = [row for row in rows if not row.is_determined]
+    moved_rows = [row for row in rows if not row.is_determined]
     yield Note(
         f"predicted and error are of the stated choice, least and most of all readings that fit; they move the answer "
-        f"to {len(moved)} of {len(rows)} rows by {numbers.percent(MOST_SPREAD - 1)} or more",
+        f"to {len(moved_rows)} of {len(rows)} rows by {numbers.percent(MOST_SPREAD - 1)} or more",
         "",
         Tone.QUIET,
     )
@@ -179,8 +179,8 @@ def assumptions(report: PublishedReport) -> Iterator[Block]:
         yield Heading("Every reading of rows that leave something unsaid")
         yield readings(several)
         yield Heading("Why each is plausible")
-        known = dict.fromkeys(option for item in several for option in _options(item))
-        for option in known:
+        options = dict.fromkeys(option for item in several for option in _options(item))
+        for option in options:
             yield Note(option.reason, option.name)
 
 
@@ -201,8 +201,8 @@ def readings(rows: Sequence[ReadRow]) -> DocTable:
     )
     texts: list[tuple[str, ...]] = []
     for row in rows:
-        stated = OtherReading(reading=row.reading, options=row.options, predicted=row.predicted)
-        for other in (stated, *row.others):
+        stated_reading = OtherReading(reading=row.reading, options=row.options, predicted=row.predicted)
+        for other in (stated_reading, *row.others):
             error = "does not fit" if other.refused else numbers.signed_percent(other.predicted / row.row.value - 1)
             texts.append(
                 (
@@ -219,7 +219,7 @@ def readings(rows: Sequence[ReadRow]) -> DocTable:
 
 def question_text(reading: RowReading) -> str:
     """The question in flags: "train conformer --topology pod16 --preset published"."""
-    named = (
+    flag_values = (
         ("topology", reading.machine),
         ("preset", reading.preset),
         ("replicas", reading.replicas),
@@ -233,6 +233,6 @@ def question_text(reading: RowReading) -> str:
         ("sdk", reading.sdk),
         *(("set", change) for change in reading.changes),
     )
-    flags = [f"--{name} {value}" for name, value in named if value]
+    flags = [f"--{name} {value}" for name, value in flag_values if value]
     sizes = [f"--{size.replace('=', ' ')}" for size in reading.sizes]
     return " ".join([str(reading.mode), reading.workload or reading.operator, *sizes, *flags])
