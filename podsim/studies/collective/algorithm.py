@@ -44,18 +44,18 @@ def alternatives(
 
     Folded whatever is to be run, so that `--fidelity full` runs what was chosen without.
     """
-    limited = _limit(case, context, group)
+    limited_context = _limit(case, context, group)
     rate = out_bytes_per_s(context, group) if group.size > FEW else 0.0
     rivals: dict[Algorithm, Rival] = {}
     for algorithm in Algorithm:
         best_s = min((rival.time_s for rival in rivals.values() if rival.time_s is not None), default=math.inf)
-        allowed = limited
+        plan_context = limited_context
         if algorithm is case.usual:
-            allowed = replace(context, folded=True, most_messages=MOST_UNWEIGHED)
+            plan_context = replace(context, folded=True, most_messages=MOST_UNWEIGHED)
         try:
             if rate and (least_s := _sent_bytes(case, algorithm, group) / rate) > best_s:
                 raise TooManyError(f"its busiest member sends for {1e3 * least_s:.3g} ms at least")  # noqa: TRY301
-            seconds = _lockstep_s(lowering.plan(allowed, group, case.collective, algorithm), case.chunks, engine)
+            seconds = _lockstep_s(lowering.plan(plan_context, group, case.collective, algorithm), case.chunks, engine)
         except TooManyError as error:
             rivals[algorithm] = Rival(algorithm=algorithm, time_s=None, why=f"not simulated: {error}")
         except ValueError as error:
@@ -150,9 +150,9 @@ def _closed_s(case: CollectiveCase, context: CollectiveContext, group: Group, al
         pairs = list(step.messages(group.size, first=True))
         sends = pairs[:1] if step.pairs else pairs
         routes = [context.network.route(number * group.stride, to * group.stride) for number, to in sends]
-        crossed = sum(len(route.links) for route in routes)
+        crossed_links = sum(len(route.links) for route in routes)
         rate = sum(context.network.capacities[link] for link in {route.links[0] for route in routes})
-        flow_s = step.share * case.volume_bytes * crossed / rate
+        flow_s = step.share * case.volume_bytes * crossed_links / rate
         seconds += step.repeat * (max(route.latency_s for route in routes) + flow_s)
     return seconds
 

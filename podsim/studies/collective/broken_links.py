@@ -28,12 +28,12 @@ def compare_with_faults(case: CollectiveCase, engine: tuple[Engine, str], texts:
     each other, or lost.
     """
     hurt = apply_faults(case.network, parse(texts))
-    lost = sorted(hurt.damage.lost)
-    if lost:
+    lost_members = sorted(hurt.damage.lost)
+    if lost_members:
         raise Infeasible(
-            f"{len(lost):,} of {hurt.endpoints:,} members are lost, and the collective needs all",
+            f"{len(lost_members):,} of {hurt.endpoints:,} members are lost, and the collective needs all",
             code="parts-lost",
-            context=[ranges(lost, hurt.word)],
+            context=[ranges(lost_members, hurt.word)],
             hint="a smaller machine or fabric without them",
         )
     healthy = answer(case, *engine)

@@ -30,10 +30,10 @@ def collective(
     fidelity: str,
 ) -> CollectiveCase:
     """The collective that flags mean, on its network; `volume` is in bytes or a text with a unit."""
-    stated = change_texts(changes)
+    stated_changes = change_texts(changes)
     if topology is not None and pod is None:
-        network = build.network(catalog.network(topology, stated).value)
+        network = build.network(catalog.network(topology, stated_changes).value)
     else:
-        network = build.network(machine_of(MachineSpec(pod=pod, topology=topology), stated).value)
-    meant = CollectiveArguments(volume, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
-    return resolved_case(kind, network, meant, apply_to_parameters(catalog.parameters(), stated))
+        network = build.network(machine_of(MachineSpec(pod=pod, topology=topology), stated_changes).value)
+    arguments = CollectiveArguments(volume, str(group), ipus_per_replica, algorithm, chunks, pace, fidelity)
+    return resolved_case(kind, network, arguments, apply_to_parameters(catalog.parameters(), stated_changes))

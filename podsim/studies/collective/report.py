@@ -51,8 +51,8 @@ def _facts(report: CollectiveReport) -> Iterator[Fact]:
     yield Fact("Algorithm bandwidth", *rate(report.algorithm_bandwidth_bytes_per_s), "bytes over time")
     factor = f"× {report.bus_factor:.3f}, as NCCL's tests count"
     yield Fact("Bus bandwidth", *rate(report.bus_bandwidth_bytes_per_s), factor)
-    reached = f"{numbers.percent(report.reached)} efficiency"
-    yield Fact("Lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, reached)
+    efficiency = f"{numbers.percent(report.reached)} efficiency"
+    yield Fact("Lower bound", *numbers.split_unit(numbers.time(report.lower_bound_s)), report.bound, efficiency)
 
 
 def _engine(report: CollectiveReport) -> str:
@@ -67,13 +67,13 @@ def _how(report: CollectiveReport) -> str:
 
 def _phases(report: CollectiveReport) -> Iterator[Block]:
     unit = numbers.scale([leg.time_s for leg in report.phases], numbers.TIME)
-    sent = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
+    volume_scale = numbers.scale([leg.volume_bytes for leg in report.phases], numbers.BYTES)
     columns = (
         Column("Phase (as run in lockstep)"),
         Column("Algorithm"),
         Column("Members", number=True),
         Column("Steps", number=True, priority=2),
-        Column(f"Sends, {sent.unit}", number=True, priority=3),
+        Column(f"Sends, {volume_scale.unit}", number=True, priority=3),
         Column(f"Time, {unit.unit}", number=True),
         Column(f"Latency, {unit.unit}", number=True, priority=1),
     )
@@ -83,7 +83,7 @@ def _phases(report: CollectiveReport) -> Iterator[Block]:
             leg.algorithm.value,
             f"{leg.members:,}",
             f"{leg.steps:,}",
-            sent.number(leg.volume_bytes),
+            volume_scale.number(leg.volume_bytes),
             unit.number(leg.time_s),
             unit.number(leg.latency_s),
         )

@@ -145,9 +145,9 @@ def trace(case: CollectiveCase, engine: Engine, engine_name: str, most_spans: in
     tracing.TraceLimits(most_spans=most_spans).check()
     ran = _run(case, drawing.recording(engine, engine_name), engine_name, weighs=False)
     blocks = drawing.runs(ran.program, ran.timeline)
-    drawn = drawing.Drawing(blocks, drawing.of_machine, (1.0,), most_spans)
+    trace_drawing = drawing.Drawing(blocks, drawing.of_machine, (1.0,), most_spans)
     roads = ran.plan.roads
-    links = loads(ran.timeline.links, Links(roads.link, roads.kind), drawn, most_spans)
+    links = loads(ran.timeline.links, Links(roads.link, roads.kind), trace_drawing, most_spans)
     return Trace(
         workload=case.collective,
         topology=case.network.name,
@@ -155,14 +155,14 @@ def trace(case: CollectiveCase, engine: Engine, engine_name: str, most_spans: in
         level=TraceLevel.COLLECTIVE,
         title=f"{case.collective} over {ran.group.size:,} members on {case.network.name}",
         shown=f"with {ran.plan.algorithm}, {'equal members as one' if case.folded else 'all members'}",
-        length_s=drawn.length_s,
+        length_s=trace_drawing.length_s,
         step_s=ran.timeline.step_s,
-        spans=drawn.spans,
+        spans=trace_drawing.spans,
         parts_s={part: seconds for part, seconds in ran.timeline.breakdown_s.items() if seconds},
         segments=drawing.segments(blocks),
         busy=drawing.busy(blocks, drawing.of_machine),
         links=links,
-        notes=(*_notes(case, ran.setting, ran.plan), *drawn.notes),
+        notes=(*_notes(case, ran.setting, ran.plan), *trace_drawing.notes),
     )
 
 
@@ -206,11 +206,11 @@ def _training_s(case: CollectiveCase, context: CollectiveContext, group: Group) 
     """What a weight update pays, by its own methods unless one is asked for; None without fitted costs."""
     if case.parameters is None or case.collective not in lowering.REDUCING:
         return None
-    taxed = replace(context, overhead=in_training(case.parameters))
+    training_context = replace(context, overhead=in_training(case.parameters))
     try:
         if case.algorithm is not None:
-            return lowering.plan(taxed, group, case.collective, case.algorithm).lockstep_s
-        return lowering.in_training(taxed, group, case.collective).lockstep_s
+            return lowering.plan(training_context, group, case.collective, case.algorithm).lockstep_s
+        return lowering.in_training(training_context, group, case.collective).lockstep_s
     except ValueError:
         return None
 

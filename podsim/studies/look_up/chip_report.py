@@ -108,8 +108,8 @@ def _readings(chip: Chip) -> Iterator[Block]:
         return
     yield Heading("Published figures that disagree")
     for reading in chip.readings:
-        stated = f"{reading.name}: {reading.quantity}, {reading.text} [{reading.source}]"
-        yield Note(stated, "·", Tone.STRONG)
+        text = f"{reading.name}: {reading.quantity}, {reading.text} [{reading.source}]"
+        yield Note(text, "·", Tone.STRONG)
         yield Note(reading.verdict, " ")
     sram, exchange = numbers.rate(chip.sram_bytes_per_s, "B/s"), numbers.rate(chip.exchange_bytes_per_s, "B/s")
     yield Note(f"podsim uses {exchange} for the exchange and {sram} for SRAM; either can be set, for example with", "→")

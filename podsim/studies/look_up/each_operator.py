@@ -49,7 +49,7 @@ def _multiplies(operator: Operator) -> bool:
 def _sizes(operator: Operator) -> str:
     """The sizes of an operator that are not what they are by default, as files state them."""
     shape = operator.shape
-    stated = {each.name: (getattr(shape, each.name), each.default) for each in fields(shape)}
-    plain = {name: value for name, (value, usual) in stated.items() if value != usual and not isinstance(value, bool)}
-    counted = [f"{name} {value:,}" for name, value in plain.items() if isinstance(value, int)]
-    return ", ".join([*counted, *getattr(shape, "operations", ())])
+    sizes = {each.name: (getattr(shape, each.name), each.default) for each in fields(shape)}
+    plain = {name: value for name, (value, usual) in sizes.items() if value != usual and not isinstance(value, bool)}
+    counts = [f"{name} {value:,}" for name, value in plain.items() if isinstance(value, int)]
+    return ", ".join([*counts, *getattr(shape, "operations", ())])

@@ -38,8 +38,10 @@ def chips(chips: Sequence[Chip]) -> Doc:
 
 
 def _fp16_peak(chip: Chip) -> str:
-    known = [precision for precision in (Precision.FP16_16, Precision.FP16_32) if precision in chip.amp.flop_per_cycle]
-    return numbers.significant(chip.peak_flop_per_s(known[0]) / 1e12) if known else numbers.NO_VALUE
+    precisions = [
+        precision for precision in (Precision.FP16_16, Precision.FP16_32) if precision in chip.amp.flop_per_cycle
+    ]
+    return numbers.significant(chip.peak_flop_per_s(precisions[0]) / 1e12) if precisions else numbers.NO_VALUE
 
 
 def topologies(
@@ -82,11 +84,11 @@ def _fabrics(fabrics: Mapping[str, GenericFabric]) -> tuple[tuple[Block, ...], .
         Column("Title", priority=2, wraps=True),
     )
     rows = tuple((name, f"{fabric.endpoints:,}", shapes(fabric), fabric.title) for name, fabric in fabrics.items())
-    sized = (
+    size_note = (
         "podsim collective runs on fabrics, and models train on them with a chip at every rank; ring-1024 and "
         "torus-2d-8x8 give other sizes"
     )
-    return ((DocTable(columns, rows),), (Note(sized),)) if rows else ()
+    return ((DocTable(columns, rows),), (Note(size_note),)) if rows else ()
 
 
 def _others(result: Sequence[tuple[ComparatorMachine, ComparatorChip]]) -> tuple[tuple[Block, ...], ...]:
@@ -126,8 +128,8 @@ def workloads(workloads: Sequence[Workload], runs: Sequence[str]) -> Doc:
         )
         for workload in workloads
     )
-    phased = Note(f"runs in phases: {', '.join(runs)}", "", Tone.QUIET)
-    return Doc(((DocTable(columns, rows),), (_more("workload"), phased)))
+    runs_note = Note(f"runs in phases: {', '.join(runs)}", "", Tone.QUIET)
+    return Doc(((DocTable(columns, rows),), (_more("workload"), runs_note)))
 
 
 def _more(what: str) -> Note:
@@ -146,6 +148,6 @@ def check(
         facts.append(Fact("Entries", f"{entries:,}"))
     if provenance:
         facts.append(Fact("Holds", origins.by_kind(provenance.values())))
-    assumed = list(origins.provenance_blocks("values", provenance))[1:]
+    origin_blocks = list(origins.provenance_blocks("values", provenance))[1:]
     notes = tuple(Note(warning, "!", Tone.WARNING) for warning in warnings)
-    return Doc(tuple(group for group in ((Facts(tuple(facts)),), tuple(assumed), notes) if group))
+    return Doc(tuple(group for group in ((Facts(tuple(facts)),), tuple(origin_blocks), notes) if group))

@@ -24,7 +24,7 @@ def import_model(file: str, *, sequence: int | None = None, shape: Sequence[str]
             code="bad-value",
             hint=f"podsim workload show {shlex.quote(file)}" if path.suffix == ".toml" else "",
         )
-    stated = [] if sequence is None else [f"import.sequence={sequence}"]
-    request = changes.parse([*stated, *(f"import.shape.{sizes}" for sizes in shape)])
+    sequence_changes = [] if sequence is None else [f"import.sequence={sequence}"]
+    request = changes.parse([*sequence_changes, *(f"import.shape.{sizes}" for sizes in shape)])
     catalog.workload(file, [f"{change.path}={change.text}" for change in request])  # refuses what would not read back
     return imports.workload_text(path, import_options.options_of(request)[0])

@@ -83,9 +83,9 @@ def _(item: Listing) -> Sheet:  # type: ignore[type-arg]
 def _(item: ByName) -> Sheet:  # type: ignore[type-arg]
     machines = {name: value for name, value in item.items() if isinstance(value, Topology)}
     fabrics = {name: value for name, value in item.items() if isinstance(value, GenericFabric)}
-    placed = [value for value in item.values() if isinstance(value, MachineWithChip)]
-    others = [(value.machine, value.chip.value) for value in placed]
-    content = {"topologies": machines.values(), "fabrics": fabrics.values(), "comparators": placed}
+    comparators = [value for value in item.values() if isinstance(value, MachineWithChip)]
+    others = [(value.machine, value.chip.value) for value in comparators]
+    content = {"topologies": machines.values(), "fabrics": fabrics.values(), "comparators": comparators}
     line = (*machines, *fabrics, *(machine.name for machine, _ in others))
     return Sheet(partial(_short, listing.topologies, machines, fabrics, others), content, json_keys.TOPOLOGIES, line)
 

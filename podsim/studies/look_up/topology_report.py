@@ -118,9 +118,9 @@ def _sizes(topology: Topology, bisection_bytes_per_s: Mapping[str, float]) -> It
 
 def bandwidths(levels: Iterable[LevelBandwidth], member: str) -> Iterator[Block]:
     """The bandwidth of one member and across the middle, by the size of a level; nothing of a single level."""
-    known = list(levels)
-    each = [(level, level.each_bytes_per_s) for level in known if level.each_bytes_per_s]
-    across = [(level, level.bisection_bytes_per_s) for level in known if level.bisection_bytes_per_s]
+    all_levels = list(levels)
+    each = [(level, level.each_bytes_per_s) for level in all_levels if level.each_bytes_per_s]
+    across = [(level, level.bisection_bytes_per_s) for level in all_levels if level.bisection_bytes_per_s]
     if max(len(each), len(across)) < FEWEST_LEVELS:
         return
 
@@ -129,7 +129,7 @@ def bandwidths(levels: Iterable[LevelBandwidth], member: str) -> Iterator[Block]
         return DocSeries(label, points, names=tuple(level.name for level, _ in pairs))
 
     title = f"Bandwidth by level, {GIGABYTES_PER_S.unit}"
-    sizes = tuple(float(level.members) for level in known)
+    sizes = tuple(float(level.members) for level in all_levels)
     yield Heading(title)
     yield Chart(
         title,
@@ -161,8 +161,8 @@ def per_ipu_bytes_per_s(topology: Topology, level: Level) -> float | None:
         return (level.links_each or 0) * one_bytes_per_s / topology.ipus_per_machine if level.holds > 1 else None
     pairs = (topology.ipus_per_rack if level.name == "rack" else level.holds) // 2
     rails = 0 if pairs < 2 else 1 if pairs == 2 and not level.closed else 2
-    joined = (level.rung_links or 0) * (pairs > 0) + rails * (level.rail_links or 0)
-    return joined * one_bytes_per_s if joined else None
+    link_count = (level.rung_links or 0) * (pairs > 0) + rails * (level.rail_links or 0)
+    return link_count * one_bytes_per_s if link_count else None
 
 
 def _facts(topology: Topology, diameter_hops: int) -> Iterator[Fact]:

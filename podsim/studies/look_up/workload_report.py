@@ -43,13 +43,13 @@ def _facts(workload: Workload) -> Iterator[Fact]:
     yield Fact("Parameters", *numbers.split_unit(numbers.count(workload.parameters)))
     yield Fact("Forward", *forward, f"per {workload.row}", "products and convolutions")
     yield Fact("Training", *flop, f"per {workload.row}", "forward and backward")
-    packed = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} on average in the published logs"
+    packing = f"{numbers.significant(workload.samples_per_row * workload.packing, 4)} on average in the published logs"
     yield Fact(
         "Samples per row",
         numbers.short(workload.samples_per_row, 3),
         "",
         "" if workload.sample == "sample" else f"a sample is one {workload.sample}",
-        packed if workload.packing != 1 else "",
+        packing if workload.packing != 1 else "",
     )
     yield Fact("Input", *numbers.split_unit(numbers.amount(workload.row_bytes)), "per row, from the host")
     if workload.minimum:

@@ -53,15 +53,15 @@ def _layerwise_settings(mapping: Mapping) -> Iterator[FrameworkSetting]:
     yield FrameworkSetting(
         what="recomputation", value=str(mapping.recompute), popxl="what enters each phase, in a RemoteBuffer"
     )
-    sharded = configuration.state_sharded and replicas > 1
-    variable = "remote_replica_sharded_variable" if sharded else "remote_variable"
+    is_sharded = configuration.state_sharded and replicas > 1
+    variable = "remote_replica_sharded_variable" if is_sharded else "remote_variable"
     yield FrameworkSetting(what="weights and state", value="off chip", popxl=f"popxl.{variable}(…, remote_buffer)")
-    grouped = f", replica_grouping(stride={each}, group_size={replicas})" if each > 1 else ""
-    gathered = f"ops.collectives.replicated_all_gather after each load{grouped}"
+    grouping = f", replica_grouping(stride={each}, group_size={replicas})" if each > 1 else ""
+    gathering = f"ops.collectives.replicated_all_gather after each load{grouping}"
     yield FrameworkSetting(
         what="replicated tensor sharding",
-        value=f"over {replicas:,} replicas" if sharded else "off",
-        popxl=gathered if sharded else "",
+        value=f"over {replicas:,} replicas" if is_sharded else "off",
+        popxl=gathering if is_sharded else "",
     )
     yield FrameworkSetting(
         what="available-memory proportion",
@@ -123,9 +123,12 @@ def _stages(workload: Workload, mapping: Mapping) -> Iterator[FrameworkSetting]:
         poptorch="BeginBlock(layer, ipu_id=…) before each",
         popart="pipelineStage(…) of each op",
     )
-    placed = ", ".join(f"{stage.ipu}" for stage in mapping.stages)
+    stage_ipus = ", ".join(f"{stage.ipu}" for stage in mapping.stages)
     yield FrameworkSetting(
-        what="IPUs of the stages", value=placed, poptorch="ipu_id of each block", popart="virtualGraph(…) of each op"
+        what="IPUs of the stages",
+        value=stage_ipus,
+        poptorch="ipu_id of each block",
+        popart="virtualGraph(…) of each op",
     )
 
 
@@ -145,15 +148,15 @@ def _share(units: Sequence[LayerUnit], sizes: Counter[str]) -> str:
 def _storage(workload: Workload, mapping: Mapping) -> Iterator[FrameworkSetting]:
     recomputes = mapping.recompute is not Recompute.NONE
     kind = "Pipeline" if len(mapping.stages) > 1 else "RecomputeAll"
-    kept = sum(unit.checkpoint for unit in workload.units)
+    checkpoints = sum(unit.checkpoint for unit in workload.units)
     yield FrameworkSetting(
         what="recomputation",
         value=str(mapping.recompute),
-        poptorch=f"recomputationCheckpoint(x) after {kept} units" if recomputes else "",
+        poptorch=f"recomputationCheckpoint(x) after {checkpoints} units" if recomputes else "",
         popart=f"autoRecomputation = {kind if recomputes else 'NoRecompute'}",
     )
     away = mapping.state is StatePlace.STREAMING
-    sharded = mapping.configuration.state_sharded and mapping.replicas > 1
+    is_sharded = mapping.configuration.state_sharded and mapping.replicas > 1
     yield FrameworkSetting(
         what="optimizer state",
         value="off chip" if away else "on chip",
@@ -162,9 +165,9 @@ def _storage(workload: Workload, mapping: Mapping) -> Iterator[FrameworkSetting]
     )
     yield FrameworkSetting(
         what="replicated tensor sharding",
-        value="on" if sharded else "off",
-        poptorch=f"state.useReplicatedTensorSharding({sharded})",
-        popart=f"{STATE}.replicatedTensorSharding = {'On' if sharded else 'Off'}",
+        value="on" if is_sharded else "off",
+        poptorch=f"state.useReplicatedTensorSharding({is_sharded})",
+        popart=f"{STATE}.replicatedTensorSharding = {'On' if is_sharded else 'Off'}",
     )
 
 

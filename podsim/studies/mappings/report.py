@@ -62,9 +62,9 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
 
 def table(mappings: Mappings) -> DocTable:
     """One row a mapping, best first; what tells rows apart stays at every width, and what they are ranked by."""
-    rows, phased = mappings.advised, [in_phases(row) for row in mappings.advised]
+    rows, phase_flags = mappings.advised, [in_phases(row) for row in mappings.advised]
     time = numbers.scale([row.time_to_train_s for row in rows if row.time_to_train_s is not None], numbers.TIME)
-    named = any(row.preset for row in rows)
+    has_presets = any(row.preset for row in rows)
     columns = (
         Column("", number=True),
         Column("Replicas × IPUs", number=True),
@@ -73,14 +73,14 @@ def table(mappings: Mappings) -> DocTable:
         Column("Global batch", number=True, priority=4),
         *(
             (Column("Shards", number=True), Column("Sharded over"), Column("DDR", number=True, priority=3))
-            if any(phased)
+            if any(phase_flags)
             else (Column("Recompute"), Column("State"))
         ),
         Column("SRAM", number=True, priority=1),
-        *(() if any(phased) else (Column("Bubble", number=True, priority=7),)),
+        *(() if any(phase_flags) else (Column("Bubble", number=True, priority=7),)),
         Column("Samples/s", number=True, priority=6 if mappings.timed and mappings.by is Rank.TIME else 0),
         *((Column(f"Time, {time.unit}", number=True),) if mappings.timed else ()),
-        *((Column("Published as", priority=2),) if named else ()),
+        *((Column("Published as", priority=2),) if has_presets else ()),
     )
     return DocTable(
         columns,
@@ -91,12 +91,12 @@ def table(mappings: Mappings) -> DocTable:
                 f"{row.mapping.micro_batch:,}",
                 f"{row.mapping.accumulation:,}",
                 f"{row.mapping.global_batch:,}",
-                *(_streaming_cells(row) if any(phased) else (str(row.mapping.recompute), str(row.mapping.state))),
+                *(_streaming_cells(row) if any(phase_flags) else (str(row.mapping.recompute), str(row.mapping.state))),
                 numbers.percent(row.memory),
-                *(() if any(phased) else (numbers.percent(row.bubble, 1),)),
+                *(() if any(phase_flags) else (numbers.percent(row.bubble, 1),)),
                 numbers.significant(row.throughput_samples_per_s),
                 *((time.number(row.time_to_train_s),) if mappings.timed else ()),
-                *((row.preset,) if named else ()),
+                *((row.preset,) if has_presets else ()),
             )
             for rank, row in enumerate(rows, 1)
         ),
@@ -112,8 +112,8 @@ def in_phases(advice: AdvisedMapping) -> bool:
 
 def _streaming_cells(advice: AdvisedMapping) -> tuple[str, str, str]:
     """What differs among mappings whose weights are streamed."""
-    shared = advice.mapping.configuration.state_sharded and advice.mapping.replicas > 1
-    over = f"{advice.mapping.replicas:,} replicas" if shared else "–"
+    is_sharded = advice.mapping.configuration.state_sharded and advice.mapping.replicas > 1
+    over = f"{advice.mapping.replicas:,} replicas" if is_sharded else "–"
     return f"{advice.mapping.configuration.tensor_shards}", over, numbers.percent(advice.streaming)
 
 
@@ -167,8 +167,8 @@ def _kind(advice: AdvisedMapping) -> str:
     if not in_phases(advice):
         return f"recompute {advice.mapping.recompute}, state {advice.mapping.state}"
     configuration = advice.mapping.configuration
-    sharded = "sharded" if configuration.state_sharded else "not sharded"
-    return f"{configuration.tensor_shards} tensor shards, {sharded} over replicas"
+    sharding = "sharded" if configuration.state_sharded else "not sharded"
+    return f"{configuration.tensor_shards} tensor shards, {sharding} over replicas"
 
 
 def _idle(mappings: Mappings) -> Iterator[Block]:
@@ -180,8 +180,8 @@ def _idle(mappings: Mappings) -> Iterator[Block]:
 def _rejection_blocks(mappings: Mappings) -> Iterator[Block]:
     if not mappings.rejected:
         return
-    ordered = sorted(mappings.rejected.items(), key=lambda item: -item[1])
-    counts = "; ".join(f"{count:,} {why}" for why, count in ordered)
+    ranked_rejections = sorted(mappings.rejected.items(), key=lambda item: -item[1])
+    counts = "; ".join(f"{count:,} {why}" for why, count in ranked_rejections)
     yield Note(f"{counts}; larger micro-batches of a split that does not fit are not counted", "Rejected")
     if mappings.nearest:
         near = mappings.nearest
@@ -230,9 +230,9 @@ def _last(mappings: Mappings, *, verbose: bool) -> Iterator[Block]:
         )
     else:
         yield _words()
-    untimed = "" if mappings.timed else " · no time to train: run length not specified"
+    length_note = "" if mappings.timed else " · no time to train: run length not specified"
     more = "" if verbose else "-v has the settings of every row"
-    yield Note(f"SDK {mappings.sdk} · {mappings.calibration}{untimed} · {NOT_MLPERF}", "", Tone.QUIET, hint=more)
+    yield Note(f"SDK {mappings.sdk} · {mappings.calibration}{length_note} · {NOT_MLPERF}", "", Tone.QUIET, hint=more)
 
 
 def _words() -> Note:

@@ -50,7 +50,7 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
 
     Each split (replicas, IPUs per replica, micro-batch) and storage is there once, at its best batch.
     """
-    question, timed = case.question, not case.missing
+    question, has_length = case.question, not case.missing
     machine, workload = question.machine, question.workload
     usual = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     choose.check(case.scenario.mapping, usual)
@@ -66,9 +66,9 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         first.global_batches = {batch for search in searches for batch in search.global_batches}
         no = refusal(first, on_parts=idle is not None)
         raise shorter_rows.with_advice(no, case) if isinstance(no, Infeasible) else no
-    settled = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
-    settled.sort(key=lambda item: _order(item[1], by, workload.packing))
-    rejected: Counter[Rejection] = sum((search.rejected for search in searches), Counter())
+    ranked_mappings = [(best, best.search.settle(best.mapping, best.memory)) for best in best]
+    ranked_mappings.sort(key=lambda item: _order(item[1], by, workload.packing))
+    rejections: Counter[Rejection] = sum((search.rejected for search in searches), Counter())
     return Mappings(
         workload=workload.name,
         workload_title=workload.title,
@@ -80,11 +80,11 @@ def mappings(case: Case, by: Rank, most: int, on_progress: Callable[[int, int], 
         by=by,
         legal=sum(search.legal for search in searches),
         distinct=len(best),
-        timed=timed,
-        rejected={str(why): count for why, count in sorted(rejected.items())},
+        timed=has_length,
+        rejected={str(why): count for why, count in sorted(rejections.items())},
         nearest=_nearest(searches),
         idle=idle,
-        advised=tuple(_advice(question, best, item, timed) for best, item in settled[:most]),
+        advised=tuple(_advice(question, best, item, has_length) for best, item in ranked_mappings[:most]),
         assumptions=(*workload.notes, *case.notes),
         calibration=intervals.held_out_note(machine.parameters, machine.parameters_file),
     )
@@ -110,17 +110,17 @@ def _evaluations(
     streams = bool(question.machine.topology.gateway.streaming_bytes)
     if streams and not usual.what_if.schedule and may_stream(question.workload):
         waves.append([each for ipus in sizes for each in _layerwise_searches(question, usual, constraints, ipus)])
-    made: list[Search] = []
+    searches: list[Search] = []
     best: list[_Best] = []
     for wave in waves:
-        for done, search in enumerate(wave, 1):
+        for search_number, search in enumerate(wave, 1):
             best += _best(search, by)
             if on_progress:
-                on_progress(done, len(wave))
-        made += wave
+                on_progress(search_number, len(wave))
+        searches += wave
         if best:
             break
-    return made, best
+    return searches, best
 
 
 def _resident(question: TrainingCase, usual: MappingBuilder, constraints: Constraints, ipus: int) -> list[Search]:
@@ -136,10 +136,10 @@ def _layerwise_searches(
 ) -> list[Search]:
     """Weights streamed: one search for each number of tensor shards, with state sharded over replicas and without."""
     own = [each.tensor_shards for each in search_configurations(question.workload) if each.schedule is Schedule.PHASED]
-    shared = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
+    shardings = product(dict.fromkeys((*own, *TENSOR_SHARDS)), (True, False))
     return [
         Search(question, usual.otherwise(stream(usual.what_if, shards, sharded=flag)), constraints, ipus=ipus)
-        for shards, flag in shared
+        for shards, flag in shardings
     ]
 
 
@@ -149,9 +149,11 @@ def _best(search: Search, by: Rank) -> list[_Best]:
     for time_s, mapping, memory in search.every():
         if mapping.replicas == 1 and search.planner.what_if.state_sharded is False:
             continue  # shared with nobody it is the same
-        known = bests.get(mapping.split)
-        better = known is None or (
-            time_s < known.time_s if by is Rank.TIME else mapping.accumulation > known.mapping.accumulation
+        previous_best = bests.get(mapping.split)
+        better = previous_best is None or (
+            time_s < previous_best.time_s
+            if by is Rank.TIME
+            else mapping.accumulation > previous_best.mapping.accumulation
         )
         if better:
             bests[mapping.split] = _Best(search, time_s, mapping, memory)
@@ -174,10 +176,10 @@ def _rate(item: ConsideredMapping, packing: float) -> float:
 
 
 def _nearest(searches: list[Search]) -> NotQuite | None:
-    missed = [search.nearest for search in searches if search.nearest]
-    if not missed:
+    near_misses = [search.nearest for search in searches if search.nearest]
+    if not near_misses:
         return None
-    memory, mapping = min(missed, key=lambda item: item[0].needed_share)
+    memory, mapping = min(near_misses, key=lambda item: item[0].needed_share)
     category, _ = max(memory.fullest.by_category.items(), key=lambda item: item[1])
     return NotQuite(
         mapping=mapping, memory=memory.fraction, streaming=memory.streaming_fraction, largest=category.replace("_", " ")
@@ -226,5 +228,5 @@ def _preset(question: TrainingCase, mapping: Mapping) -> str:
 def _storage(configuration: SoftwareConfiguration) -> tuple[object, ...]:
     """What is kept where; whether state is shared is evaluated in phases alone."""
     in_phases = configuration.schedule is Schedule.PHASED
-    shared = (configuration.tensor_shards, configuration.state_sharded) if in_phases else ()
-    return configuration.name, configuration.recompute, configuration.state, *shared
+    sharding = (configuration.tensor_shards, configuration.state_sharded) if in_phases else ()
+    return configuration.name, configuration.recompute, configuration.state, *sharding

@@ -35,16 +35,16 @@ def operator_instance(operator: str, sizes: Mapping[str, FlagValue]) -> Operator
             f"operator {unknown_choice(operator, tuple(KINDS))}", code="unknown-operator", hint="podsim op --help"
         )
     kind = KINDS[operator]
-    given = {name.removesuffix("_"): value for name, value in sizes.items() if value not in (None, ())}
-    strangers = _strangers(operator, kind, given)
-    faults = [*strangers, *_count_faults(kind, given), *_choice_faults(kind, given)]
-    counts = {name: given.get(name, default) for name, default in kind.counts.items()}
-    choices = {name: given.get(name, words[0]) for name, words in kind.choices.items()}
+    given_sizes = {name.removesuffix("_"): value for name, value in sizes.items() if value not in (None, ())}
+    strangers = _strangers(operator, kind, given_sizes)
+    faults = [*strangers, *_count_faults(kind, given_sizes), *_choice_faults(kind, given_sizes)]
+    counts = {name: given_sizes.get(name, default) for name, default in kind.counts.items()}
+    choices = {name: given_sizes.get(name, words[0]) for name, words in kind.choices.items()}
     table: dict[str, int | str] = {
         name: value for name, value in (counts | choices).items() if isinstance(value, int | str)
     }
     if kind.chain:
-        table["operation"] = ",".join(_chain(given))
+        table["operation"] = ",".join(_chain(given_sizes))
     if faults := faults or _odd(operator, table):
         code = "unknown-argument" if strangers else "bad-value"
         raise InputError(
@@ -53,38 +53,42 @@ def operator_instance(operator: str, sizes: Mapping[str, FlagValue]) -> Operator
     return OperatorInstance(operator, table)
 
 
-def _strangers(operator: str, kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
-    known = (*kind.counts, *kind.choices, *(("operation",) if kind.chain else ()))
-    return [f"{_flag(name)} is no size of {operator}{did_you_mean(name, known)}" for name in given if name not in known]
+def _strangers(operator: str, kind: OperatorSignature, sizes: Mapping[str, FlagValue]) -> list[str]:
+    size_names = (*kind.counts, *kind.choices, *(("operation",) if kind.chain else ()))
+    return [
+        f"{_flag(name)} is no size of {operator}{did_you_mean(name, size_names)}"
+        for name in sizes
+        if name not in size_names
+    ]
 
 
-def _count_faults(kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
+def _count_faults(kind: OperatorSignature, sizes: Mapping[str, FlagValue]) -> list[str]:
     faults = []
     for name, default in kind.counts.items():
-        value = given.get(name, default)
+        value = sizes.get(name, default)
         if value is None:
             faults.append(f"{_flag(name)} is missing")
     return faults
 
 
-def _choice_faults(kind: OperatorSignature, given: Mapping[str, FlagValue]) -> list[str]:
+def _choice_faults(kind: OperatorSignature, sizes: Mapping[str, FlagValue]) -> list[str]:
     faults = [
-        f"{_flag(name)}: {unknown_choice(str(given[name]), words)}"
+        f"{_flag(name)}: {unknown_choice(str(sizes[name]), words)}"
         for name, words in kind.choices.items()
-        if name in given and given[name] not in words
+        if name in sizes and sizes[name] not in words
     ]
     if kind.chain:
         faults += [
             f"--operation: {unknown_choice(word, tuple(OPERATIONS))}"
-            for word in _chain(given)
+            for word in _chain(sizes)
             if word not in OPERATIONS
         ]
     return faults
 
 
-def _chain(given: Mapping[str, FlagValue]) -> list[str]:
+def _chain(sizes: Mapping[str, FlagValue]) -> list[str]:
     """Operations one after the other, as several texts or one with commas."""
-    value = given.get("operation") or "add"
+    value = sizes.get("operation") or "add"
     parts = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else [str(value)]
     return [word.strip() for part in parts for word in part.split(",")]
 
@@ -168,16 +172,16 @@ def report(
 
 
 def _cost(step: Superstep, chip: Chip) -> SuperstepCost:
-    spent = cycles(step, chip)
-    received = sum_in_order(
+    step_cycles = cycles(step, chip)
+    received_bytes = sum_in_order(
         cohort.tiles * (cohort.receive_bytes + cohort.shared_receive_bytes) for cohort in step.cohorts
     )
     return SuperstepCost(
         step=step,
-        compute_cycles=spent.compute,
-        exchange_cycles=spent.exchange,
-        sync_cycles=spent.sync,
-        exchange_bytes=received * step.repeat,
+        compute_cycles=step_cycles.compute,
+        exchange_cycles=step_cycles.exchange,
+        sync_cycles=step_cycles.sync,
+        exchange_bytes=received_bytes * step.repeat,
     )
 
 
@@ -194,9 +198,9 @@ def _plan(question: OperatorInstance, chip: Chip, precision: Precision, availabl
 def _refuse_absurd(resident_bytes: int, chip: Chip) -> None:
     """Raise Infeasible where the operands are far more than a chip holds; no split needs to be looked at."""
     if resident_bytes > TIMES_SRAM * chip.sram_bytes:
-        needed, there = resident_bytes / 1e9, chip.sram_bytes / 1e9
+        needed_gb, sram_gb = resident_bytes / 1e9, chip.sram_bytes / 1e9
         raise Infeasible(
-            f"operands and result take {needed:,.0f} GB; a {chip.name} holds {there:.3g} GB",
+            f"operands and result take {needed_gb:,.0f} GB; a {chip.name} holds {sram_gb:.3g} GB",
             hint="a smaller operator, or one cut over more IPUs",
         )
 
@@ -219,8 +223,8 @@ def _what_would(
     operator = _first(smaller, lambda item: _leaves_room(item, kind, chip, precision, available_memory))
     if operator is None:
         return ""
-    changed = (name for name in kind.scales if operator.sizes[name] != question.sizes[name])
-    return f"{' '.join(f'{_flag(name)} {operator.sizes[name]}' for name in changed)} fits"
+    changed_sizes = (name for name in kind.scales if operator.sizes[name] != question.sizes[name])
+    return f"{' '.join(f'{_flag(name)} {operator.sizes[name]}' for name in changed_sizes)} fits"
 
 
 def _first(options: Sequence[T], fits: Callable[[T], bool]) -> T | None:

@@ -81,10 +81,10 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
         yield Fact("Stream", *size, arrives)
     idle = numbers.percent(report.timeline.idle, 1).removesuffix(" %")
     yield Fact("Idle", idle, "%", "of all cycles of all tiles")
-    moved = report.exchange_bytes
-    each = f"{numbers.amount(moved / max(1, plan.tiles_used))} per tile in use"
-    received = (*numbers.split_unit(numbers.amount(moved)), "received", each)
-    yield Fact("Exchange", *(received if moved else ("none", "", "nothing moves between tiles")))
+    exchange_bytes = report.exchange_bytes
+    each = f"{numbers.amount(exchange_bytes / max(1, plan.tiles_used))} per tile in use"
+    received_amount = (*numbers.split_unit(numbers.amount(exchange_bytes)), "received", each)
+    yield Fact("Exchange", *(received_amount if exchange_bytes else ("none", "", "nothing moves between tiles")))
     percent = numbers.percent(report.sram_bytes / chip.sram.bytes_per_tile)
     limit = f"temporary data may take {numbers.percent(report.available_memory)}" if report.limited else ""
     yield Fact("Peak SRAM", *numbers.split_unit(numbers.amount(report.sram_bytes)), f"{percent} of a tile", limit)
@@ -94,8 +94,10 @@ def _facts(report: OperatorReport) -> Iterator[Fact]:
 
 def _too_large(report: OperatorReport) -> Iterator[Note]:
     if report.resident_bytes > report.chip.sram_bytes:
-        needed, there = numbers.amount(report.resident_bytes), numbers.amount(report.chip.sram_bytes)
-        text = f"operands and result take {needed}, the chip holds {there}: they would have to come and go meanwhile"
+        needed_sram, there = numbers.amount(report.resident_bytes), numbers.amount(report.chip.sram_bytes)
+        text = (
+            f"operands and result take {needed_sram}, the chip holds {there}: they would have to come and go meanwhile"
+        )
         yield Note(text, "!", Tone.WARNING)
     elif report.overflows:
         each = (report.resident_bytes / report.chip.tiles, report.sram_bytes, report.code_bytes_per_tile)

@@ -32,8 +32,8 @@ def overflows(operator: str, chip: Chip, resident_bytes: float, temporary_bytes:
 
     `resident_bytes` are of the whole operator, the others of a tile [B].
     """
-    needed = resident_bytes / chip.tiles + temporary_bytes + code_bytes
-    return operator == "matmul" and needed > chip.sram.bytes_per_tile
+    needed_bytes = resident_bytes / chip.tiles + temporary_bytes + code_bytes
+    return operator == "matmul" and needed_bytes > chip.sram.bytes_per_tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
