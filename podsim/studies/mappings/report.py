@@ -62,7 +62,7 @@ def document(mappings: Mappings, *, verbose: bool = False, charts: bool = False)
 
 def table(mappings: Mappings) -> DocTable:
     """One row a mapping, best first; what tells rows apart stays at every width, and what they are ranked by."""
-    rows, phase_flags = mappings.advised, [in_phases(row) for row in mappings.advised]
+    rows, streaming_flags = mappings.advised, [in_phases(row) for row in mappings.advised]
     time = numbers.scale([row.time_to_train_s for row in rows if row.time_to_train_s is not None], numbers.TIME)
     has_presets = any(row.preset for row in rows)
     columns = (
@@ -73,11 +73,11 @@ def table(mappings: Mappings) -> DocTable:
         Column("Global batch", number=True, priority=4),
         *(
             (Column("Shards", number=True), Column("Sharded over"), Column("DDR", number=True, priority=3))
-            if any(phase_flags)
+            if any(streaming_flags)
             else (Column("Recompute"), Column("State"))
         ),
         Column("SRAM", number=True, priority=1),
-        *(() if any(phase_flags) else (Column("Bubble", number=True, priority=7),)),
+        *(() if any(streaming_flags) else (Column("Bubble", number=True, priority=7),)),
         Column("Samples/s", number=True, priority=6 if mappings.timed and mappings.by is Rank.TIME else 0),
         *((Column(f"Time, {time.unit}", number=True),) if mappings.timed else ()),
         *((Column("Published as", priority=2),) if has_presets else ()),
@@ -91,9 +91,13 @@ def table(mappings: Mappings) -> DocTable:
                 f"{row.mapping.micro_batch:,}",
                 f"{row.mapping.accumulation:,}",
                 f"{row.mapping.global_batch:,}",
-                *(_streaming_cells(row) if any(phase_flags) else (str(row.mapping.recompute), str(row.mapping.state))),
+                *(
+                    _streaming_cells(row)
+                    if any(streaming_flags)
+                    else (str(row.mapping.recompute), str(row.mapping.state))
+                ),
                 numbers.percent(row.memory),
-                *(() if any(phase_flags) else (numbers.percent(row.bubble, 1),)),
+                *(() if any(streaming_flags) else (numbers.percent(row.bubble, 1),)),
                 numbers.significant(row.throughput_samples_per_s),
                 *((time.number(row.time_to_train_s),) if mappings.timed else ()),
                 *((row.preset,) if has_presets else ()),

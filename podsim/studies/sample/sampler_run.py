@@ -75,11 +75,11 @@ def _to_host(machine: Topology) -> float:
 
 def _cost(work: Work, part: str, times: int, sampler: Sampler, each: int, chip: Chip) -> WorkCost:
     """One work in a whole run, on an IPU that has `each` samples."""
-    cycles_by_kind = dict.fromkeys(("draws", "elementwise", "sums"), 0.0)
+    compute_cycles = dict.fromkeys(("draws", "elementwise", "sums"), 0.0)
     sync = 0.0
     for kind, step in tiles.steps(work, each, sampler.precision, chip):
         step_cycles = cycles(step, chip)
-        cycles_by_kind[kind] += step_cycles.compute
+        compute_cycles[kind] += step_cycles.compute
         sync += step_cycles.sync
     second = times / chip.clock_hz
     return WorkCost(
@@ -89,9 +89,9 @@ def _cost(work: Work, part: str, times: int, sampler: Sampler, each: int, chip: 
         times=times,
         elements=work.elements,
         sums=work.sums,
-        draws_s=cycles_by_kind["draws"] * second,
-        elementwise_s=cycles_by_kind["elementwise"] * second,
-        sums_s=cycles_by_kind["sums"] * second,
+        draws_s=compute_cycles["draws"] * second,
+        elementwise_s=compute_cycles["elementwise"] * second,
+        sums_s=compute_cycles["sums"] * second,
         sync_s=sync * second,
         sample_flop=tiles.flop(work) * times,
     )
