@@ -29,9 +29,11 @@ def answer(
     try:
         if case.scenario.faults:
             return with_faults.answer(case, on_progress, takes_sdk=takes_sdk)
-        chosen = choose(case, on_progress)
+        chosen_mapping = choose(case, on_progress)
     except PodsimError as no:
         raise shorter_rows.with_advice(no, case) from None
-    assumptions = (*chosen.assumptions, *case.notes)
+    assumptions = (*chosen_mapping.assumptions, *case.notes)
     with without_collection() if case.question.folded else nullcontext():  # a simulation of all leaves many cycles
-        return assemble.predict(case.question, chosen.mapping, chosen.choice, assumptions, weighs=weighs), case
+        return assemble.predict(
+            case.question, chosen_mapping.mapping, chosen_mapping.choice, assumptions, weighs=weighs
+        ), case

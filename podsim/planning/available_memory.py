@@ -33,25 +33,25 @@ PASSING: Final = ("activations", "exchange_buffers")
 
 
 def largest_that_fits(
-    workload: Workload, mapping: Mapping, topology: Topology, served: ServedState | None = None
+    workload: Workload, mapping: Mapping, topology: Topology, served_state: ServedState | None = None
 ) -> tuple[Mapping, MemoryFit]:
     """A mapping at the largest proportion at which it fits (Eq. 19), with its memory.
 
-    At the value that the configuration states, whether it fits or not; at the default where none fits. A workload that
-    is `served` has other things resident than one that is trained.
+    At the value that the configuration states, whether it fits or not; at the default where none fits. What a
+    `served_state` keeps resident is other than what training does.
     """
     if mapping.memory_lowered:
         mapping = at_default(mapping)
-    usual = memory.fit(workload, mapping, topology, served)
+    usual = memory.fit(workload, mapping, topology, served_state)
     if usual.fits or mapping.configuration.available_memory is not None or not _may_fit(usual):
         return mapping, usual
     content = usual
     for proportion in STEPS[1:]:
         configuration = replace(mapping.configuration, available_memory=proportion)
         smaller = replace(mapping, configuration=configuration, memory_lowered=True)
-        if memory.stays_full(workload, smaller, topology, content, served):
+        if memory.stays_full(workload, smaller, topology, content, served_state):
             continue
-        content = memory.fit(workload, smaller, topology, served)
+        content = memory.fit(workload, smaller, topology, served_state)
         if content.fits:
             return smaller, content
     return mapping, usual
@@ -90,11 +90,11 @@ def lowering_note(mapping: Mapping, usual: MemoryFit, longer: float, *, serves: 
 
 def refusal_note(mapping: Mapping, memory_fit: MemoryFit) -> str:
     """Whether lower proportions were tried for a mapping that does not fit; "" where SRAM is not what it lacks."""
-    stated = mapping.configuration.available_memory
+    stated_proportion = mapping.configuration.available_memory
     if memory_fit.fraction <= 1:
         return ""
-    if stated is not None and not mapping.memory_lowered:
-        return f"available-memory proportion {stated:g}, as the configuration states it"
+    if stated_proportion is not None and not mapping.memory_lowered:
+        return f"available-memory proportion {stated_proportion:g}, as the configuration states it"
     if not _may_fit(memory_fit):
         live_bytes = max(map(_always_live, memory_fit.ipus))
         if live_bytes <= memory_fit.capacity_bytes:
@@ -116,13 +116,13 @@ def _always_live(ipu: StageMemory) -> float:
     return ipu.used_bytes - sum_in_order(ipu.by_category.get(name, 0.0) for name in PASSING)
 
 
-def fastest(quick: TrainingCase, stored: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
+def fastest(quick: TrainingCase, storage_options: Sequence[tuple[Mapping, MemoryFit]]) -> tuple[Mapping, MemoryFit]:
     """Of ways to store a mapping that fit, the one of the shortest step; the earlier where two take as long."""
-    if len(stored) == 1:
-        return stored[0]
+    if len(storage_options) == 1:
+        return storage_options[0]
 
     def step_s(item: tuple[Mapping, MemoryFit]) -> float:
         mapping, _ = item
         return training_case.step(quick, steady_state.full(quick, mapping)).at_s(mapping.accumulation)
 
-    return min(stored, key=step_s)
+    return min(storage_options, key=step_s)

@@ -33,8 +33,8 @@ def recipes(workload: Workload, topology: Topology, *, own_length: bool = False)
     of_paper = (
         benchmark.global_batch_tokens and workload.row_tokens and benchmark.global_batch_tokens / workload.row_tokens
     )
-    stated = [float(benchmark.global_batch or 0), (of_paper or 0.0) * workload.samples_per_row]
-    recipes = tuple(batch for batch in (stated[::-1] if own_length else stated) if batch)
+    global_batches = [float(benchmark.global_batch or 0), (of_paper or 0.0) * workload.samples_per_row]
+    recipes = tuple(batch for batch in (global_batches[::-1] if own_length else global_batches) if batch)
     if not recipes and workload.presets:
         return (_batch(min(reversed(workload.presets), key=lambda preset: _away(preset, topology)), workload),)
     return recipes
@@ -57,33 +57,36 @@ def accumulation(batch: float, rows_samples: float) -> tuple[int, bool]:
 
 def between(counts: Sequence[int], at: int) -> list[int]:
     """Accumulations between `at` and the counts on either side of it, ascending; steps are `FINEST` of it or more."""
-    ordered = sorted(counts)
-    place = ordered.index(at)
-    first, last = ordered[max(place - 1, 0)], ordered[min(place + 1, len(ordered) - 1)]
+    ascending_counts = sorted(counts)
+    place = ascending_counts.index(at)
+    first, last = ascending_counts[max(place - 1, 0)], ascending_counts[min(place + 1, len(ascending_counts) - 1)]
     step = max(1, round(FINEST * at))
     return [count for count in range(at % step or step, last, step) if first < count != at]
 
 
-def nearest(missed: Iterable[float], batch: float) -> tuple[float, ...]:
+def nearest(global_batches: Iterable[float], batch: float) -> tuple[float, ...]:
     """Batches that divide, the nearest to the published one first."""
-    return tuple(sorted(missed, key=lambda value: (abs(math.log(value / batch)), value))[:GLOBAL_BATCHES_TRIED])
+    return tuple(sorted(global_batches, key=lambda value: (abs(math.log(value / batch)), value))[:GLOBAL_BATCHES_TRIED])
 
 
 def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote | None:
     """Where the batch of a mapping that was searched for is from; None where it is that of benchmark and paper."""
-    known, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
-    if not known:
+    published_global_batches, benchmark, batch = recipes(workload, topology), workload.benchmark, mapping.global_batch
+    if not published_global_batches:
         return None
     if benchmark.global_batch and not workload.recipe and _near(batch, benchmark.global_batch):
-        unlike = [size for size in known if not _near(batch, size)]
+        unlike = [size for size in published_global_batches if not _near(batch, size)]
         tokens = benchmark.global_batch_tokens
         return AnswerNote.of(NoteCode.GLOBAL_BATCH_UNLIKE_PAPER, batch=batch, tokens=tokens) if unlike else None
-    if not any(_near(batch, value) for value in known):
-        too_large = batch < known[0] and accumulation(known[0], mapping.micro_batch * mapping.replicas)[1]
+    if not any(_near(batch, value) for value in published_global_batches):
+        too_large = (
+            batch < published_global_batches[0]
+            and accumulation(published_global_batches[0], mapping.micro_batch * mapping.replicas)[1]
+        )
         return AnswerNote.of(
             NoteCode.GLOBAL_BATCH_TOO_LARGE if too_large else NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE,
             batch=batch,
-            known=known[0],
+            known=published_global_batches[0],
             recipe=workload.recipe,
             title=topology.title,
         )

@@ -53,44 +53,46 @@ def check(constraints: Constraints, planner: MappingBuilder) -> None:
             raise InputError(both, code="conflicting-flags", hint="leave out one of them")
         faults.append(f"{both}: leave out one of them")
     if faults:
-        given = [
+        flags = [
             name for name in ("--ipus-per-replica", "--replicas") if getattr(constraints, name[2:].replace("-", "_"))
         ]
         raise InputError(
             "the mapping does not suit the machine",
             code="bad-mapping",
             context=faults,
-            hint=f"leave out {' and '.join(given)}: the mapping is then chosen" if given else "",
+            hint=f"leave out {' and '.join(flags)}: the mapping is then chosen" if flags else "",
         )
 
 
 def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) -> ChosenMapping:
     """The mapping to predict; Infeasible where it does not fit, with what would."""
-    question, constraints, named = case.question, case.scenario.mapping, case.preset
+    question, constraints, preset = case.question, case.scenario.mapping, case.preset
     machine, workload = question.machine, question.workload
     planner = MappingBuilder(workload, machine.topology, machine.like, what_if(case.scenario))
     check(constraints, planner)
-    if named is not None:
-        _alone(named, constraints)
-        mapping, count = published_mapping(planner, named), None
+    if preset is not None:
+        _alone(preset, constraints)
+        mapping, count = published_mapping(planner, preset), None
         if constraints.accumulation or constraints.global_batch:
-            count = constraints.accumulation or _accumulation(workload, constraints, named.replicas, named.micro_batch)
+            count = constraints.accumulation or _accumulation(
+                workload, constraints, preset.replicas, preset.micro_batch
+            )
             mapping = replace(mapping, accumulation=count)
-        reason = AnswerNote.of(NoteCode.AS_PUBLISHED, locator=named.locator, accumulation=count)
-        return _largest_fit(question, planner, mapping, f"preset {named.name}", reason)
+        reason = AnswerNote.of(NoteCode.AS_PUBLISHED, locator=preset.locator, accumulation=count)
+        return _largest_fit(question, planner, mapping, f"preset {preset.name}", reason)
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
     free = not (constraints.global_batch or constraints.accumulation or question.by_law)
-    published = _published_run(question) if free else None
+    published_run = _published_run(question) if free else None
     with without_collection():  # by formula, which leaves no cycles
-        best = idle_ipus.search(published or question, planner, constraints, on_progress)
+        best = idle_ipus.search(published_run or question, planner, constraints, on_progress)
         larger = _larger_replicas(best, planner, constraints)
     planner, mapping = best.search.planner, best.mapping
     choice = replace(best.choice, considered=(*best.choice.considered, *larger))
-    choice = _at_length(question, published, choice) if published else choice
+    choice = _at_length(question, published_run, choice) if published_run else choice
     note = batches.note(workload, mapping, machine.topology) if free else None
-    if published and workload.converges_as:
+    if published_run and workload.converges_as:
         title = workload.converges_as.title
         note = AnswerNote.of(NoteCode.GLOBAL_BATCH_QUICKEST, batch=mapping.global_batch, title=title)
     storage = _storage(question, planner, mapping)
@@ -105,8 +107,8 @@ def _larger_replicas(best: Best, planner: MappingBuilder, constraints: Constrain
     given: larger ones would have more IPUs.
     """
     near, far = best.search.sizes()
-    considered = best.choice.considered
-    quickest = min(considered, key=lambda item: item.time_to_train_s)
+    considered_mappings = best.choice.considered
+    quickest = min(considered_mappings, key=lambda item: item.time_to_train_s)
     if constraints.replicas or quickest.mapping.ipus_per_replica != max(near):
         return ()
     larger = list[ConsideredMapping]()
@@ -116,7 +118,7 @@ def _larger_replicas(best: Best, planner: MappingBuilder, constraints: Constrain
         except PodsimError:
             continue
         larger.append(replace(other.choice.considered[0], larger_than_searched=True))
-    most_s = (1 - UNPROVEN) * considered[0].time_to_train_s
+    most_s = (1 - UNPROVEN) * considered_mappings[0].time_to_train_s
     quicker = [item for item in larger if item.time_to_train_s < most_s]
     return tuple(sorted(quicker, key=lambda item: item.time_to_train_s)[:1])
 
@@ -128,15 +130,17 @@ def _published_run(question: TrainingCase) -> TrainingCase | None:
     none, takes its mapping and batch: samples alone would choose the largest batch.
     """
     workload = question.workload
-    known = workload.converges_as or workload
-    if question.samples is None or question.samples == workload.benchmark.run_samples or not known.points:
+    published_network = workload.converges_as or workload
+    if question.samples is None or question.samples == workload.benchmark.run_samples or not published_network.points:
         return None
-    to_target = replace(workload, name=known.name, convergence=known.convergence, converges_as=None)
-    to_target = replace(to_target, benchmark=known.benchmark)
+    to_target = replace(
+        workload, name=published_network.name, convergence=published_network.convergence, converges_as=None
+    )
+    to_target = replace(to_target, benchmark=published_network.benchmark)
     return replace(question, workload=to_target, samples=None, steps=TimedSteps())
 
 
-def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) -> Choice:
+def _at_length(question: TrainingCase, published_run: TrainingCase, choice: Choice) -> Choice:
     """A choice made for the published run, with the times of the length in question, in which any batch may be best."""
     quick = question.by_formula
 
@@ -150,47 +154,50 @@ def _at_length(question: TrainingCase, published: TrainingCase, choice: Choice) 
         considered=tuple(at_length(candidate) for candidate in choice.considered),
         reason=AnswerNote.of(
             NoteCode.OF_RUN_TO_TARGET,
-            target=published.workload.benchmark.target,
+            target=published_run.workload.benchmark.target,
             reason=choice.reason.with_reason(past_global_batch=None),
         ),
     )
 
 
-def _alone(named: Preset, constraints: Constraints) -> None:
+def _alone(preset: Preset, constraints: Constraints) -> None:
     """Refuse a preset and other parts of a mapping than how many micro-batches a step has."""
     names = [item.name for item in fields(constraints) if item.name not in ("preset", "accumulation", "global_batch")]
     also = [f"--{name.replace('_', '-')}" for name in names if getattr(constraints, name) is not None]
     if also:
         raise InputError(
-            f"preset {named.name} gives the whole mapping: it excludes {' and '.join(also)}",
+            f"preset {preset.name} gives the whole mapping: it excludes {' and '.join(also)}",
             code="conflicting-flags",
             hint="leave out --preset, or the others",
         )
 
 
-def published_mapping(planner: MappingBuilder, named: Preset) -> Mapping:
+def published_mapping(planner: MappingBuilder, preset: Preset) -> Mapping:
     """The mapping of a preset; InputError where its configuration is not in the workload."""
-    configuration = next((p for p in planner.workload.configurations if p.name == named.configuration), None)
+    configuration = next((p for p in planner.workload.configurations if p.name == preset.configuration), None)
     if configuration is None:
         raise InputError(
-            f'preset {named.name} names an unknown configuration "{named.configuration}"', code="unknown-configuration"
+            f'preset {preset.name} names an unknown configuration "{preset.configuration}"',
+            code="unknown-configuration",
         )
-    if named.framework:
-        configuration = replace(configuration, framework=named.framework)
+    if preset.framework:
+        configuration = replace(configuration, framework=preset.framework)
     return planner.mapping(
         configuration,
-        replicas=named.replicas,
-        ipus_per_replica=named.ipus_per_replica,
-        micro_batch=named.micro_batch,
-        accumulation=named.accumulation,
+        replicas=preset.replicas,
+        ipus_per_replica=preset.ipus_per_replica,
+        micro_batch=preset.micro_batch,
+        accumulation=preset.accumulation,
     )
 
 
 def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Constraints) -> ChosenMapping:
     replicas, size, micro = constraints.replicas or 1, constraints.ipus_per_replica or 1, constraints.micro_batch or 1
     accumulation = constraints.accumulation or _accumulation(planner.workload, constraints, replicas, micro)
-    stored = planner.fitting(replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation)
-    mapping, _ = fastest(question.by_formula, stored)
+    storage_options = planner.fitting(
+        replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation
+    )
+    mapping, _ = fastest(question.by_formula, storage_options)
     return _largest_fit(question, planner, mapping, "flags", AnswerNote.of(NoteCode.GIVEN))
 
 
@@ -210,12 +217,12 @@ def _accumulation(workload: Workload, constraints: Constraints, replicas: int, m
 
 
 def _largest_fit(
-    question: TrainingCase, planner: MappingBuilder, mapping: Mapping, given: str, reason: AnswerNote
+    question: TrainingCase, planner: MappingBuilder, mapping: Mapping, origin: str, reason: AnswerNote
 ) -> ChosenMapping:
     mapping, memory = largest_that_fits(planner.workload, mapping, planner.topology)
     if not memory.fits:
         raise does_not_fit(planner, memory, mapping)
-    choice = Choice(given=given, legal=1, rejected={}, considered=(), reason=reason)
+    choice = Choice(given=origin, legal=1, rejected={}, considered=(), reason=reason)
     ipus, idle = planner.topology.ipus, planner.topology.ipus - mapping.ipus
     notes = (AnswerNote.of(NoteCode.IPUS_IDLE, idle=idle, ipus=ipus),) if idle else ()
     return ChosenMapping(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))

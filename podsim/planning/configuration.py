@@ -88,8 +88,8 @@ class WhatIf:
 
     def refuse_schedule(self, configurations: Sequence[SoftwareConfiguration]) -> Iterator[str]:
         """What no configuration of a workload can do: tensor shards run a phase at a time."""
-        phased = configurations and all(configuration.tensor_shards > 1 for configuration in configurations)
-        if phased and self.schedule not in (None, Schedule.PHASED):
+        is_phased = configurations and all(configuration.tensor_shards > 1 for configuration in configurations)
+        if is_phased and self.schedule not in (None, Schedule.PHASED):
             yield f"--schedule {self.schedule}: tensor shards, as {configurations[0].name} has, run in phases alone"
 
     def notes(self, configuration: SoftwareConfiguration) -> Iterator[AnswerNote]:
@@ -221,7 +221,7 @@ def search_configurations(workload: Workload) -> list[SoftwareConfiguration]:
 
 def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> SoftwareConfiguration:
     """The configuration nearest in chip, SDK and size, without its split of layers; MissingParameter without one."""
-    if not (known := search_configurations(workload)):
+    if not (configurations := search_configurations(workload)):
         raise MissingParameter(
             f"workload {workload.name} has no [[configuration]]: how it is stored and scheduled is not known",
             hint="podsim/workloads/bert.toml is complete; docs/reference/formats.md has every key of a configuration",
@@ -231,14 +231,14 @@ def nearest(workload: Workload, chip: str, sdk: str, ipus_per_replica: int) -> S
         size = min(abs(count.bit_length() - ipus_per_replica.bit_length()) for count in configuration.ipus_per_replica)
         return chip not in configuration.chips, sdk not in configuration.sdks, size
 
-    best = min(known, key=distance)
+    best = min(configurations, key=distance)
     # One micro-batch at a time suits a replica of one IPU; over several the published pipelines are grouped.
-    pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
+    is_pipelined = best.schedule is Schedule.SEQUENTIAL and ipus_per_replica > 1
     return replace(
         best,
         name=f"{best.name} with layers split evenly",
         layout=(),
-        schedule=Schedule.GROUPED if pipelined else best.schedule,
+        schedule=Schedule.GROUPED if is_pipelined else best.schedule,
     )
 
 
@@ -250,17 +250,19 @@ def options(
     On a machine without streaming memory optimizer state stays on chip, whatever was published for others.
     """
     chip, streams = topology.chip.name, bool(topology.gateway.streaming_bytes)
-    stated = published_configuration(workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of)
-    if stated is not None and (streams or stated.state is StatePlace.ON_CHIP):
-        return (stated,)
-    base = stated or nearest(workload, chip, sdk, ipus_per_replica)
+    published_option = published_configuration(
+        workload, chip, sdk, ipus_per_replica, replicas, like=topology.chip.layouts_of
+    )
+    if published_option is not None and (streams or published_option.state is StatePlace.ON_CHIP):
+        return (published_option,)
+    base = published_option or nearest(workload, chip, sdk, ipus_per_replica)
     if base.schedule is Schedule.PHASED:
         return (base,)  # all of it is streamed already
     on_chip, streaming = replace(base, state=StatePlace.ON_CHIP), replace(base, state=StatePlace.STREAMING)
-    stored = (base, on_chip, streaming) if streams else (on_chip,)
-    recomputed = replace(stored[-1], recompute=Recompute.CHECKPOINTS)
+    storage_options = (base, on_chip, streaming) if streams else (on_chip,)
+    with_recomputation = replace(storage_options[-1], recompute=Recompute.CHECKPOINTS)
     unique: list[SoftwareConfiguration] = []  # a layout is not hashable
-    for configuration in (*stored, recomputed):
+    for configuration in (*storage_options, with_recomputation):
         if configuration not in unique:
             unique.append(configuration)
     return tuple(unique)
@@ -314,10 +316,10 @@ class MappingBuilder:
             samples_per_row=self.workload.samples_per_row,
         )
 
-    def _different(self, tried: Sequence[SoftwareConfiguration]) -> list[SoftwareConfiguration]:
+    def _different(self, candidates: Sequence[SoftwareConfiguration]) -> list[SoftwareConfiguration]:
         """As they would be applied, each once."""
         configurations: list[SoftwareConfiguration] = []
-        for configuration in map(self.what_if.of, tried):
+        for configuration in map(self.what_if.of, candidates):
             if configuration not in configurations:
                 configurations.append(configuration)
         return configurations
@@ -338,16 +340,16 @@ class MappingBuilder:
         """The number of all that decides what fits, beside the split and the overrides."""
         machine, chip, workload = self.topology, self.topology.chip, self.workload
         layers = tuple(unit.number for unit in workload.units), workload.samples_per_row
-        planned = PlanTarget(chip, workload.precision).plan_key, chip.name, chip.layouts_of
+        chip_key = PlanTarget(chip, workload.precision).plan_key, chip.name, chip.layouts_of
         places = machine.ipus_per_rack, machine.ipus_per_machine, machine.gateway.streaming_bytes
-        return _ROOMS.of((workload.name, layers, repr(workload.configurations), self.sdk, planned, places))
+        return _ROOMS.of((workload.name, layers, repr(workload.configurations), self.sdk, chip_key, places))
 
     def _fitting(
         self, replicas: int, ipus_per_replica: int, micro_batch: int, accumulation: int
     ) -> tuple[tuple[Mapping, MemoryFit], ...]:
-        tried = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
+        configurations = options(self.workload, self.topology, self.sdk, ipus_per_replica, replicas)
         result: list[tuple[Mapping, MemoryFit]] = []
-        for configuration in self._different(tried):
+        for configuration in self._different(configurations):
             as_published = self.mapping(
                 configuration,
                 replicas=replicas,

@@ -74,12 +74,12 @@ def search(
         raise refusal(whole, on_parts=True)
     if best is on_all:
         return best
-    used = best.mapping.ipus
+    used_ipus = best.mapping.ipus
     reason = AnswerNote.of(
         NoteCode.SOME_IDLE,
-        used=used,
+        used=used_ipus,
         ipus=whole.ipus,
-        idle=whole.ipus - used,
+        idle=whole.ipus - used_ipus,
         why=_slower(on_all, best) if on_all else uneven_reason(whole),
         reason=best.choice.reason,
     )
@@ -146,12 +146,12 @@ def _quick(question: TrainingCase) -> TrainingCase:
     return question.by_formula
 
 
-def _least_s(known: Best, ipus: int) -> float:
+def _least_s(best: Best, ipus: int) -> float:
     """Least time of a run on so many IPUs with any mapping [s]: its rows, at the best pace of a full pipeline."""
-    question, workload = known.search.question, known.search.question.workload
+    question, workload = best.search.question, best.search.question.workload
     peak_flop_per_s = question.machine.chip.peak_flop_per_s(workload.precision)
     row_s = max(
-        workload.training_flop_per_row() / peak_flop_per_s, LARGER_MICRO_BATCH * known.search.least_ipu_s_per_row
+        workload.training_flop_per_row() / peak_flop_per_s, LARGER_MICRO_BATCH * best.search.least_ipu_s_per_row
     )
     rows = training_case.samples(question, 1).mean / (workload.packing * workload.samples_per_row)
     return rows * row_s / ipus
@@ -159,16 +159,16 @@ def _least_s(known: Best, ipus: int) -> float:
 
 def _slower(on_all: Best, best: Best) -> AnswerNote:
     """By how much all IPUs are slower, and what makes them so: more samples, or a part of the run."""
-    longer, needed = on_all.time_s / best.time_s - 1, _samples(on_all) / _samples(best) - 1
+    longer, more_samples = on_all.time_s / best.time_s - 1, _samples(on_all) / _samples(best) - 1
     before_s, after_s = _spent_s(best), _spent_s(on_all)
-    grown = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
-    most = max(grown, key=lambda name: grown[name])
-    if needed >= max(grown[most], LEAST_SHOWN):
+    growth_by_part = {name: (after_s[name] - before_s.get(name, 0.0)) / best.time_s for name in after_s}
+    most = max(growth_by_part, key=lambda name: growth_by_part[name])
+    if more_samples >= max(growth_by_part[most], LEAST_SHOWN):
         batch, own = on_all.mapping.global_batch, best.mapping.global_batch
-        return AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=longer, batch=batch, own=own, more=needed)
-    if grown[most] < LEAST_SHOWN:
+        return AnswerNote.of(NoteCode.ALL_NEED_SAMPLES, longer=longer, batch=batch, own=own, more=more_samples)
+    if growth_by_part[most] < LEAST_SHOWN:
         return AnswerNote.of(NoteCode.ALL_GAIN_LITTLE, longer=longer)
-    return AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=longer, part=most, more=grown[most])
+    return AnswerNote.of(NoteCode.ALL_SPEND_MORE, longer=longer, part=most, more=growth_by_part[most])
 
 
 def _samples(best: Best) -> float:
@@ -179,7 +179,7 @@ def _spent_s(best: Best) -> dict[str, float]:
     """What a run spends on each part of its steps, and outside them [s]."""
     question, mapping = _quick(best.search.question), best.mapping
     timeline = training_case.step(question, mapping)
-    done = run(training_case.question_pace(question, mapping, timeline.step_s), _samples(best))
-    steps = done.training_s / timeline.step_s
+    training_run = run(training_case.question_pace(question, mapping, timeline.step_s), _samples(best))
+    steps = training_run.training_s / timeline.step_s
     spent_s = {PART_NAMES[part]: seconds * steps for part, seconds in timeline.breakdown_s.items()}
-    return {**spent_s, "evaluation": done.evaluation_s, "checkpoints": done.checkpoint_s}
+    return {**spent_s, "evaluation": training_run.evaluation_s, "checkpoints": training_run.checkpoint_s}

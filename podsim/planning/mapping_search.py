@@ -97,20 +97,20 @@ class Search:
         lines = self.lines()
         if not lines:
             raise refusal(self)
-        for done, line in enumerate(lines, start=1):
+        for number, line in enumerate(lines, start=1):
             result += self.times(line, training_case.step(self.quick, steady_state.full(self.quick, line.mapping)))
             if self.on_progress:
-                self.on_progress(done, len(lines))
+                self.on_progress(number, len(lines))
         result += self._between(lines, result)
         result.sort(key=self._cost)
         first, quickest = result[:MOST_SETTLED], min(result, key=lambda item: item[0])
         first += [] if quickest in first else [quickest]
-        shown = sorted(
+        shown_mappings = sorted(
             (self.settle(mapping, memory) for _, mapping, memory in first),
             key=lambda item: self._handicap(item.mapping) * item.time_to_train_s,
         )
-        choice = search_choice.of_candidates(self, tuple(shown), result)
-        return Best(self, shown[0].mapping, choice, assemble.answer_s(self.quick, shown[0].mapping))
+        choice = search_choice.of_candidates(self, tuple(shown_mappings), result)
+        return Best(self, shown_mappings[0].mapping, choice, assemble.answer_s(self.quick, shown_mappings[0].mapping))
 
     def _between(self, lines: Sequence[SearchLine], result: Candidates) -> Candidates:
         """The quickest accumulation between those evaluated, around the best of each line that comes near the best.
@@ -161,12 +161,12 @@ class Search:
             for line in lines
         ):
             return lines
-        legal, rejected = self.legal, self.rejected
+        legal, rejections = self.legal, self.rejected
         self.legal, self.rejected = 0, Counter[Rejection]()
         more = self._all_fitting()
         if min(map(self._least_s, more), default=math.inf) < FAR_QUICKER * min(map(self._least_s, lines)):
             return more
-        self.legal, self.rejected = legal, rejected
+        self.legal, self.rejected = legal, rejections
         return lines
 
     def _of_smaller_batches(self) -> list[SearchLine]:
@@ -285,23 +285,23 @@ class Search:
         if self.constraints.micro_batch:
             return (self.constraints.micro_batch,), ()
         workload = self.question.workload
-        published = tuple(sorted({preset.micro_batch for preset in workload.presets}))
+        published_micro_batches = tuple(sorted({preset.micro_batch for preset in workload.presets}))
         replicas = self._legal_replicas(widest) or self.constraints.replicas or 1
-        least = min(published, default=1) * replicas * workload.samples_per_row
+        least = min(published_micro_batches, default=1) * replicas * workload.samples_per_row
         narrow = bool(workload.points) and least > workload.points[-1].batch / ROOM
         # Few divide a batch that is given, and those may be any.
         sizes = tuple(range(1, MICRO_BATCHES[-1] + 1)) if self.constraints.global_batch else MICRO_BATCHES
-        return ((), sizes) if narrow or not published else (published, sizes)
+        return ((), sizes) if narrow or not published_micro_batches else (published_micro_batches, sizes)
 
     def _line(self, replicas: int, size: int, micro_batch: int) -> list[SearchLine] | None:
         """A split with its accumulations; empty where it does not divide, None where it does not fit."""
         accumulations = self._accumulations(replicas, micro_batch)
         while accumulations:
             try:
-                stored = self.planner.fitting(
+                storage_options = self.planner.fitting(
                     replicas=replicas, ipus_per_replica=size, micro_batch=micro_batch, accumulation=max(accumulations)
                 )
-                mapping, memory = fastest(self.quick, stored)
+                mapping, memory = fastest(self.quick, storage_options)
             except InputError as error:
                 self.rejected[Rejection.INDIVISIBLE] += len(accumulations)
                 self.indivisible = self.indivisible or error
@@ -323,8 +323,8 @@ class Search:
     def _fewer(self, accumulations: list[int], mapping: Mapping, memory: MemoryFit) -> list[int]:
         """Accumulations to try where the most do not fit: a batch of phases lies in streaming memory; else none."""
         most = max(accumulations)
-        stuck = mapping.schedule is not Schedule.PHASED or memory.streaming_fraction <= 1 or most == 1
-        if stuck or self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
+        has_no_remedy = mapping.schedule is not Schedule.PHASED or memory.streaming_fraction <= 1 or most == 1
+        if has_no_remedy or self.constraints.accumulation or self.constraints.global_batch or not self._is_free():
             return []
         self.rejected[Rejection.STREAMING_MEMORY] += 1
         return sorted({count for count in accumulations if count < most} | {most // 2})
@@ -412,8 +412,8 @@ class Search:
 
     def _near(self, recipe: float, rows_samples: float) -> list[int]:
         """The accumulation nearest to the batch of a recipe, where that changes it little: its length goes with it."""
-        nearest, kept = batches.accumulation(recipe, rows_samples)
-        if kept:
+        nearest, is_near = batches.accumulation(recipe, rows_samples)
+        if is_near:
             return [nearest]
         self.global_batches.add(nearest * rows_samples)
         self.rejected[Rejection.PUBLISHED_GLOBAL_BATCH] += 1

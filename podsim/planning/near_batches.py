@@ -55,13 +55,13 @@ def with_intervals(prediction: Prediction, case: Case) -> Prediction:
     if case.missing or case.scenario.faults:
         return prediction
     question, own = case.question.by_formula, prediction.mapping.split
-    considered = tuple(
+    considered_mappings = tuple(
         replace(candidate, estimate=assemble.estimates(question, candidate.mapping)[1])
         if candidate.mapping.split == own
         else candidate
         for candidate in prediction.choice.considered
     )
-    return replace(prediction, choice=replace(prediction.choice, considered=considered))
+    return replace(prediction, choice=replace(prediction.choice, considered=considered_mappings))
 
 
 def _rounder(batch: int) -> Iterator[int]:

@@ -31,8 +31,8 @@ LARGEST_POD = 1024  # IPUs of the largest machine that is looked for where a rep
 def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
     """Why a search has found no mapping; its global batches are those of parts of the machine too if `on_parts`."""
     if search.nearest is not None:
-        restricted = " with these flags" if search.constraints != Constraints() else ""
-        message = f"no mapping{restricted} fits in memory"
+        flags_text = " with these flags" if search.constraints != Constraints() else ""
+        message = f"no mapping{flags_text} fits in memory"
         return does_not_fit(search.nearest_by or search.planner, *search.nearest, message=message)
     if search.indivisible is not None:  # another batch would not help
         return _too_few_ipus(search, search.indivisible)
@@ -76,8 +76,8 @@ def _too_few_ipus(search: Search, indivisible: InputError) -> InputError:
     pod = ""
     if not (constraints.ipus_per_replica or constraints.replicas):
         samples = constraints.global_batch or next(iter(search.recipes), workload.samples_per_row)
-        stated = constraints.global_batch is not None
-        pod = larger_pod(search.planner, samples / workload.samples_per_row, stated=stated)
+        is_stated = constraints.global_batch is not None
+        pod = larger_pod(search.planner, samples / workload.samples_per_row, stated=is_stated)
     few = f"{search.ipus:,} IPU{' is' if search.ipus == 1 else 's are'} too few for {workload.title}"
     return InputError(
         few if pod else indivisible.message,
@@ -111,11 +111,11 @@ def does_not_fit(
         f"{needs} on {_where_text(full, mapping)}; {room}",
         "most of it: " + ", ".join(f"{name.replace('_', ' ')} {size / 1e9:.2f} GB" for name, size in parts[:3]),
     ]
-    lowered = refusal_note(mapping, memory)
+    proportions_text = refusal_note(mapping, memory)
     if not planner.topology.gateway.streaming_bytes:
         return _without_streaming_memory(planner, memory, mapping, context, message)
     if memory.streaming_bytes_per_ipu <= memory.streaming_capacity_bytes_per_ipu:
-        context += [lowered] if lowered else []
+        context += [proportions_text] if proportions_text else []
         return Infeasible(message, context=context, hint=_what_fits(planner, mapping))
     topology, each = planner.topology, planner.topology.ipus_per_machine
     context.append(
@@ -124,9 +124,9 @@ def does_not_fit(
     )
     in_phases = mapping.schedule is Schedule.PHASED
     # Then twice the machines have half each, but for activations; what one IPU cannot hold no more of them cure.
-    shared = in_phases and mapping.configuration.state_sharded and memory.fraction <= 1
+    is_shared = in_phases and mapping.configuration.state_sharded and memory.fraction <= 1
     times = 2 ** math.ceil(math.log2(memory.streaming_fraction))
-    hint = f"--pod {mapping.ipus * times} shares it among more machines" if shared else ""
+    hint = f"--pod {mapping.ipus * times} shares it among more machines" if is_shared else ""
     return Infeasible(
         message,
         context=context[2:] if memory.fraction <= 1 else context,
@@ -136,12 +136,13 @@ def does_not_fit(
 
 def available(chip: Chip, mapping: Mapping, capacity_bytes: float) -> str:
     """SRAM of a chip that a mapping can use, and what its I/O tiles keep of the rest."""
-    whole, left = chip.sram_bytes / 1e9, capacity_bytes / 1e9
-    if left == whole:
+    whole, available_gb = chip.sram_bytes / 1e9, capacity_bytes / 1e9
+    if available_gb == whole:
         return f"a {chip.name} has {whole:.2f} GB"
     tiles = mapping.configuration.io_tiles
     return (
-        f"{left:.2f} of {whole:.2f} GB of a {chip.name} are available ({whole - left:.2f} GB are on {tiles} I/O tiles)"
+        f"{available_gb:.2f} of {whole:.2f} GB of a {chip.name} are available "
+        f"({whole - available_gb:.2f} GB are on {tiles} I/O tiles)"
     )
 
 
@@ -149,10 +150,10 @@ def _without_streaming_memory(
     planner: MappingBuilder, memory: MemoryFit, mapping: Mapping, in_sram: list[str], message: str
 ) -> Infeasible:
     """The answer no, in the words of `message`, without streaming memory, with the smallest pod that trains it."""
-    needed, configuration = memory.streaming_bytes_per_ipu, mapping.configuration
+    needed_bytes, configuration = memory.streaming_bytes_per_ipu, mapping.configuration
     none = f"{planner.topology.name} has no streaming memory"
-    if needed:
-        none += f"; configuration {configuration.name} keeps {needed / 1e9:,.1f} GB there for each IPU"
+    if needed_bytes:
+        none += f"; configuration {configuration.name} keeps {needed_bytes / 1e9:,.1f} GB there for each IPU"
     return Infeasible(
         message,
         context=[*(in_sram if memory.fraction > 1 else ()), none],
@@ -185,10 +186,11 @@ def _what_fits(planner: MappingBuilder, mapping: Mapping) -> str:
     narrower = [(size, 1) for size in reversed(powers(MOST_IPUS)) if size < mapping.ipus_per_replica]
     for ipus, micro_batch in (*smaller, *wider, *narrower):
         replicas = max(1, min(mapping.replicas, planner.topology.ipus // ipus))
-        filled = max(mapping.accumulation, PER_IPU * ipus)  # as many micro-batches as are in flight when none is given
+        # As many micro-batches as are in flight when none is given.
+        accumulation = max(mapping.accumulation, PER_IPU * ipus)
         try:
             _, memory = planner.first_that_fits(
-                replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=filled
+                replicas=replicas, ipus_per_replica=ipus, micro_batch=micro_batch, accumulation=accumulation
             )
         except InputError:
             continue
@@ -267,8 +269,8 @@ def _holding(planner: MappingBuilder, mapping: Mapping, rows: int) -> str:
         except InputError:
             continue
         if memory.fits and ipus > planner.topology.ipus:
-            needed = 100 * memory.needed_share
-            return f"it fits {ipus:,} IPUs, {size} per replica, at {needed:.0f} % of memory: --pod {ipus}"
+            needed_percent = 100 * memory.needed_share
+            return f"it fits {ipus:,} IPUs, {size} per replica, at {needed_percent:.0f} % of memory: --pod {ipus}"
         if memory.fits:
             return f"--replicas {replicas} --ipus-per-replica {size} --micro-batch {micro_batch} fits"
     return ""

@@ -38,20 +38,22 @@ def answer(case: Case, on_progress: Progress | None = None, *, takes_sdk: bool =
     """
     question, texts = case.question, case.scenario.faults
     fabric = apply(question.fabric, texts)
-    chosen = choose(case, on_progress)
-    healthy = predict(case, chosen)
+    chosen_mapping = choose(case, on_progress)
+    healthy = predict(case, chosen_mapping)
     if fabric.damage.lost:
-        return _on_what_is_left(case, fabric, chosen, healthy, takes_sdk=takes_sdk)
+        return _on_what_is_left(case, fabric, chosen_mapping, healthy, takes_sdk=takes_sdk)
     hurt = replace(case, question=replace(question, fabric=fabric, faults=texts))
-    there = predict(hurt, replace(chosen, choice=_retime(chosen.choice, hurt.question)))
-    without_slow_s = _without_slow_s(question, chosen.mapping, texts)
-    detours = fault_cost.detours(hurt.question, chosen.mapping)
+    there = predict(hurt, replace(chosen_mapping, choice=_retime(chosen_mapping.choice, hurt.question)))
+    without_slow_s = _without_slow_s(question, chosen_mapping.mapping, texts)
+    detours = fault_cost.detours(hurt.question, chosen_mapping.mapping)
     return fault_cost.with_fault_cost(healthy, there, texts, detours, without_slow_s=without_slow_s), hurt
 
 
-def predict(case: Case, chosen: ChosenMapping) -> Prediction:
+def predict(case: Case, chosen_mapping: ChosenMapping) -> Prediction:
     """The prediction of the mapping chosen for a case."""
-    return assemble.predict(case.question, chosen.mapping, chosen.choice, (*chosen.assumptions, *case.notes))
+    return assemble.predict(
+        case.question, chosen_mapping.mapping, chosen_mapping.choice, (*chosen_mapping.assumptions, *case.notes)
+    )
 
 
 def _retime(choice: Choice, question: TrainingCase) -> Choice:
@@ -95,10 +97,10 @@ def map_with_faults(case: Case, on_progress: Progress | None = None) -> tuple[Tr
     fabric = apply(question.fabric, texts)
     if not fabric.damage.lost:
         return replace(question, fabric=fabric, faults=texts), choose(case, on_progress).mapping
-    left, where, _ = _remaining_case(case, fabric)
-    left = replace(left, question=replace(left.question, faults=texts, left=where))
-    chosen = _fitting(left, where, choose(case, on_progress), takes_sdk=False)
-    return left.question, chosen.mapping
+    remaining_case, where, _ = _remaining_case(case, fabric)
+    remaining_case = replace(remaining_case, question=replace(remaining_case.question, faults=texts, left=where))
+    chosen_mapping = _fitting(remaining_case, where, choose(case, on_progress), takes_sdk=False)
+    return remaining_case.question, chosen_mapping.mapping
 
 
 def apply(fabric: Fabric, texts: Sequence[str]) -> Fabric:
@@ -117,14 +119,14 @@ def apply(fabric: Fabric, texts: Sequence[str]) -> Fabric:
 def _on_what_is_left(
     case: Case, fabric: Fabric, usual: ChosenMapping, healthy: Prediction, *, takes_sdk: bool
 ) -> tuple[Prediction, Case]:
-    left, where, first = _remaining_case(case, fabric)
-    chosen = _fitting(left, where, usual, takes_sdk=takes_sdk)
-    there = predict(left, chosen)
+    remaining_case, where, first = _remaining_case(case, fabric)
+    chosen_mapping = _fitting(remaining_case, where, usual, takes_sdk=takes_sdk)
+    there = predict(remaining_case, chosen_mapping)
     if there.activity is not None:  # price and power are of the whole machine
-        working = left.question.machine.topology.ipus / case.question.machine.topology.ipus
+        working = remaining_case.question.machine.topology.ipus / case.question.machine.topology.ipus
         there = replace(there, activity=there.activity.where_share_works(working))
-    detours = fault_cost.detours(left.question, chosen.mapping, first)
-    return fault_cost.with_fault_cost(healthy, there, case.scenario.faults, detours, where), left
+    detours = fault_cost.detours(remaining_case.question, chosen_mapping.mapping, first)
+    return fault_cost.with_fault_cost(healthy, there, case.scenario.faults, detours, where), remaining_case
 
 
 def _remaining_case(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
@@ -142,39 +144,43 @@ def _remaining_case(case: Case, fabric: Fabric) -> tuple[Case, str, int]:
     machine = replace(question.machine, topology=topology, hosts=hosts)
     where = f"{_lost_ipus_text(fabric)}; a run uses 1, 2, 4, 8, … whole IPU-Machines: here "
     texts = case.scenario.faults if result.damage else ()  # what is left may be a healthy machine of its own
-    left = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
+    remaining_case = replace(case, question=replace(question, machine=machine, fabric=result, faults=texts))
     count = fabric.endpoints // fabric.topology.ipus_per_machine
     where += f"{_numbers_text('IPU-Machine', machines)} of 0 to {count - 1}, {result.endpoints:,} IPUs in all"
-    return left, where, machines.start
+    return remaining_case, where, machines.start
 
 
 def _lost_ipus_text(fabric: Fabric) -> str:
     """The lost IPUs and the IPU-Machines that they are in: "1 of 64 IPUs lost (IPU 17, in IPU-Machine 4)"."""
-    lost = sorted(fabric.damage.lost)
-    machines = sorted({ipu // fabric.topology.ipus_per_machine for ipu in lost})
-    where = f"{_numbers_text('IPU', lost)}, in {_numbers_text('IPU-Machine', machines)}"
-    return f"{len(lost):,} of {fabric.endpoints:,} IPUs lost ({where})"
+    lost_ipus = sorted(fabric.damage.lost)
+    machines = sorted({ipu // fabric.topology.ipus_per_machine for ipu in lost_ipus})
+    where = f"{_numbers_text('IPU', lost_ipus)}, in {_numbers_text('IPU-Machine', machines)}"
+    return f"{len(lost_ipus):,} of {fabric.endpoints:,} IPUs lost ({where})"
 
 
 def _numbers_text(word: str, numbers: Sequence[int]) -> str:
     """Numbers behind the name of what they count: "IPU 17", "IPU-Machines 0 and 1", "IPU-Machines 5 to 12"."""
-    listed = " and ".join(map(str, numbers)) if len(numbers) == 2 else ranges(numbers, "")
-    return f"{word}{'' if len(numbers) == 1 else 's'} {listed}"
+    text = " and ".join(map(str, numbers)) if len(numbers) == 2 else ranges(numbers, "")
+    return f"{word}{'' if len(numbers) == 1 else 's'} {text}"
 
 
-def _fitting(left: Case, where: str, usual: ChosenMapping, *, takes_sdk: bool) -> ChosenMapping:
+def _fitting(remaining_case: Case, where: str, usual: ChosenMapping, *, takes_sdk: bool) -> ChosenMapping:
     """The mapping of the healthy machine if it was asked for and there is room, else the best there is room for."""
-    mapping, room, constraints = usual.mapping, left.question.fabric.endpoints, left.scenario.mapping
-    needed = mapping.ipus
+    mapping, room, constraints = (
+        usual.mapping,
+        remaining_case.question.fabric.endpoints,
+        remaining_case.scenario.mapping,
+    )
+    needed_ipus = mapping.ipus
     if usual.choice.given == "search":
-        needed = min(needed, (constraints.replicas or 1) * (constraints.ipus_per_replica or 1))
-    if needed <= room:
-        return choose(left)
+        needed_ipus = min(needed_ipus, (constraints.replicas or 1) * (constraints.ipus_per_replica or 1))
+    if needed_ipus <= room:
+        return choose(remaining_case)
     raise Infeasible(
         f"the mapping needs {mapping.ipus:,} IPUs, more than are left together",
         code="parts-lost",
         context=[where],
-        hint=_nearest(left, mapping, takes_sdk=takes_sdk),
+        hint=_nearest(remaining_case, mapping, takes_sdk=takes_sdk),
     )
 
 
@@ -186,9 +192,9 @@ def _own(question: TrainingCase, *, takes_sdk: bool) -> TrainingCase:
     return replace(question, machine=machine, optimizer=question.workload.optimizer)
 
 
-def _nearest(left: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
+def _nearest(remaining_case: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
     """Flags of the same global batch with as many replicas as there is room for, and the time to train so."""
-    size, room, question = mapping.ipus_per_replica, left.question.fabric.endpoints, left.question
+    size, room, question = mapping.ipus_per_replica, remaining_case.question.fabric.endpoints, remaining_case.question
     replicas = room // size
     leave = f"leave the mapping out, and podsim chooses one for {room:,} IPUs"
     if not replicas:
@@ -198,14 +204,14 @@ def _nearest(left: Case, mapping: Mapping, *, takes_sdk: bool) -> str:
         replicas=replicas, ipus_per_replica=size, micro_batch=mapping.micro_batch, accumulation=accumulation
     )
     flags = replace(mapping, replicas=replicas, accumulation=accumulation).flags
-    if left.preset is not None:
+    if remaining_case.preset is not None:
         leave = f"leave --preset out, and podsim chooses one for {room:,} IPUs"
         question = _own(question, takes_sdk=takes_sdk)
         flags = f"instead of --preset, {flags}"
         if takes_sdk:
             flags += f" --sdk {question.machine.sdk} --division {question.division}"
-    scenario = replace(left.scenario, mapping=constraints)
-    fewer = replace(left, scenario=scenario, question=question, preset=None)
+    scenario = replace(remaining_case.scenario, mapping=constraints)
+    fewer = replace(remaining_case, scenario=scenario, question=question, preset=None)
     try:
         there = predict(fewer, choose(fewer))
     except PodsimError:

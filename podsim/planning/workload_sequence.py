@@ -43,9 +43,9 @@ class WorkloadSequence:
                 context=[f"{self.phases.name} is a run in phases"],
                 hint=f"podsim scale {shlex.quote(first)} --failures",
             )
-        stated = scenario.flags()
+        flags = scenario.flags()
         for name in (*LENGTHS, "steps"):
-            if name in stated:
+            if name in flags:
                 flag, why = name.replace("_", "-"), why if name != "steps" else "a run in phases, whose steps differ"
                 raise InputError(
                     f"--{flag} does not apply to {self.phases.name}, {why}",
@@ -113,8 +113,8 @@ def run(workload: str) -> WorkloadSequence:
     return WorkloadSequence((workload,)) if phases is None else WorkloadSequence(phases.workloads, phases)
 
 
-def once(flag: str, listed: Sequence[object], hint: str) -> None:
+def once(flag: str, values: Sequence[object], hint: str) -> None:
     """Raise InputError where a list of a flag has the same thing twice."""
-    twice = [f"{fromkey}" for fromkey in dict.fromkeys(listed) if listed.count(fromkey) > 1]
+    twice = [f"{fromkey}" for fromkey in dict.fromkeys(values) if values.count(fromkey) > 1]
     if twice:
         raise InputError(f"--{flag} names {', '.join(twice)} twice", code="bad-value", hint=hint)
