@@ -39,11 +39,11 @@ def predict(scenario: Scenario, run: WorkloadSequence) -> ComparatorPrediction:
                 hint=f"leave out --{flag}: a scaling law takes chips, global batch, samples and division",
             )
     if run.phases is not None:
-        sized = " --chips" if scenario.machine.chips is not None else ""
+        chips_flag = " --chips" if scenario.machine.chips is not None else ""
         raise InputError(
             f"no law knows phases, and {machine} has no IPUs",
             code="conflicting-flags",
-            hint=f"--pod 64 in place of --topology{sized}",
+            hint=f"--pod 64 in place of --topology{chips_flag}",
         )
     return answer(scenario)
 
@@ -57,7 +57,7 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     from podsim.predicting import comparator_law
 
     name, number = comparator_machines.name_and_count(scenario.machine.topology or "")
-    placed, chips = comparator_machines.machine(name), scenario.machine.chips
+    comparator, chips = comparator_machines.machine(name), scenario.machine.chips
     if number is not None and chips not in (None, number):
         raise InputError(
             f"{name}:{number} says how many chips, and so does --chips {chips}",
@@ -68,9 +68,9 @@ def answer(scenario: Scenario) -> ComparatorPrediction:
     return comparator_law.predict(
         comparator_law.ComparatorCase(
             workload=catalog.workload(scenario.workload).value,
-            chip=placed.chip.value,
-            machine=placed.machine,
-            chips=comparator_machines.count(placed, chips if number is None else number, flag),
+            chip=comparator.chip.value,
+            machine=comparator.machine,
+            chips=comparator_machines.count(comparator, chips if number is None else number, flag),
             laws=comparator_machines.laws(),
             division=Division(scenario.length.division),
             global_batch=scenario.mapping.global_batch,
@@ -85,8 +85,8 @@ def refuse_chips(machine: MachineSpec) -> None:
         return
     if machine.topology:
         catalog.topology(machine.topology)  # an unknown name is refused as that
-    named = machine.topology or machine.pod
-    write = "leave out --chips" if named else f"--pod {machine.chips} in place of --chips"
+    topology_or_pod = machine.topology or machine.pod
+    write = "leave out --chips" if topology_or_pod else f"--pod {machine.chips} in place of --chips"
     raise InputError(
         f"--chips sizes machines without IPUs, not {machine.topology or 'an IPU-POD'}",
         code="conflicting-flags",

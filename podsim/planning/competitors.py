@@ -60,11 +60,11 @@ def names(against: str | Sequence[str] | None) -> tuple[str, ...]:
     once("against", names, HINT)
     for name in names:
         if not comparator_machines.names_comparator(name):
-            known = ", ".join(comparator_machines.machines())
+            machine_names = ", ".join(comparator_machines.machines())
             raise InputError(
                 f"--against takes machines without IPUs that podsim knows; {name[:60]} is not one",
                 code="unknown-topology",
-                context=(f"known: {known}",),
+                context=(f"known: {machine_names}",),
                 hint=f"{HINT}: machines with IPUs are candidates already",
             )
         machine, chips = comparator_machines.name_and_count(name, "--against ")
@@ -78,24 +78,24 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
     Raises MissingParameter where nothing is published of the workload on it, InputError where its size is none.
     """
     machine, chips = comparator_machines.name_and_count(name, "--against ")
-    placed = comparator_machines.machine(machine)
+    comparator = comparator_machines.machine(machine)
     runs = [
         row
         for row in comparator_results.published_results()
         if (row.workload, row.chip, row.division)
-        == (workload.name, placed.chip.value.name, Division(scenario.length.division))
+        == (workload.name, comparator.chip.value.name, Division(scenario.length.division))
     ]
-    sizes = sorted({row.chips for row in runs if row.chips % placed.machine.multiple == 0})
+    sizes = sorted({row.chips for row in runs if row.chips % comparator.machine.multiple == 0})
     result = []
     for size in sizes if chips is None and sizes else [chips]:
-        count = comparator_machines.count(placed, size, f"--against {machine}:")
+        count = comparator_machines.count(comparator, size, f"--against {machine}:")
         try:
-            prediction = predict(placed, count, workload, scenario)
+            prediction = predict(comparator, count, workload, scenario)
         except InputError as no:
             if chips is not None or no.code not in LEFT_OUT:
                 raise
             continue
-        money = terms.run(prediction.time_to_train_s, terms.comparator(placed.machine, count))
+        money = terms.run(prediction.time_to_train_s, terms.comparator(comparator.machine, count))
         result.append(
             Competitor(
                 machine=machine,
@@ -118,7 +118,7 @@ def answers(name: str, workload: Workload, scenario: Scenario, terms: OwnershipT
 
 
 def predict(
-    placed: comparator_machines.MachineWithChip, chips: int, workload: Workload, scenario: Scenario
+    comparator: comparator_machines.MachineWithChip, chips: int, workload: Workload, scenario: Scenario
 ) -> ComparatorPrediction:
     """The answer of the law of a machine to a workload and the length of a scenario.
 
@@ -126,12 +126,12 @@ def predict(
     """
     length = run_length(workload, scenario.length, needed=False)
     if length.by_law:
-        raise MissingParameter(f"{placed.machine.title} follows its own results, which no law of losses speaks of")
+        raise MissingParameter(f"{comparator.machine.title} follows its own results, which no law of losses speaks of")
     return laws.predict(
         laws.ComparatorCase(
             workload=workload,
-            chip=placed.chip.value,
-            machine=placed.machine,
+            chip=comparator.chip.value,
+            machine=comparator.machine,
             chips=chips,
             laws=comparator_machines.laws(),
             division=Division(scenario.length.division),

@@ -50,15 +50,15 @@ def capital(
     whole do not hold. Prices in the basis are in `currency`.
     """
     by_hand = PRICE in topology.economics.by_hand or machine_usd is not None
-    quoted = None if by_hand else prices.of(topology.name)
+    quotation = None if by_hand else prices.of(topology.name)
     server = prices.of(SERVER)
-    if quoted is not None:
-        more = 0 if quoted.servers is None else max(0, hosts - quoted.servers)
+    if quotation is not None:
+        more = 0 if quotation.servers is None else max(0, hosts - quotation.servers)
         if more and server is None:
             return None
-        added = f" and {_servers(more, server, currency)}" if more and server else ""
-        basis = f"{_quotation(quoted)}{added}"
-        return _capital(prices, (quoted, 1), (server, more), basis, derived=quoted.is_derived or bool(more))
+        servers_text = f" and {_servers(more, server, currency)}" if more and server else ""
+        basis = f"{_quotation(quotation)}{servers_text}"
+        return _capital(prices, (quotation, 1), (server, more), basis, derived=quotation.is_derived or bool(more))
     if server is None:
         return None
     item = None if by_hand else prices.of(prices.unit(topology.chip.name))
@@ -85,13 +85,13 @@ def _machines(topology: Topology) -> str:
 
 def comparator_capital(machine: ComparatorMachine, chips: int, prices: PriceList) -> Capital | None:
     """The price of so many comparator chips, by the machine that holds them (Eq. 59); None where not published."""
-    quoted = prices.of(machine.name)
-    if quoted is None:
+    quotation = prices.of(machine.name)
+    if quotation is None:
         return None
     machines = chips / machine.chips
     times = "" if machines == 1 else f"{machines:g} × "
-    basis, derived = f"{times}{_quotation(quoted)}", quoted.is_derived or machines != 1
-    return _capital(prices, (quoted, machines), (None, 0), basis, derived=derived)
+    basis, is_derived = f"{times}{_quotation(quotation)}", quotation.is_derived or machines != 1
+    return _capital(prices, (quotation, machines), (None, 0), basis, derived=is_derived)
 
 
 def _capital(
@@ -107,10 +107,10 @@ def _capital(
     low, high = (each, each) if isinstance(each, float) else (each.low_usd, each.high_usd)
     low, high = count * low, count * high
     lists = (*(() if isinstance(each, float) else (each,)), *((server,) if server and number else ()))
-    sources = dict.fromkeys(source for quoted in lists for source in _sources(quoted))
+    sources = dict.fromkeys(source for quotation in lists for source in _sources(quotation))
     if server is not None:
         low, high = low + number * server.low_usd, high + number * server.high_usd
-    each_price = [price for quoted in lists for price in quoted.quoted]
+    each_price = [price for quotation in lists for price in quotation.quoted]
     dates = sorted({price.date for price in each_price if price.date})
     return Capital(
         usd=Range(value=(low + high) / 2, low=low, high=high),
@@ -123,14 +123,14 @@ def _capital(
     )
 
 
-def _quotation(quoted: PriceRange) -> str:
+def _quotation(quotation: PriceRange) -> str:
     """Whose price it is, and when."""
-    what = "derived" if quoted.is_derived else "quoted"
-    return f"{what}: {'; '.join(_sources(quoted))}"
+    what = "derived" if quotation.is_derived else "quoted"
+    return f"{what}: {'; '.join(_sources(quotation))}"
 
 
-def _sources(quoted: PriceRange) -> tuple[str, ...]:
-    texts = (", ".join(filter(None, (price.source, price.date))) or "your price list" for price in quoted.quoted)
+def _sources(quotation: PriceRange) -> tuple[str, ...]:
+    texts = (", ".join(filter(None, (price.source, price.date))) or "your price list" for price in quotation.quoted)
     return tuple(dict.fromkeys(texts))
 
 
@@ -164,18 +164,18 @@ def draw(
     peak_w = power.peak_w if power else None
     most_w = None if peak_w is None else topology.machines * max(peak_w, typical_w) + servers_w
     basis = _drawn_by(topology, hosts, server)
-    stated = by_hand or (power is not None and power.typical_w is not None)
-    loads = () if activity is None or stated else watts.machines(activity, topology)
+    has_stated_power = by_hand or (power is not None and power.typical_w is not None)
+    loads = () if activity is None or has_stated_power else watts.machines(activity, topology)
     if not loads:
         return Draw(typical_w=topology.machines * typical_w + servers_w, peak_w=most_w, basis=basis)
     step = watts.total(loads)
     value, low, high = (min(each + servers_w, most_w or math.inf) for each in (step.value, step.low, step.high))
     other = topology.chip.activity_power.energies_of if topology.chip.activity_power else ""
-    taken = f", with the energy per operation of {other} (assumed)" if other else ""
+    energies_text = f", with the energy per operation of {other} (assumed)" if other else ""
     return Draw(
         typical_w=value,
         peak_w=most_w,
-        basis=f"{basis}, modelled from what IPUs do in a step{taken}; servers at their peak",
+        basis=f"{basis}, modelled from what IPUs do in a step{energies_text}; servers at their peak",
         predicted=Range(value=value, low=low, high=high),
         loads={**{part.load.value: part.watts for part in loads}, "servers": servers_w},
         energies_of=other,
@@ -200,11 +200,11 @@ def comparator_draw(machine: ComparatorMachine, chips: int, prices: PriceList) -
 
 def money(
     time: Estimate,
-    owned: MachineOwnership,
+    ownership: MachineOwnership,
     terms: Terms,
     *,
     hourly_usd: float | None = None,
-    given: frozenset[str] = frozenset(),
+    stated_terms: frozenset[str] = frozenset(),
     tokens: float | None = None,
     pace: TrainingPace | None = None,
     currency: Currency = DOLLARS,
@@ -212,16 +212,16 @@ def money(
     """What a run of so long costs (Eq. 61): its share of the machine's life, and its energy, by step and sample too.
 
     Start-up, evaluation and checkpoints draw as steps do. Intervals run from the low end of time, price and power
-    together to the high end of all. `hourly_usd` is a rent, `given` are the terms that the user stated, `tokens` those
-    that a language model is trained on.
+    together to the high end of all. `hourly_usd` is a rent, `stated_terms` are the names of terms that the user stated,
+    `tokens` those that a language model is trained on.
     """
     hours = terms.years * YEAR_S * terms.use / HOUR_S
     capital_usd = energy_j = energy_usd = run_usd = None
-    if owned.capital is not None:
-        usd = owned.capital.usd
+    if ownership.capital is not None:
+        usd = ownership.capital.usd
         capital_usd = _times(time, usd.value, usd.low, usd.high, 1 / (hours * HOUR_S))
-    if owned.draw is not None:
-        energy_j = _energy(time, owned.draw, terms)
+    if ownership.draw is not None:
+        energy_j = _energy(time, ownership.draw, terms)
         energy_usd = _times(energy_j, 1.0, 1.0, 1.0, terms.usd_per_kwh / J_PER_KWH)
     if capital_usd is not None and energy_usd is not None:
         run_usd = Estimate(
@@ -234,16 +234,16 @@ def money(
         )
     return Money(
         terms=terms,
-        owned=owned,
+        owned=ownership,
         capital_usd=capital_usd,
         energy_j=energy_j,
         energy_usd=energy_usd,
         run_usd=run_usd,
-        rent=None if hourly_usd is None else rent(time, owned, terms, hourly_usd),
-        total=total_cost.of(owned, terms, given, hourly_usd),
+        rent=None if hourly_usd is None else rent(time, ownership, terms, hourly_usd),
+        total=total_cost.of(ownership, terms, stated_terms, hourly_usd),
         million_tokens_usd=_times(run_usd, 1.0, 1.0, 1.0, MILLION / tokens) if run_usd and tokens else None,
-        step_j=None if pace is None or owned.draw is None else _energy(pace.step_s, owned.draw, terms),
-        sample_j=None if pace is None or owned.draw is None else _energy(pace.sample_s, owned.draw, terms),
+        step_j=None if pace is None or ownership.draw is None else _energy(pace.step_s, ownership.draw, terms),
+        sample_j=None if pace is None or ownership.draw is None else _energy(pace.sample_s, ownership.draw, terms),
         currency=currency,
     )
 
@@ -265,12 +265,12 @@ def _times(estimate: Estimate, value: float, low: float, high: float, factor: fl
     )
 
 
-def hour(owned: MachineOwnership, terms: Terms) -> Range | None:
+def hour(ownership: MachineOwnership, terms: Terms) -> Range | None:
     """An hour of use of a machine: its share of the life and its energy (Eq. 61) [USD]; None where one is not known."""
-    if owned.capital is None or owned.draw is None:
+    if ownership.capital is None or ownership.draw is None:
         return None
     hours = terms.years * YEAR_S * terms.use / HOUR_S
-    usd, electricity = owned.capital.usd, owned.draw.electricity_usd(HOUR_S, terms)
+    usd, electricity = ownership.capital.usd, ownership.draw.electricity_usd(HOUR_S, terms)
     return Range(
         value=usd.value / hours + electricity.value,
         low=usd.low / hours + electricity.low,
@@ -279,7 +279,7 @@ def hour(owned: MachineOwnership, terms: Terms) -> Range | None:
 
 
 def service(
-    owned: MachineOwnership,
+    ownership: MachineOwnership,
     terms: Terms,
     *,
     load_per_s: float,
@@ -292,13 +292,13 @@ def service(
 
     The machine serves in the hours that it is in use, at the load and with every batch full.
     """
-    hour_usd = hour(owned, terms)
+    hour_usd = hour(ownership, terms)
     if hour_usd is None:
         return None
     load = Estimate(value=load_per_s, low=load_per_s, high=load_per_s, grade=Grade.ASSUMED)
     request = _million(hour_usd, load)
     return ServiceCost(
-        owned=owned,
+        owned=ownership,
         terms=terms,
         currency=currency,
         hour_usd=hour_usd,
@@ -321,17 +321,17 @@ def _million(hour_usd: Range, rate_per_s: Estimate) -> Estimate:
     )
 
 
-def rent(time: Estimate, owned: MachineOwnership, terms: Terms, usd_per_hour: float) -> Rent:
+def rent(time: Estimate, ownership: MachineOwnership, terms: Terms, usd_per_hour: float) -> Rent:
     """Renting a like machine by the hour, electricity included in the rent (Eq. 62)."""
     hours = None
-    if owned.capital is not None and owned.draw is not None:
-        saved = usd_per_hour - owned.draw.electricity_usd(HOUR_S, terms).value
-        hours = owned.capital.usd.value / saved if saved > 0 else None
+    if ownership.capital is not None and ownership.draw is not None:
+        saving_usd_per_hour = usd_per_hour - ownership.draw.electricity_usd(HOUR_S, terms).value
+        hours = ownership.capital.usd.value / saving_usd_per_hour if saving_usd_per_hour > 0 else None
     return Rent(
         usd_per_hour=usd_per_hour,
         run_usd=_times(time, 1.0, 1.0, 1.0, usd_per_hour / HOUR_S),
         break_even_hours=hours,
         break_even_use=None if hours is None else hours * HOUR_S / (terms.years * YEAR_S),
         break_even_months=None if hours is None else hours * HOUR_S / (terms.use * MONTH_S),
-        usd_per_ipu_hour=usd_per_hour / owned.ipus if owned.ipus else None,
+        usd_per_ipu_hour=usd_per_hour / ownership.ipus if ownership.ipus else None,
     )

@@ -91,7 +91,7 @@ class OwnershipTerms:
         )
 
     def run(
-        self, time: Estimate, owned: MachineOwnership, tokens: float | None = None, pace: TrainingPace | None = None
+        self, time: Estimate, ownership: MachineOwnership, tokens: float | None = None, pace: TrainingPace | None = None
     ) -> Money:
         """What a run of so long on a machine costs, and where its pace is given a step and a sample.
 
@@ -99,33 +99,33 @@ class OwnershipTerms:
         """
         return counting.money(
             time,
-            owned,
+            ownership,
             self.terms,
-            hourly_usd=self.hourly_usd(owned),
-            given=self.given,
+            hourly_usd=self.hourly_usd(ownership),
+            stated_terms=self.given,
             tokens=tokens,
             pace=pace,
             currency=self.currency,
         )
 
     def service(
-        self, owned: MachineOwnership, load_per_s: float, capacity_per_s: Estimate, tokens_per_request: int = 0
+        self, ownership: MachineOwnership, load_per_s: float, capacity_per_s: Estimate, tokens_per_request: int = 0
     ) -> ServiceCost | None:
         """What a million requests cost on a machine that serves so many a second; None without price or power."""
         return counting.service(
-            owned,
+            ownership,
             self.terms,
             load_per_s=load_per_s,
             capacity_per_s=capacity_per_s,
             tokens_per_request=tokens_per_request,
-            hourly_usd=self.hourly_usd(owned),
+            hourly_usd=self.hourly_usd(ownership),
             currency=self.currency,
         )
 
-    def hourly_usd(self, owned: MachineOwnership) -> float | None:
+    def hourly_usd(self, ownership: MachineOwnership) -> float | None:
         """The rent of a machine [USD/h]; None where none is stated, or only one for each IPU of which it has none."""
         if self.rent_usd_per_ipu_hour is not None:
-            return self.rent_usd_per_ipu_hour * owned.ipus if owned.ipus else None
+            return self.rent_usd_per_ipu_hour * ownership.ipus if ownership.ipus else None
         return self.rent_usd_per_hour
 
 
@@ -145,14 +145,14 @@ def ownership_terms(**flags: Unpack[OwnershipKeywords]) -> OwnershipTerms:
     money = rate(flags.get("currency"))
     machine = flags.get("machine_price")
     path = Path(own) if own is not None else None
-    listed = prices_file.prices(path)
+    price_list = prices_file.prices(path)
     if (date := flags.get("as_of")) is not None:
-        listed = replace(listed, as_of=_day(date))
+        price_list = replace(price_list, as_of=_day(date))
     own_terms = prices_file.of_file(path).value.terms if path is not None else None
     return OwnershipTerms(
-        prices=listed,
+        prices=price_list,
         machine_usd=None if machine is None else money.usd(machine),
-        terms=_terms(prices_file.terms(listed), flags, money),
+        terms=_terms(prices_file.terms(price_list), flags, money),
         given=frozenset(name for name, flag in FLAGS.items() if own_terms or flags.get(flag) is not None),
         rent_usd_per_hour=None if rent is None else money.usd(rent),
         rent_usd_per_ipu_hour=None if each is None else money.usd(each),
@@ -200,9 +200,9 @@ def _day(text: str) -> str:
     return text
 
 
-def _terms(listed: Terms, flags: OwnershipKeywords, money: Currency) -> Terms:
+def _terms(terms: Terms, flags: OwnershipKeywords, money: Currency) -> Terms:
     """The terms of the list, with those that flags state; the price of electricity is in the currency of the flags."""
-    stated = {name: value for name, flag in FLAGS.items() if (value := flags.get(flag)) is not None}
-    if "usd_per_kwh" in stated:
-        stated["usd_per_kwh"] = money.usd(float(str(stated["usd_per_kwh"])))
-    return replace(listed, **stated)  # type: ignore[arg-type]
+    stated_terms = {name: value for name, flag in FLAGS.items() if (value := flags.get(flag)) is not None}
+    if "usd_per_kwh" in stated_terms:
+        stated_terms["usd_per_kwh"] = money.usd(float(str(stated_terms["usd_per_kwh"])))
+    return replace(terms, **stated_terms)  # type: ignore[arg-type]

@@ -32,14 +32,17 @@ TERMS: Final = (
 
 
 def of(
-    owned: MachineOwnership, terms: Terms, given: frozenset[str] = frozenset(), hourly_usd: float | None = None
+    ownership: MachineOwnership,
+    terms: Terms,
+    stated_terms: frozenset[str] = frozenset(),
+    hourly_usd: float | None = None,
 ) -> TotalCost | None:
     """Purchase and electricity over the years of life (Eq. 61); None where price or power are not known.
 
     A last year may be part of one. Electricity is that of the hours in use, at the power in a step with its interval,
     or at typical power up to the peak.
     """
-    capital, draw = owned.capital, owned.draw
+    capital, draw = ownership.capital, ownership.draw
     if capital is None or draw is None:
         return None
     ends = [*range(1, math.ceil(terms.years)), terms.years]
@@ -49,7 +52,7 @@ def of(
         purchase_usd=capital.usd,
         energy_usd=years[-1].energy_usd,
         years=years,
-        assumptions=tuple(_assumptions(owned, capital, draw, terms, given)),
+        assumptions=tuple(_assumptions(ownership, capital, draw, terms, stated_terms)),
     )
 
 
@@ -68,7 +71,7 @@ def _year(end: float, purchase: Range, draw: Draw, terms: Terms, hourly_usd: flo
 
 
 def _assumptions(
-    owned: MachineOwnership, capital: Capital, draw: Draw, terms: Terms, given: frozenset[str]
+    ownership: MachineOwnership, capital: Capital, draw: Draw, terms: Terms, stated_terms: frozenset[str]
 ) -> Iterator[CostAssumption]:
     price = AssumptionGrade.DERIVED if capital.derived else AssumptionGrade.PUBLISHED
     yield CostAssumption(
@@ -77,10 +80,10 @@ def _assumptions(
         unit="USD",
         grade=AssumptionGrade.GIVEN if capital.given else price,
     )
-    if owned.hosts:
-        yield CostAssumption(name="Hosts", value=float(owned.hosts), unit="", grade=AssumptionGrade.ASSUMED)
-    parts = AssumptionGrade.DERIVED if owned.hosts else AssumptionGrade.PUBLISHED
+    if ownership.hosts:
+        yield CostAssumption(name="Hosts", value=float(ownership.hosts), unit="", grade=AssumptionGrade.ASSUMED)
+    parts = AssumptionGrade.DERIVED if ownership.hosts else AssumptionGrade.PUBLISHED
     yield CostAssumption(name="Power in use", value=draw.least_w, unit="W", grade=parts)
     for name, field, unit in TERMS:
-        grade = AssumptionGrade.GIVEN if field in given else AssumptionGrade.ASSUMED
+        grade = AssumptionGrade.GIVEN if field in stated_terms else AssumptionGrade.ASSUMED
         yield CostAssumption(name=name, value=getattr(terms, field), unit=unit, grade=grade)
