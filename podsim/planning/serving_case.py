@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 def serving_case(machine: Machine, model: Workload, precision: str | None, engine: str) -> ServingCase:
     """The case of a machine and a workload; MissingParameter where the chip states no rate for the precision."""
-    meant = model.precision if precision is None else Precision(precision)
+    chosen_precision = model.precision if precision is None else Precision(precision)
     case = ServingCase(
-        workload=forward(replace(model, precision=meant)),
+        workload=forward(replace(model, precision=chosen_precision)),
         known=model.name,
         machine=machine,
         fabric=build(machine.topology),
         engine=engine_of(engine),
     )
-    serving_mapping.require_rate(meant, case)
+    serving_mapping.require_rate(chosen_precision, case)
     return case
 
 

@@ -88,9 +88,9 @@ def check(constraints: ServingConstraints, case: ServingCase) -> None:
 
 def require_rate(precision: Precision, case: ServingCase) -> None:
     """Raise MissingParameter where the chip states no rate for a precision."""
-    known = case.machine.chip.amp.flop_per_cycle
-    if precision not in known:
-        have = ", ".join(known)
+    rates = case.machine.chip.amp.flop_per_cycle
+    if precision not in rates:
+        have = ", ".join(rates)
         raise MissingParameter(
             f"chip {case.machine.chip.name} states no rate for precision {precision.value}",
             code="bad-value",
@@ -99,25 +99,27 @@ def require_rate(precision: Precision, case: ServingCase) -> None:
         )
 
 
-def with_prompt_rows(case: ServingCase, generated: int, prompt: int | None) -> tuple[ServingCase, AnswerNote | None]:
+def with_prompt_rows(
+    case: ServingCase, generated_tokens: int, prompt: int | None
+) -> tuple[ServingCase, AnswerNote | None]:
     """Rows of `prompt` tokens, and what was assumed of them; by default those of training, as far as positions go.
 
     Raises InputError where prompt and generated tokens are more than the workload has learned positions for.
     """
-    trained, learned = workloads.tokens(case.workload), workloads.positions(case.workload)
-    size = prompt or trained
-    note = None if prompt else AnswerNote.of(NoteCode.PROMPTS_AS_TRAINED, tokens=trained)
-    if learned is not None and size + generated > learned:
-        room = learned - generated
+    training_tokens, positions = workloads.tokens(case.workload), workloads.positions(case.workload)
+    size = prompt or training_tokens
+    note = None if prompt else AnswerNote.of(NoteCode.PROMPTS_AS_TRAINED, tokens=training_tokens)
+    if positions is not None and size + generated_tokens > positions:
+        room = positions - generated_tokens
         if prompt or room < 1:
-            fits = f"--prompt {room} or fewer" if room > 0 else f"--generate {learned - 1} or fewer"
+            fits = f"--prompt {room} or fewer" if room > 0 else f"--generate {positions - 1} or fewer"
             raise InputError(
-                f"{case.workload.name} has learned {learned:,} positions; a prompt of {size:,} tokens and "
-                f"{generated:,} generated are {size + generated:,}",
+                f"{case.workload.name} has learned {positions:,} positions; a prompt of {size:,} tokens and "
+                f"{generated_tokens:,} generated are {size + generated_tokens:,}",
                 code="too-many-tokens",
                 hint=fits,
             )
-        size, note = room, AnswerNote.of(NoteCode.PROMPTS_AS_LEARNED, tokens=room, positions=learned)
+        size, note = room, AnswerNote.of(NoteCode.PROMPTS_AS_LEARNED, tokens=room, positions=positions)
     return replace(case, workload=workloads.with_prompt(case.workload, size)), note
 
 
@@ -127,10 +129,10 @@ def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advi
     Keys and values go to streaming memory only where no replica holds them in SRAM: reading them is far slower. Raises
     Infeasible where none does; to `advise` it looks for what would fit.
     """
-    tried: list[tuple[Mapping, MemoryFit]] = []
+    attempts: list[tuple[Mapping, MemoryFit]] = []
     places = tuple(_places(case, constraints))
-    for streams in dict.fromkeys(served.streams_cache for served in places):
-        for size, served in product(
+    for streams in dict.fromkeys(served_state.streams_cache for served_state in places):
+        for size, served_state in product(
             _sizes(case, constraints), (place for place in places if place.streams_cache is streams)
         ):
             try:
@@ -139,13 +141,13 @@ def find(case: ServingCase, constraints: ServingConstraints, batch: int, *, advi
                 if constraints.ipus_per_replica:
                     raise
                 continue
-            if served.one_at_a_time and len(mapping.stages) == 1:
+            if served_state.one_at_a_time and len(mapping.stages) == 1:
                 continue  # a single stage has one batch under way in any case
-            mapping, content = _resident_mapping(case, constraints, mapping, served)
+            mapping, content = _resident_mapping(case, constraints, mapping, served_state)
             if content.fits:
-                return _at_confidence(case, constraints, _choice_of(case, constraints, mapping, content, served))
-            tried.append((mapping, content))
-    raise _does_not_fit(case, constraints, batch, tried, advise=advise)
+                return _at_confidence(case, constraints, _choice_of(case, constraints, mapping, content, served_state))
+            attempts.append((mapping, content))
+    raise _does_not_fit(case, constraints, batch, attempts, advise=advise)
 
 
 def _sizes(case: ServingCase, constraints: ServingConstraints) -> tuple[int, ...]:
@@ -205,14 +207,14 @@ def _mapping(
 
 
 def _choice_of(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, content: MemoryFit, served: ServedState
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, content: MemoryFit, served_state: ServedState
 ) -> ServingChoice:
     """What a batch takes; where tokens are generated, its prompt, which says the first, and the others (Eq. 89)."""
     if not constraints.generated:
-        whole = predicting.service(case, mapping, served)
-        return ServingChoice(mapping=mapping, memory=content, served=served, service=whole, expected=whole)
-    prefill = _service(case, workloads.prefill(case.workload), mapping, replace(served, streams_cache=False))
-    decoding = _decoding(case, constraints, mapping, served, prefill)
+        whole = predicting.service(case, mapping, served_state)
+        return ServingChoice(mapping=mapping, memory=content, served=served_state, service=whole, expected=whole)
+    prefill = _service(case, workloads.prefill(case.workload), mapping, replace(served_state, streams_cache=False))
+    decoding = _decoding(case, constraints, mapping, served_state, prefill)
     token, count = decoding.token, constraints.generated - 1
     whole = replace(
         prefill,
@@ -224,7 +226,7 @@ def _choice_of(
         },
     )
     return ServingChoice(
-        mapping=mapping, memory=content, served=served, service=whole, expected=whole, decoding=decoding
+        mapping=mapping, memory=content, served=served_state, service=whole, expected=whole, decoding=decoding
     )
 
 
@@ -243,13 +245,13 @@ def _at_confidence(case: ServingCase, constraints: ServingConstraints, choice: S
 
 
 def _decoding(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: ServedState, prefill: Service
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served_state: ServedState, prefill: Service
 ) -> Decoding:
     prompt, element = workloads.tokens(case.workload), ELEMENT_BYTES[case.workload.precision]
     workload = workloads.decoding(case.workload, prompt + constraints.generated)
-    token = _service(case, workload, mapping, served)
-    units, tokens = case.workload.units, served.cached_tokens
-    rows = mapping.micro_batch * served.under_way(mapping)
+    token = _service(case, workload, mapping, served_state)
+    units, tokens = case.workload.units, served_state.cached_tokens
+    rows = mapping.micro_batch * served_state.under_way(mapping)
     each = element * sum(unit.cache_at(tokens + 1) - unit.cache_at(tokens) for unit in units)
     return Decoding(
         prompt=prompt,
@@ -258,16 +260,16 @@ def _decoding(
         token=token,
         cache_bytes_per_token=float(each),
         cache_bytes=float(element * rows * sum(unit.cache_at(tokens) for unit in units)),
-        cache=Place.STREAMED if served.streams_cache else Place.RESIDENT,
+        cache=Place.STREAMED if served_state.streams_cache else Place.RESIDENT,
         tokens_per_s=token.capacity_per_s,
-        under_way=served.under_way(mapping),
+        under_way=served_state.under_way(mapping),
     )
 
 
-def _service(case: ServingCase, workload: Workload, mapping: Mapping, served: ServedState) -> Service:
+def _service(case: ServingCase, workload: Workload, mapping: Mapping, served_state: ServedState) -> Service:
     """What a batch of a workload with the same units takes on the same stages."""
-    service = predicting.service(replace(case, workload=workload), _holding(mapping, workload), served)
-    return replace(service, period_s=service.latency_s) if served.one_at_a_time else service
+    service = predicting.service(replace(case, workload=workload), _holding(mapping, workload), served_state)
+    return replace(service, period_s=service.latency_s) if served_state.one_at_a_time else service
 
 
 def _holding(mapping: Mapping, workload: Workload) -> Mapping:
@@ -285,7 +287,7 @@ def _holding(mapping: Mapping, workload: Workload) -> Mapping:
 
 
 def _resident_mapping(
-    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served: ServedState
+    case: ServingCase, constraints: ServingConstraints, mapping: Mapping, served_state: ServedState
 ) -> tuple[Mapping, MemoryFit]:
     """The mapping at the available memory that fits, and what IPUs hold.
 
@@ -295,7 +297,7 @@ def _resident_mapping(
         workloads.prefill(case.workload) if constraints.generated else case.workload,
         case.machine.topology,
     )
-    resident, fit = largest_that_fits(workload, _holding(mapping, workload), topology, served)
+    resident, fit = largest_that_fits(workload, _holding(mapping, workload), topology, served_state)
     return replace(mapping, configuration=resident.configuration, memory_lowered=resident.memory_lowered), fit
 
 
@@ -345,22 +347,22 @@ def _sweep_size(case: ServingCase, constraints: ServingConstraints, batch: int, 
         slowest=capacity.high / capacity.value,
     )
     try:
-        meant = check_load(constraints.load, service, case.machine.topology.ipus)
+        load = check_load(constraints.load, service, case.machine.topology.ipus)
     except Infeasible as error:
         return replace(row, refused=error.message)
-    return replace(row, load_per_s=meant.rate_per_s, delays=predicting.delays(service, meant))
+    return replace(row, load_per_s=load.rate_per_s, delays=predicting.delays(service, load))
 
 
 def _does_not_fit(
     case: ServingCase,
     constraints: ServingConstraints,
     batch: int,
-    tried: list[tuple[Mapping, MemoryFit]],
+    attempts: list[tuple[Mapping, MemoryFit]],
     *,
     advise: bool,
 ) -> Infeasible:
     """The answer no, with the largest batch that the same replicas hold."""
-    mapping, content = tried[-1] if tried else (None, None)
+    mapping, content = attempts[-1] if attempts else (None, None)
     if mapping is None or content is None:
         return Infeasible("no replica of this machine can be cut so", hint="leave out --ipus-per-replica")
     full = content.fullest
@@ -374,11 +376,11 @@ def _does_not_fit(
     proportions = refusal_note(mapping, content)
     context += [proportions] if proportions else []
     if content.streaming_bytes_per_ipu > content.streaming_capacity_bytes_per_ipu:
-        needed, there = content.streaming_bytes_per_ipu / 1e9, content.streaming_capacity_bytes_per_ipu / 1e9
+        needed_gb, there = content.streaming_bytes_per_ipu / 1e9, content.streaming_capacity_bytes_per_ipu / 1e9
         context.append(
-            f"streaming memory: {needed:.1f} GB per IPU are needed, {there:.1f} GB are there"
+            f"streaming memory: {needed_gb:.1f} GB per IPU are needed, {there:.1f} GB are there"
             if there
-            else f"{needed:.1f} GB per IPU would be in streaming memory; {case.machine.topology.name} has none"
+            else f"{needed_gb:.1f} GB per IPU would be in streaming memory; {case.machine.topology.name} has none"
         )
     hint = _remedy(case, constraints, mapping, batch) if advise else ""
     return Infeasible(f"a batch of {batch:,} does not fit in memory", context=context, hint=hint)
@@ -439,8 +441,8 @@ def _otherwise(case: ServingCase, constraints: ServingConstraints) -> Iterator[t
             for size in _sizes(case, free)
             if size > constraints.ipus_per_replica
         )
-    kept = Place.STREAMED if constraints.weights is Place.RESIDENT else Place.RESIDENT
-    yield f"--weights {kept}", replace(constraints, weights=kept)
+    place = Place.STREAMED if constraints.weights is Place.RESIDENT else Place.RESIDENT
+    yield f"--weights {place}", replace(constraints, weights=place)
 
 
 def _fits(case: ServingCase, constraints: ServingConstraints, batch: int) -> bool:
@@ -450,7 +452,10 @@ def _fits(case: ServingCase, constraints: ServingConstraints, batch: int) -> boo
             mapping = _mapping(case, size, constraints.replicas, batch, constraints.framework)
         except InputError:
             continue
-        if any(_resident_mapping(case, constraints, mapping, served)[1].fits for served in _places(case, constraints)):
+        if any(
+            _resident_mapping(case, constraints, mapping, served_state)[1].fits
+            for served_state in _places(case, constraints)
+        ):
             return True
     return False
 
@@ -474,7 +479,8 @@ def _largest(case: ServingCase, constraints: ServingConstraints, mapping: Mappin
     def fits(size: int) -> bool:
         smaller = replace(mapping, micro_batch=size)
         return any(
-            _resident_mapping(case, constraints, smaller, served)[1].fits for served in _places(case, constraints)
+            _resident_mapping(case, constraints, smaller, served_state)[1].fits
+            for served_state in _places(case, constraints)
         )
 
     low, high = 0, batch

@@ -49,7 +49,7 @@ class LatencyLimits:
     def are_met(self, p99_s: float, ttft_s: float | None) -> bool:
         """Whether P99 of the answer and of the first token stay within them [s]."""
         pairs = ((self.p99_s, p99_s), (self.ttft_s, ttft_s))
-        return all(limit is None or taken is None or taken <= limit for limit, taken in pairs)
+        return all(limit is None or latency_s is None or latency_s <= limit for limit, latency_s in pairs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +87,8 @@ class QueuedService:
         if limits.tpot_s is not None and self.token_s is not None and self.token_s > limits.tpot_s:
             return limits.tpot_s - self.token_s
         pairs = ((limits.p99_s, self.service.latency_s), (limits.ttft_s, self.first_s))
-        left = [limit - taken for limit, taken in pairs if limit is not None and taken is not None]
-        return min(left, default=math.inf)
+        slacks_s = [limit - latency_s for limit, latency_s in pairs if limit is not None and latency_s is not None]
+        return min(slacks_s, default=math.inf)
 
     def requests(self, rate_per_s: float) -> int:
         """Requests of a trial at a rate: many times those that are there at once."""
@@ -105,10 +105,12 @@ class QueuedService:
         )
         return serving.simulate_requests(self.service, load)
 
-    def latencies_s(self, answered: AnsweredRequests) -> tuple[float, float | None]:
+    def latencies_s(self, answered_requests: AnsweredRequests) -> tuple[float, float | None]:
         """P99 of the whole answer and of the first token [s]; None where no tokens are generated."""
-        first = None if self.first_s is None else _p99(answered.queued_s + answered.slower * self.first_s)
-        return _p99(answered.latency_s), first
+        first = (
+            None if self.first_s is None else _p99(answered_requests.queued_s + answered_requests.slower * self.first_s)
+        )
+        return _p99(answered_requests.latency_s), first
 
     def meets(self, limits: LatencyLimits, rate_per_s: float, seed: int) -> bool:
         """Whether a trial at that rate stays within the limits."""

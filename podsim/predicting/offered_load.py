@@ -32,11 +32,11 @@ def check_load(load: Load, service: Service, ipus: int) -> Load:
         return replace(load, rate_per_s=USUAL_LOAD * most)
     if not takes(load, service):
         able = f"{service.replicas:,} replicas serve at most {_rate(most)} requests/s at batch size {service.batch:,}"
-        safe, needed = f"{100 * SAFE_LOAD:.0f} % of capacity", float(f"{ipus_for(load, service, ipus):.3g}")
+        safe, needed_ipus = f"{100 * SAFE_LOAD:.0f} % of capacity", float(f"{ipus_for(load, service, ipus):.3g}")
         raise Infeasible(
             f"{_rate(load.rate_per_s)} requests/s exceed the capacity",
             code="too-many-requests",
-            context=[able, f"at this batch size about {needed:,.0f} IPUs would serve them at {safe}"],
+            context=[able, f"at this batch size about {needed_ipus:,.0f} IPUs would serve them at {safe}"],
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s: {safe}",
         )
     return load

@@ -49,12 +49,12 @@ class ServingCase:
     engine: Engine
 
 
-def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service:
+def service(case: ServingCase, mapping: Mapping, served_state: ServedState) -> Service:
     """Period and unloaded latency of a batch [s] on replicas that only answer (Eq. 85).
 
-    Parameters: `case`, workload, machine, fabric and engine; `mapping`, with the rows of a batch; `served`, bytes of
-    rows and results [B] and where weights and cache lie. Result: batch [requests], replicas, period, latency, transfers
-    from and to the host, and parts of a batch by itself [s].
+    Parameters: `case`, workload, machine, fabric and engine; `mapping`, with the rows of a batch; `served_state`, bytes
+    of rows and results [B] and where weights and cache lie. Result: batch [requests], replicas, period, latency,
+    transfers from and to the host, and parts of a batch by itself [s].
 
     Equation: period = program of n + 1 batches − program of n, n = stages + 1, at least the transfer of the results;
     latency = start + max(batch by itself, stages × that period + input where several stages are full) + start +
@@ -63,17 +63,17 @@ def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service
     differences of programs that the engine runs; jia-2019 for starts (Mk1), hydronet-gnn for the call.
     """
     stages = len(mapping.stages)
-    alone = _time(case, mapping, served, 1, prefetch=0)
+    alone = _time(case, mapping, served_state, 1, prefetch=0)
     fewer = stages + 1
     period_s = (
-        _time(case, mapping, served, fewer + 1, prefetch=1).step_s
-        - _time(case, mapping, served, fewer, prefetch=1).step_s
+        _time(case, mapping, served_state, fewer + 1, prefetch=1).step_s
+        - _time(case, mapping, served_state, fewer, prefetch=1).step_s
     )
-    arrive_s, leave_s = _host_s(case, mapping, served)
+    arrive_s, leave_s = _host_s(case, mapping, served_state)
     period_s = max(period_s, leave_s)
     call_s = HOST_CALL_S / mapping.updates_per_call if mapping.configuration.returns_to_host else 0.0
     parts_s = {**alone.breakdown_s, Part.HOST_STEP: call_s}
-    full = stages > 1 and not served.one_at_a_time
+    full = stages > 1 and not served_state.one_at_a_time
     through_s = max(alone.step_s, stages * period_s + arrive_s) if full else alone.step_s
     return Service(
         batch=mapping.micro_batch,
@@ -86,19 +86,21 @@ def service(case: ServingCase, mapping: Mapping, served: ServedState) -> Service
     )
 
 
-def _time(case: ServingCase, mapping: Mapping, served: ServedState, batches: int, *, prefetch: int) -> StepTimeline:
+def _time(
+    case: ServingCase, mapping: Mapping, served_state: ServedState, batches: int, *, prefetch: int
+) -> StepTimeline:
     """So many batches of every replica."""
     ahead = replace(mapping, configuration=replace(mapping.configuration, prefetch=prefetch))
     rows = batches * mapping.micro_batch * mapping.replicas
-    program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served=served)
+    program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served=served_state)
     return case.engine(program, case.fabric)
 
 
-def _host_s(case: ServingCase, mapping: Mapping, served: ServedState) -> tuple[float, float]:
+def _host_s(case: ServingCase, mapping: Mapping, served_state: ServedState) -> tuple[float, float]:
     """A batch of every replica on its way in, and its results on their way out over the same links (Eq. 85) [s]."""
     work = tuple(StageWork(stage, TileCost(), TileCost(), 0.0) for stage in mapping.stages)
     line = Pipeline(case.workload, mapping, case.machine, case.fabric, work, 1, folded=True, forward_only=True)
-    out = served.result_bytes * mapping.micro_batch
+    out = served_state.result_bytes * mapping.micro_batch
     results = tuple(Flow(flow.route, out, flow.count) for flow in line.inputs)
     return alone_s(line.inputs, case.fabric.capacities), alone_s(results, case.fabric.capacities)
 
