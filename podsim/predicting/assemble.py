@@ -43,7 +43,7 @@ def predict(
     """The answer for one mapping; unless it `weighs` what other software would do, assumptions are those given."""
     workload, machine, timeline = question.workload, question.machine, step(question, mapping)
     beat, need = question_pace(question, mapping, timeline.step_s), samples(question, mapping.global_batch)
-    doubt, spent = step_doubt(question, mapping, timeline), mean_run(question, beat, need)
+    doubt, training_run = step_doubt(question, mapping, timeline), mean_run(question, beat, need)
     step_s, time_s, others = time_estimates(question, mapping, timeline.step_s, beat, need, doubt)
     racks = between_racks(question, mapping, timeline)
     content, tokens = memory.fit(workload, mapping, machine.topology), workload.row_tokens if workload.decodes else None
@@ -67,7 +67,7 @@ def predict(
         throughput_samples_per_s=_rate(beat, step_s),
         samples_to_converge=_samples_estimate(need, question.interval),
         time_to_train_s=time_s,
-        run=spent,
+        run=training_run,
         mfu=_mfu(question, mapping, timeline.step_s),
         memory=content,
         memory_relief=memory.relief(content, machine.chip.without(mapping.configuration.io_tiles)),
@@ -83,11 +83,11 @@ def predict(
         grades=grades(
             question,
             timeline,
-            spent,
+            training_run,
             racks,
             doubt,
             need,
-            moved=moved_parts(question, mapping, timeline),
+            changed_shares=moved_parts(question, mapping, timeline),
             evaluations_moved=_moves_evaluations(question, mapping, timeline.step_s),
         ),
         interval=question.interval,
@@ -127,12 +127,12 @@ def _notes(
     question: TrainingCase, mapping: Mapping, step_s: float, assumptions: tuple[AnswerNote, ...], need: Samples
 ) -> tuple[AnswerNote, ...]:
     """Everything assumed: of the question, of its software, of the samples."""
-    switched = switches.switch_notes(question, mapping, step_s)
+    switch_notes = switches.switch_notes(question, mapping, step_s)
     fewer = question.workload.minimum.note(mapping.ipus) if question.workload.minimum else None
     return (
         *([fewer] if fewer else []),
         *assumptions,
-        *switched,
+        *switch_notes,
         *_large_machine_notes(question, mapping),
         AnswerNote.of(NoteCode.SAMPLES, basis=need.basis),
     )
@@ -185,9 +185,9 @@ def _form_answers(
     """Step and time to train of other forms, `own_s` being those predicted [s]; a time moves as its mean run does."""
     step_s, time_s = own_s
     above, answers = question.machine.parameters.near_forms, []
-    for name, moved in doubt.forms.items():
+    for name, log_change in doubt.forms.items():
         theirs = replace(question.by_formula, machine=question.machine.in_form(name))
-        other = question_pace(theirs, mapping, step_s * math.exp(moved))
+        other = question_pace(theirs, mapping, step_s * math.exp(log_change))
         longer = mean_run(question, other, need).total_s / mean_run(question, beat, need).total_s
         answers.append(FormAnswer(form=name, above=above[name], step_s=other.step_s, time_to_train_s=time_s * longer))
     return tuple(answers)

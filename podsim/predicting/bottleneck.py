@@ -37,14 +37,14 @@ def of_run(question: TrainingCase, mapping: Mapping, timeline: StepTimeline, cho
 def limited_by(timeline: StepTimeline, mapping: Mapping) -> AnswerNote:
     """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
-    stalled = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
-    if mapping.configuration.prefetch and stalled >= LEAST_STALL:  # inputs come ahead, and still too late
+    stall_share = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
+    if mapping.configuration.prefetch and stall_share >= LEAST_STALL:  # inputs come ahead, and still too late
         share, part = next((share, part) for share, part in shares if part is not Part.HOST)
         is_beside = part in (Part.COMPUTE, Part.EXCHANGE)  # while inputs are loaded
         return AnswerNote.of(
             NoteCode.INPUTS_SLOWER_THAN_WORK if is_beside else NoteCode.INPUTS_TOO_SLOW,
             inputs=Part.HOST,
-            wait=stalled,
+            wait=stall_share,
             part=part,
             share=share,
         )

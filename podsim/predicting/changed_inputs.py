@@ -39,16 +39,19 @@ def _of_path(path: str) -> tuple[Part, ...]:
         return parameter.parts
     if path.startswith(OF_POWER):
         return ()
-    return next((carried for beginning, carried in AFFECTED_PARTS.items() if path.startswith(beginning)), COLLECTIVES)
+    return next(
+        (affected_parts for beginning, affected_parts in AFFECTED_PARTS.items() if path.startswith(beginning)),
+        COLLECTIVES,
+    )
 
 
 def weights(paths: Iterable[str], racks: float) -> dict[Part, float]:
     """The share of each part that inputs of these paths decide; `racks` is that of all-reduces between racks."""
     every = [*paths]
-    moved = dict.fromkeys(parts(path for path in every if not path.startswith(GW_LINK)), 1.0)
+    changed_shares = dict.fromkeys(parts(path for path in every if not path.startswith(GW_LINK)), 1.0)
     for part in parts(path for path in every if path.startswith(GW_LINK)):
-        moved.setdefault(part, racks if part is Part.ALL_REDUCE else 1.0)
-    return moved
+        changed_shares.setdefault(part, racks if part is Part.ALL_REDUCE else 1.0)
+    return changed_shares
 
 
 def parts_that_differ(timeline: StepTimeline, healthy: StepTimeline) -> dict[Part, float]:
@@ -58,8 +61,9 @@ def parts_that_differ(timeline: StepTimeline, healthy: StepTimeline) -> dict[Par
     return {part: 1.0 for part, seconds in clean_residue(differences, healthy.step_s).items() if seconds}
 
 
-def share(moved: Mapping[Part, float], timeline: StepTimeline) -> float:
+def share(changed_shares: Mapping[Part, float], timeline: StepTimeline) -> float:
     """Share of a step that changed inputs and faults carry, of shares of its parts."""
     return (
-        sum_in_order(seconds * moved.get(part, 0.0) for part, seconds in timeline.breakdown_s.items()) / timeline.step_s
+        sum_in_order(seconds * changed_shares.get(part, 0.0) for part, seconds in timeline.breakdown_s.items())
+        / timeline.step_s
     )

@@ -85,9 +85,11 @@ def fit_variance(law: ScalingLaw, chips: int, global_batch: float) -> float:
     """
     parts = breakdown_s(law, chips, global_batch)
     step = sum_in_order(parts.values())
-    moved = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
+    sensitivity = {"rate": -parts["work"], **{kind: parts[part] for kind, part in COSTS.items()}}
     return sum_in_order(
-        value / step * other / step * law.covariance[a][b] for a, value in moved.items() for b, other in moved.items()
+        value / step * other / step * law.covariance[a][b]
+        for a, value in sensitivity.items()
+        for b, other in sensitivity.items()
     )
 
 

@@ -19,14 +19,16 @@ MEASURED_CHIPS: Final = ("gc2",)
 """Chips with published rates of single convolutions (jia-2019, table 5.5)."""
 
 
-def unmeasured_notes(workload: Workload, chip: Chip, calibrated: Container[str] = ()) -> tuple[AnswerNote, ...]:
+def unmeasured_notes(
+    workload: Workload, chip: Chip, calibrated_workloads: Container[str] = ()
+) -> tuple[AnswerNote, ...]:
     """The note for a page of a workload with convolutions on a chip without measurements of any; () otherwise.
 
-    It is a caveat, unless whole steps of the workload are among those `calibrated`.
+    It is a caveat, unless whole steps of the workload are among those `calibrated_workloads`.
     """
     shapes = (operator.shape for unit in workload.units for operator in unit.operators)
     if chip.name in MEASURED_CHIPS or not any(isinstance(shape, Conv) for shape in shapes):
         return ()
-    if workload.name in calibrated:
+    if workload.name in calibrated_workloads:
         return (AnswerNote.of(NoteCode.CONVOLUTIONS_CALIBRATED, workload=workload.name),)
     return (UNMEASURED_NOTE,)

@@ -31,13 +31,13 @@ def grades(
     doubt: StepDoubt,
     need: Samples,
     *,
-    moved: Mapping[Part, float],
+    changed_shares: Mapping[Part, float],
     evaluations_moved: bool = False,
 ) -> Grades:
     """The grade of every figure, and shares of the time to train by the grade of their evidence.
 
-    `racks` is the share of all-reduce between racks, `moved` that of each part which changed inputs and faults carry,
-    `evaluations_moved` whether faults change the time of evaluations.
+    `racks` is the share of all-reduce between racks, `changed_shares` that of each part which changed inputs and faults
+    carry, `evaluations_moved` whether faults change the time of evaluations.
     """
     outside = _outside(question, doubt)
     time = worst(doubt.grade, need.grade)
@@ -50,7 +50,16 @@ def grades(
         "outside_steps": Figure(grade=outside, beyond=doubt.beyond if outside is Grade.EXTRAPOLATED else 1.0),
         "memory": Figure(grade=Grade.ASSUMED, beyond=1.0),  # nobody has published what a mapping takes
     }
-    shares = _shares(question, timeline, run, racks, doubt, outside, moved=moved, evaluations_moved=evaluations_moved)
+    shares = _shares(
+        question,
+        timeline,
+        run,
+        racks,
+        doubt,
+        outside,
+        changed_shares=changed_shares,
+        evaluations_moved=evaluations_moved,
+    )
     return Grades(figures=figures, shares=shares)
 
 
@@ -69,7 +78,7 @@ def _shares(
     doubt: StepDoubt,
     outside: Grade,
     *,
-    moved: Mapping[Part, float],
+    changed_shares: Mapping[Part, float],
     evaluations_moved: bool,
 ) -> dict[Grade, float]:
     fromkeys = dict.fromkeys(Grade, 0.0)
@@ -77,13 +86,13 @@ def _shares(
     at_pace_s = run.training_s + run.evaluation_s - apart_s
     fromkeys[Grade.ASSUMED if evaluations_moved else outside] += apart_s
     fromkeys[outside] += run.total_s - at_pace_s - apart_s
-    for grade, share in _of_step(question, timeline, racks, doubt, moved).items():
+    for grade, share in _of_step(question, timeline, racks, doubt, changed_shares).items():
         fromkeys[grade] += share * at_pace_s
     return {grade: seconds / run.total_s for grade, seconds in fromkeys.items() if seconds > 0}
 
 
 def _of_step(
-    question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt, moved: Mapping[Part, float]
+    question: TrainingCase, timeline: StepTimeline, racks: float, doubt: StepDoubt, changed_shares: Mapping[Part, float]
 ) -> dict[Grade, float]:
     """Shares of a step: one replica as its chip is known, parts that grow with the machine as its size is.
 
@@ -94,15 +103,15 @@ def _of_step(
     chip = Grade.INTERPOLATED if machine.chip.name in machine.parameters.chips else Grade.EXTRAPOLATED
     if question.workload.name not in machine.parameters.largest:
         chip = Grade.ASSUMED
-    stated = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
-    size = worst(stated, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
+    machine_grade = Grade.ASSUMED if machine.topology.fabric else chip  # no such machine exists
+    size = worst(machine_grade, Grade.EXTRAPOLATED if doubt.beyond > 1 else Grade.INTERPOLATED)
     for part, seconds in timeline.breakdown_s.items():
         share = seconds / timeline.step_s
-        if unmeasured := moved.get(part, 0.0):  # what a change or a fault does
-            table[Grade.ASSUMED] += share * unmeasured
-            share *= 1 - unmeasured
+        if changed_share := changed_shares.get(part, 0.0):  # what a change or a fault does
+            table[Grade.ASSUMED] += share * changed_share
+            share *= 1 - changed_share
         grade = size if part in OF_SIZE else chip
-        if part is Part.ALL_REDUCE and not unmeasured and machine.is_guessed("gw-link."):
+        if part is Part.ALL_REDUCE and not changed_share and machine.is_guessed("gw-link."):
             table[Grade.ASSUMED] += share * racks
             share *= 1 - racks
         if part is Part.HOST and machine.is_guessed("hosts."):

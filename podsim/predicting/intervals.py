@@ -133,11 +133,11 @@ def time_to_train(
     samples and overhead, every run its own seed. Validity: every run reaches its target; lognormal, independent errors;
     three runs are simulated where the rules score fewer. Source: mlperf-policies.
     """
-    ordered, mean_s = scores(pace, samples, step, seed, outside_error)
+    scores_s, mean_s = scores(pace, samples, step, seed, outside_error)
     return Estimate(
         value=mean_s,
-        low=quantile(ordered, 0.5 - level / 2),
-        high=quantile(ordered, 0.5 + level / 2),
+        low=quantile(scores_s, 0.5 - level / 2),
+        high=quantile(scores_s, 0.5 + level / 2),
         grade=worst(step.grade, samples.grade),
         beyond=max(step.beyond, samples.beyond),
         causes=shares(score_variances(pace, samples, step, outside_error)),
@@ -212,16 +212,20 @@ def run_scores(pace: RunPace, mean_samples: float, draws: Draws) -> list[float]:
 
 def _ends(pace: RunPace, mean_samples: float, more: Sequence[float], luck: Sequence[Sequence[float]]) -> RunEnds:
     # Not np.exp, whose last digit depends on the processor.
-    needed = [[mean_samples * math.exp(each + own) for own in runs] for each, runs in zip(more, luck, strict=True)]
-    stops, ends = np.unique(stop_counts(pace.benchmark, pace.interval_samples, np.array(needed)), return_inverse=True)
-    return stops.tolist(), ends.reshape(len(needed), -1)
+    needed_samples = [
+        [mean_samples * math.exp(each + own) for own in runs] for each, runs in zip(more, luck, strict=True)
+    ]
+    stops, ends = np.unique(
+        stop_counts(pace.benchmark, pace.interval_samples, np.array(needed_samples)), return_inverse=True
+    )
+    return stops.tolist(), ends.reshape(len(needed_samples), -1)
 
 
 def _draw_times(pace: RunPace, ends: RunEnds, slower: Sequence[float], around: Sequence[float]) -> list[float]:
     stops, at = ends
-    done = [run(pace, count) for count in stops]  # runs end at an evaluation, so many end alike
-    steps_s = np.array([inside_s(pace, item) for item in done])
-    rest_s = np.array([item.total_s for item in done]) - steps_s
+    training_runs = [run(pace, count) for count in stops]  # runs end at an evaluation, so many end alike
+    steps_s = np.array([inside_s(pace, item) for item in training_runs])
+    rest_s = np.array([item.total_s for item in training_runs]) - steps_s
     inside, outside = (np.array([[math.exp(log)] for log in logs]) for logs in (slower, around))
     times = np.sort(steps_s[at] * inside + rest_s[at] * outside, axis=1)
     tolists: list[float] = (np.add.accumulate(times[:, 1:-1], axis=1)[:, -1] / (times.shape[1] - 2)).tolist()
@@ -250,8 +254,8 @@ def score_variances(pace: RunPace, samples: Samples, step: StepDoubt, outside_er
     square. Validity: first order; all runs count, also the fastest and the slowest; it gives shares of causes, the
     interval is simulated. Source: mlperf-policies for the score; derived: propagation of variances of logs.
     """
-    runs, done = runs_scored(pace.benchmark), run(pace, samples.mean)
-    inside = inside_s(pace, done) / done.total_s
+    runs, training_run = runs_scored(pace.benchmark), run(pace, samples.mean)
+    inside = inside_s(pace, training_run) / training_run.total_s
     grain = pace.interval_samples or float(pace.benchmark.dataset_samples or 0)
     of_samples = {
         Cause.SEEDS: samples.seed_spread**2 / runs,
@@ -262,38 +266,38 @@ def score_variances(pace: RunPace, samples: Samples, step: StepDoubt, outside_er
     return {**table, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}
 
 
-def quantile(ordered: Sequence[float], share: float) -> float:
+def quantile(ascending_values: Sequence[float], share: float) -> float:
     """The value below which that share of two or more ordered values lies, linear between two: as np.quantile has it.
 
     By itself, since np.quantile loads numpy.ma for it.
     """
-    at = share * (len(ordered) - 1)
-    first = min(math.floor(at), len(ordered) - 2)
-    low, high, part = ordered[first], ordered[first + 1], at - first
+    at = share * (len(ascending_values) - 1)
+    first = min(math.floor(at), len(ascending_values) - 2)
+    low, high, part = ascending_values[first], ascending_values[first + 1], at - first
     return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
-def inside_s(pace: RunPace, done: Run) -> float:
+def inside_s(pace: RunPace, training_run: Run) -> float:
     """What a run spends at the pace of its steps [s]."""
-    return done.training_s + (done.evaluation_s if pace.interval_samples is not None else 0.0)
+    return training_run.training_s + (training_run.evaluation_s if pace.interval_samples is not None else 0.0)
 
 
 def given_samples(
     pace: RunPace, count: float, step: StepDoubt, *, outside_error: float = 0.0, level: float = NINETY_PERCENT
 ) -> Estimate:
     """Time for exactly `count` samples: only the step and what lies outside are in doubt [s]."""
-    done = run(pace, count)
-    steps_s = inside_s(pace, done)
-    rest_s = done.total_s - steps_s
+    training_run = run(pace, count)
+    steps_s = inside_s(pace, training_run)
+    rest_s = training_run.total_s - steps_s
     far = normal_quantile(level)
     slower, longer = math.expm1(far * step.spread) * steps_s, math.expm1(far * outside_error) * rest_s
     quicker, shorter = math.expm1(-far * step.spread) * steps_s, math.expm1(-far * outside_error) * rest_s
-    inside = steps_s / done.total_s
+    inside = steps_s / training_run.total_s
     variances = {cause: inside**2 * part for cause, part in step.variances.items()}
     return Estimate(
-        value=done.total_s,
-        low=done.total_s - math.hypot(quicker, shorter),
-        high=done.total_s + math.hypot(slower, longer),
+        value=training_run.total_s,
+        low=training_run.total_s - math.hypot(quicker, shorter),
+        high=training_run.total_s + math.hypot(slower, longer),
         grade=step.grade,
         beyond=step.beyond,
         causes=shares({**variances, Cause.OUTSIDE: (outside_error * (1 - inside)) ** 2}),
@@ -303,9 +307,9 @@ def given_samples(
 
 def given_scores(pace: RunPace, count: float, step: StepDoubt, seed: int, *, outside_error: float = 0.0) -> list[float]:
     """Simulated times for exactly `count` samples, ascending, with the doubts of `given_samples` [s]."""
-    done = run(pace, count)
-    steps_s = inside_s(pace, done)
-    rest_s, runs = done.total_s - steps_s, runs_scored(pace.benchmark)
+    training_run = run(pace, count)
+    steps_s = inside_s(pace, training_run)
+    rest_s, runs = training_run.total_s - steps_s, runs_scored(pace.benchmark)
     doubt, _, around = _NORMAL.remember((seed, runs, SCORES), lambda: _normal(seed, runs))
     slower, longer = (doubt[:, 0] * step.spread).tolist(), (around * outside_error).tolist()
     return sorted(steps_s * math.exp(a) + rest_s * math.exp(b) for a, b in zip(slower, longer, strict=True))

@@ -50,11 +50,11 @@ def apply_maturity(parameters: ParameterSet, maturity: Maturity | None) -> Param
     """
     if maturity is None:
         return parameters
-    fitted = {
+    fitted_parameters = {
         name: replace(item, value=item.value * maturity.factor) if name in SOFTWARE else item
         for name, item in parameters.fitted.items()
     }
-    return replace(parameters, fitted=fitted)
+    return replace(parameters, fitted=fitted_parameters)
 
 
 def _unknown_release(sdk: str, parameters: ParameterSet, releases: Releases) -> InputError:
@@ -102,8 +102,8 @@ def _later(sdk: str, parameters: ParameterSet, releases: Releases) -> Maturity:
     One standard error is the distance to a law without decay (Eq. 56).
     """
     like = newest(parameters)
-    gain, undiminished = later_gain(releases.years_between(like, sdk), parameters, releases)
-    factor, error = math.exp(-gain), abs(undiminished - gain)
+    gain, gain_without_decay = later_gain(releases.years_between(like, sdk), parameters, releases)
+    factor, error = math.exp(-gain), abs(gain_without_decay - gain)
     return Maturity(
         like=like,
         factor=factor,
@@ -125,16 +125,16 @@ def later_gain(years: float, parameters: ParameterSet, releases: Releases) -> tu
     them, so that nothing tests the law; 0 where the last pace is none; all claims up to that release are since one
     release. Source: calibration/sdk.toml.
     """
-    known = [sdk for sdk in parameters.sdks if sdk in {release.name for release in releases.releases}]
-    ordered = sorted(known, key=version)
-    slower = [sdk for sdk in ordered[:-1] if parameters.program(sdk) != parameters.program(ordered[-1])]
+    sdks = [sdk for sdk in parameters.sdks if sdk in {release.name for release in releases.releases}]
+    ascending_sdks = sorted(sdks, key=version)
+    slower = [sdk for sdk in ascending_sdks[:-1] if parameters.program(sdk) != parameters.program(ascending_sdks[-1])]
     claims = [claim for claim in releases.speedups if slower and claim.until == slower[-1]]
     if not claims:
         raise MissingParameter(
             "releases later than the newest calibrated need two earlier gains to go by",
             hint="calibrate with points of two releases",
         )
-    before, last = slower[-1], ordered[-1]
+    before, last = slower[-1], ascending_sdks[-1]
     span, earlier_span = releases.years_between(before, last), releases.years_between(claims[0].since, before)
     pace = math.log(parameters.program(before) / parameters.program(last)) / span
     earlier = math.log(_together(claims)[0]) / earlier_span

@@ -62,30 +62,33 @@ def evaluation_interval(benchmark: Benchmark, global_batch: int) -> float | None
     return max(grain, math.floor(fraction * (per_batch * global_batch + base) / grain) * grain)
 
 
-def stop_samples(benchmark: Benchmark, interval: float | None, needed: float) -> float:
+def stop_samples(benchmark: Benchmark, interval: float | None, needed_samples: float) -> float:
     """Samples after which a run stops: at an evaluation, or after whole epochs (Eq. 28).
 
     Parameters: `benchmark`, with samples of the data set; `interval`, samples between evaluations, None where they are
-    not inside the run; `needed`, samples to converge. Result: samples, at least one interval or epoch.
+    not inside the run; `needed_samples`, samples to converge. Result: samples, at least one interval or epoch.
 
-    Equation: ceil((needed − interval / 2) / interval) × interval, or the nearest whole number of epochs. Reference
-    points are counted at the evaluation that passed, on average half an interval late. Validity: predicted samples;
-    those of `--samples` are charged exactly; whole samples where no data set is stated. Source: mlperf-policies.
+    Equation: ceil((needed_samples − interval / 2) / interval) × interval, or the nearest whole number of epochs.
+    Reference points are counted at the evaluation that passed, on average half an interval late. Validity: predicted
+    samples; those of `--samples` are charged exactly; whole samples where no data set is stated. Source:
+    mlperf-policies.
     """
     if interval is not None:
-        return max(1, math.ceil((needed - interval / 2) / interval)) * interval
+        return max(1, math.ceil((needed_samples - interval / 2) / interval)) * interval
     dataset = float(benchmark.dataset_samples or 1)
-    return max(1, round(needed / dataset)) * dataset
+    return max(1, round(needed_samples / dataset)) * dataset
 
 
-def stop_counts(benchmark: Benchmark, interval: float | None, needed: "NDArray[np.float64]") -> "NDArray[np.float64]":
+def stop_counts(
+    benchmark: Benchmark, interval: float | None, needed_samples: "NDArray[np.float64]"
+) -> "NDArray[np.float64]":
     """`stop_samples` of each of many runs, to the last digit."""
     import numpy as np
 
     if interval is not None:
-        return np.maximum(1.0, np.ceil((needed - interval / 2) / interval)) * interval
+        return np.maximum(1.0, np.ceil((needed_samples - interval / 2) / interval)) * interval
     dataset = float(benchmark.dataset_samples or 1)
-    return np.maximum(1.0, np.rint(needed / dataset)) * dataset
+    return np.maximum(1.0, np.rint(needed_samples / dataset)) * dataset
 
 
 def run(pace: RunPace, samples: float) -> Run:

@@ -34,8 +34,8 @@ def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
     makes the widest interval; nothing lies between phases. Source: podsim's own assumption (Eq. 77 of the model).
     """
     longest = max(phases, key=lambda phase: phase.time_to_train_s.value)
-    spent = _run([phase.run for phase in phases])
-    steps = [phase.run.steps / spent.steps for phase in phases]
+    whole_run = _run([phase.run for phase in phases])
+    steps = [phase.run.steps / whole_run.steps for phase in phases]
     timeline = _step([phase.timeline for phase in phases], steps)
     return replace(
         longest,
@@ -44,11 +44,11 @@ def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
         target=", then ".join(phase.workload for phase in phases),
         timeline=timeline,
         step_s=_sum([phase.step_s for phase in phases], steps),
-        throughput_samples_per_s=_rate(phases, spent),
+        throughput_samples_per_s=_rate(phases, whole_run),
         samples_to_converge=_sum([phase.samples_to_converge for phase in phases]),
         time_to_train_s=_sum([phase.time_to_train_s for phase in phases]),
-        run=spent,
-        mfu=sum_in_order(phase.mfu * phase.run.training_s for phase in phases) / spent.training_s,
+        run=whole_run,
+        mfu=sum_in_order(phase.mfu * phase.run.training_s for phase in phases) / whole_run.training_s,
         limited_by=limited_by(timeline, longest.mapping),
         assumptions=_assumption_notes(phases, longest),
         grades=_grades(phases),
@@ -116,14 +116,14 @@ def _step(each: Sequence[StepTimeline], weights: Sequence[float]) -> StepTimelin
     )
 
 
-def _rate(phases: Sequence[Prediction], spent: Run) -> Estimate:
+def _rate(phases: Sequence[Prediction], whole_run: Run) -> Estimate:
     """Samples of all phases over the time of all their steps."""
     steps_s = _sum([phase.step_s for phase in phases], [phase.run.steps for phase in phases])
     samples = sum_in_order(phase.throughput_samples_per_s.value * phase.run.training_s for phase in phases)
-    scale = spent.training_s / steps_s.value
+    scale = whole_run.training_s / steps_s.value
     return replace(
         steps_s,
-        value=samples / spent.training_s,
+        value=samples / whole_run.training_s,
         low=samples / (steps_s.high * scale),
         high=samples / (steps_s.low * scale),
     )
@@ -135,10 +135,12 @@ def _with_workload_name(answer: Prediction, note: AnswerNote) -> AnswerNote:
 
 def _assumption_notes(phases: Sequence[Prediction], longest: Prediction) -> tuple[AnswerNote, ...]:
     """What was assumed of all phases, then of one alone."""
-    shared = [note for note in phases[0].assumptions if all(note in phase.assumptions for phase in phases)]
-    own = [_with_workload_name(phase, note) for phase in phases for note in phase.assumptions if note not in shared]
-    shown = AnswerNote.of(NoteCode.LONGEST_RUN, phase=longest.workload)
-    return (*shared, *own, shown, AnswerNote.of(NoteCode.ERRORS_SHARED))
+    shared_notes = [note for note in phases[0].assumptions if all(note in phase.assumptions for phase in phases)]
+    own = [
+        _with_workload_name(phase, note) for phase in phases for note in phase.assumptions if note not in shared_notes
+    ]
+    longest_note = AnswerNote.of(NoteCode.LONGEST_RUN, phase=longest.workload)
+    return (*shared_notes, *own, longest_note, AnswerNote.of(NoteCode.ERRORS_SHARED))
 
 
 def _grades(phases: Sequence[Prediction]) -> Grades:

@@ -42,13 +42,13 @@ def run(time: Callable[[int], StepTimeline], micro_batches: int, reach: int) -> 
     as far from their equal ones a period before, those after them do too. Where no period is found more micro-batches
     run, in the end all.
     """
-    shown = REACHES * reach
-    while 3 * shown < micro_batches:
-        each = period(time(shown).spans, shown, reach)
+    simulated_micro_batches = REACHES * reach
+    while 3 * simulated_micro_batches < micro_batches:
+        each = period(time(simulated_micro_batches).spans, simulated_micro_batches, reach)
         if each:
-            first = shown + (micro_batches - shown) % each
+            first = simulated_micro_batches + (micro_batches - simulated_micro_batches) % each
             return _longer(time(first), time(first + each), (micro_batches - first) // each, each)
-        shown *= 2
+        simulated_micro_batches *= 2
     return time(micro_batches)
 
 
@@ -80,12 +80,12 @@ def period(spans: Sequence[Span], micro_batches: int, reach: int) -> int:
 def _longer(base: StepTimeline, more: StepTimeline, times: int, each: int) -> StepTimeline:
     """So many periods more than the shorter of two timelines that are one period apart."""
     step_s = base.step_s + times * (more.step_s - base.step_s)
-    grown = {part: more.breakdown_s[part] - seconds for part, seconds in base.breakdown_s.items()}
+    growth_s = {part: more.breakdown_s[part] - seconds for part, seconds in base.breakdown_s.items()}
     # A full pipeline has no bubble: what is held up by inputs in line hides other waits there.
-    if grown[Part.BUBBLE] < 0 < grown[Part.FRAMEWORK]:
-        grown[Part.FRAMEWORK] += grown[Part.BUBBLE]
-        grown[Part.BUBBLE] = 0.0
-    parts = {part: seconds + times * grown[part] for part, seconds in base.breakdown_s.items()}
+    if growth_s[Part.BUBBLE] < 0 < growth_s[Part.FRAMEWORK]:
+        growth_s[Part.FRAMEWORK] += growth_s[Part.BUBBLE]
+        growth_s[Part.BUBBLE] = 0.0
+    parts = {part: seconds + times * growth_s[part] for part, seconds in base.breakdown_s.items()}
     return replace(
         base,
         step_s=step_s,

@@ -136,16 +136,16 @@ def report(stencil: Stencil, grid: tuple[int, ...], topology: Topology, fabric: 
     _check(grid, ipus, topology.ipus_per_rack)
     part = slab(grid, ipus)
     plan = plan_part(stencil, part, chip)
-    spent = total(plan.supersteps, chip)
+    sweep_cycles = total(plan.supersteps, chip)
     return StencilReport(
         stencil=stencil,
         grid=grid,
         topology=topology.name,
         chip=chip.name,
         ipus=ipus,
-        compute_s=spent.compute / chip.clock_hz,
-        exchange_s=spent.exchange / chip.clock_hz,
-        sync_s=spent.sync / chip.clock_hz,
+        compute_s=sweep_cycles.compute / chip.clock_hz,
+        exchange_s=sweep_cycles.exchange / chip.clock_hz,
+        sync_s=sweep_cycles.sync / chip.clock_hz,
         links_s=halo_s(part, ipus, fabric, stencil.reach),
         tiles=plan.tiles_used,
         sram_bytes_per_tile=sum_in_order(plan.sram_bytes_per_tile.values()),

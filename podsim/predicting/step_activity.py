@@ -31,9 +31,9 @@ def of_step(workload: Workload, mapping: Mapping, machine: Machine, timeline: St
     ready = computing(machine, workload, mapping)
     work = [item.forward + item.backward for item in stage_work(workload, mapping, ready)]
     spread = 1 if mapping.schedule is Schedule.PHASED else mapping.ipus_per_replica
-    used = mapping.ipus / machine.topology.ipus
-    times = used * mapping.accumulation / spread / timeline.step_s
-    updating = used * timeline.breakdown_s[Part.WEIGHT_UPDATE] / timeline.step_s
+    used_share = mapping.ipus / machine.topology.ipus
+    times = used_share * mapping.accumulation / spread / timeline.step_s
+    updating = used_share * timeline.breakdown_s[Part.WEIGHT_UPDATE] / timeline.step_s
     return shares(work, times, ready.chip, workload.precision, updating)
 
 

@@ -23,15 +23,15 @@ LEAST: Final = 0.1
 def switch_notes(question: TrainingCase, mapping: Mapping, step_s: float) -> Iterator[AnswerNote]:
     """A note for each switch that would move the step by more than a tenth: what holds, and what the other would do."""
     configuration = mapping.configuration
-    merged, returns, name = configuration.merged_collectives, configuration.returns_to_host, configuration.name
+    is_merged, returns, name = configuration.merged_collectives, configuration.returns_to_host, configuration.name
     own_s = _update_s(question, mapping)
 
     def more_s(other: SoftwareConfiguration) -> float:
         return _update_s(question, replace(mapping, configuration=other)) - own_s
 
-    longer_s = more_s(replace(configuration, merged_collectives=not merged))
+    longer_s = more_s(replace(configuration, merged_collectives=not is_merged))
     if abs(longer_s) > LEAST * step_s:
-        yield AnswerNote.of(NoteCode.OTHER_COLLECTIVES, merged=merged, configuration=name, change=longer_s / step_s)
+        yield AnswerNote.of(NoteCode.OTHER_COLLECTIVES, merged=is_merged, configuration=name, change=longer_s / step_s)
     longer_s = more_s(replace(configuration, returns_to_host=not returns))
     if abs(longer_s) > LEAST * step_s:
         yield AnswerNote.of(NoteCode.OTHER_STEP_CALLS, returns=returns, configuration=name, change=longer_s / step_s)

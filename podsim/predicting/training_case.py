@@ -161,9 +161,9 @@ def step(question: TrainingCase, mapping: Mapping) -> StepTimeline:
     separates micro-batches, as many are timed as show a period (Eq. 16). Source: graphcore-examples, the pipelines of
     PopART; narayanan-2019 for 1F1B.
     """
-    known = question.steps.get(question, mapping)
-    if known is not None:
-        return known
+    cached_timeline = question.steps.get(question, mapping)
+    if cached_timeline is not None:
+        return cached_timeline
     program = partial(
         lower,
         question.workload,
@@ -199,13 +199,13 @@ def step_doubt(question: TrainingCase, mapping: Mapping, timeline: StepTimeline)
 
 def moved_parts(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> dict[Part, float]:
     """The share of each part of a step that changed inputs and faults carry: no published run has either."""
-    changed = question.machine.changed
-    over_gw_links = any(path.startswith(changed_inputs.GW_LINK) for path in changed)
+    changed_paths = question.machine.changed
+    over_gw_links = any(path.startswith(changed_inputs.GW_LINK) for path in changed_paths)
     racks = between_racks(question, mapping, timeline) if over_gw_links else 0.0
-    moved = changed_inputs.weights(changed, racks)
+    changed_shares = changed_inputs.weights(changed_paths, racks)
     if question.faults:
-        moved |= changed_inputs.parts_that_differ(timeline, step(question.without_faults, mapping))
-    return moved
+        changed_shares |= changed_inputs.parts_that_differ(timeline, step(question.without_faults, mapping))
+    return changed_shares
 
 
 def _in_other_forms(question: TrainingCase, mapping: Mapping, timeline: StepTimeline) -> dict[str, float]:
@@ -268,14 +268,14 @@ def samples(question: TrainingCase, batch: int) -> Samples:
         return question.by_law.at(batch)
     if question.samples is not None:
         benchmark = question.workload.benchmark
-        published = question.samples == benchmark.run_samples
-        fixed = AnswerNote.of(NoteCode.SAMPLES_FIXED, target=benchmark.target_at(batch)) if published else None
-        basis = fixed or AnswerNote.of(NoteCode.GIVEN)
-        grade = Grade.MEASURED if published and not question.given_length else Grade.GIVEN
+        is_published = question.samples == benchmark.run_samples
+        fixed_note = AnswerNote.of(NoteCode.SAMPLES_FIXED, target=benchmark.target_at(batch)) if is_published else None
+        basis = fixed_note or AnswerNote.of(NoteCode.GIVEN)
+        grade = Grade.MEASURED if is_published and not question.given_length else Grade.GIVEN
         return Samples(mean=question.samples, seed_spread=0.0, doubt=0.0, grade=grade, beyond=1.0, basis=basis)
-    learned = question.machine.parameters.samples.get(question.workload.name, {})
+    samples_factors = question.machine.parameters.samples.get(question.workload.name, {})
     workload = question.workload
-    samples = to_converge(workload.curve, batch, learned, question.optimizer, question.division)
+    samples = to_converge(workload.curve, batch, samples_factors, question.optimizer, question.division)
     machine = question.machine
     own = machine.parameters.own_samples(workload.name, machine.sdk, question.optimizer, question.division, batch)
     if own is not None and own.samples is not None:
@@ -305,15 +305,15 @@ def _of_points(workload: Workload, need: Samples, batch: int) -> AnswerNote:
 def question_pace(question: TrainingCase, mapping: Mapping, step_s: float, each_s: float | None = None) -> RunPace:
     """The pace of a run with a given step; `each_s` is that of its evaluations where it is known."""
     one_s = evaluation_s(question, mapping, step_s) if each_s is None else each_s
-    spent = question.overhead
+    overhead = question.overhead
     if question.workload.benchmark.evaluates_checkpoints:
-        forward = one_s - spent.each_evaluation_s
-        spent = replace(spent, first_evaluation_s=spent.first_evaluation_s + forward, each_evaluation_s=one_s)
+        forward = one_s - overhead.each_evaluation_s
+        overhead = replace(overhead, first_evaluation_s=overhead.first_evaluation_s + forward, each_evaluation_s=one_s)
         if mapping.configuration.separate_evaluation:
-            spent = replace(
-                spent, graph_switch_s=question.machine.parameters.outside.at("process", question.machine.sdk)
+            overhead = replace(
+                overhead, graph_switch_s=question.machine.parameters.outside.at("process", question.machine.sdk)
             )
-    return pace(question.workload, mapping, step_s, one_s, spent)
+    return pace(question.workload, mapping, step_s, one_s, overhead)
 
 
 def mean_run(question: TrainingCase, beat: RunPace, need: Samples) -> Run:

@@ -101,10 +101,10 @@ def _release_error(machine: Machine) -> float:
     """
     if machine.maturity:
         return machine.maturity.error
-    fitted = machine.parameters.fitted
-    if machine.sdk in machine.parameters.sdks or f"sdk-{machine.sdk}.program" in fitted:
+    fitted_parameters = machine.parameters.fitted
+    if machine.sdk in machine.parameters.sdks or f"sdk-{machine.sdk}.program" in fitted_parameters:
         return 0.0
-    logs = [math.log(item.value) for name, item in fitted.items() if name.startswith("sdk-")]
+    logs = [math.log(item.value) for name, item in fitted_parameters.items() if name.startswith("sdk-")]
     return math.sqrt(fmean(log**2 for log in logs)) if logs else 0.0
 
 
@@ -130,14 +130,14 @@ def parameter_variance(parameters: ParameterSet, sensitivity: Mapping[str, float
     Equation: J C J', C the covariance of the logs. Validity: first order; parameters without a stated correlation count
     as independent. Source: derived: propagation of the covariance of the fit (calibration/parameters.toml).
     """
-    moved = {name: share * parameters.fitted[name].error for name, share in sensitivity.items()}
-    related = parameters.correlation
+    log_changes = {name: share * parameters.fitted[name].error for name, share in sensitivity.items()}
+    correlation = parameters.correlation
     return max(
         0.0,
         sum_in_order(
-            value * other * (1.0 if a == b else related.get(a, {}).get(b, 0.0))
-            for a, value in moved.items()
-            for b, other in moved.items()
+            value * other * (1.0 if a == b else correlation.get(a, {}).get(b, 0.0))
+            for a, value in log_changes.items()
+            for b, other in log_changes.items()
         ),
     )
 
@@ -147,14 +147,14 @@ def of_step(
     mapping: WorkMapping,
     timeline: StepTimeline,
     forms: Mapping[str, float],
-    moved: Mapping[Part, float],
+    changed_shares: Mapping[Part, float],
 ) -> StepDoubt:
     """The doubt of a step that was predicted, with its logs in other forms; idle IPUs add none.
 
-    `moved` are the shares of its parts that changed inputs and faults carry.
+    `changed_shares` are the shares of its parts that changed inputs and faults carry.
     """
     doubt = _of_model(question, mapping, timeline, forms)
-    if changed_inputs.share(moved, timeline) >= changed_inputs.LEAST:
+    if changed_inputs.share(changed_shares, timeline) >= changed_inputs.LEAST:
         doubt = replace(doubt, grade=Grade.ASSUMED)
     own = question.machine.own(question.workload, mapping)
     return narrow(doubt, own) if own and not question.faults and not question.machine.changed else doubt
@@ -172,25 +172,27 @@ def narrow(doubt: StepDoubt, own: OwnConfiguration) -> StepDoubt:
     grade stays. Source: rasmussen-2006, section 2.2.
     """
     forms = {name: own.remaining * log for name, log in doubt.forms.items()}
-    left = {cause: own.remaining**2 * part for cause, part in doubt.variances.items()}
+    remaining_variances = {cause: own.remaining**2 * part for cause, part in doubt.variances.items()}
     here = {Cause.MODEL: own.step_error**2, Cause.NOISE: max(doubt.variances[Cause.NOISE], own.run_spread**2)}
-    return replace(doubt, variances={**left, **here}, forms=forms)
+    return replace(doubt, variances={**remaining_variances, **here}, forms=forms)
 
 
 def _of_model(
     question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline, forms: Mapping[str, float]
 ) -> StepDoubt:
     """The doubt of a step by parameters, forms and inputs, whatever own runs of its configuration have shown."""
-    moved = sensitivity(question, timeline)
-    known = step_doubt(question.machine, question.workload.name, moved, ipus=mapping.ipus, forms=forms)
-    if added := _of_framework(question, mapping, timeline):
-        parameters = known.variances[Cause.PARAMETERS] + added
-        grade = max(known.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
-        known = replace(known, variances={**known.variances, Cause.PARAMETERS: parameters}, grade=grade)
+    step_sensitivity = sensitivity(question, timeline)
+    doubt = step_doubt(question.machine, question.workload.name, step_sensitivity, ipus=mapping.ipus, forms=forms)
+    if framework_variance := _of_framework(question, mapping, timeline):
+        parameters = doubt.variances[Cause.PARAMETERS] + framework_variance
+        grade = max(doubt.grade, OF_FRAMEWORK, key=lambda grade: grade.rank)
+        doubt = replace(doubt, variances={**doubt.variances, Cause.PARAMETERS: parameters}, grade=grade)
     if not (share := timeline.breakdown_s.get(Part.TENSOR_PARALLEL, 0.0) / timeline.step_s):
-        return known
-    unmeasured = (share * tensor_parallel.time_error()) ** 2
-    return replace(known, variances={**known.variances, Cause.TENSOR_PARALLEL: unmeasured}, grade=Grade.ASSUMED)
+        return doubt
+    tensor_parallel_variance = (share * tensor_parallel.time_error()) ** 2
+    return replace(
+        doubt, variances={**doubt.variances, Cause.TENSOR_PARALLEL: tensor_parallel_variance}, grade=Grade.ASSUMED
+    )
 
 
 def _of_framework(question: TrainingCase, mapping: WorkMapping, timeline: StepTimeline) -> float:

@@ -14,10 +14,10 @@ UNKNOWN_ESTIMATE = Estimate(value=math.nan, low=math.nan, high=math.nan, grade=G
 """What needs a length: NaN in Python, null in JSON."""
 
 
-def without_length(known: Prediction, flags: tuple[str, ...]) -> Prediction:
+def without_length(prediction: Prediction, flags: tuple[str, ...]) -> Prediction:
     """The prediction without its length and all that follows from one; `flags` would give it, none if it is stated."""
     if not flags:
-        return known
+        return prediction
     nothing = math.nan
     run = Run(
         steps=0,
@@ -29,16 +29,16 @@ def without_length(known: Prediction, flags: tuple[str, ...]) -> Prediction:
         checkpoint_s=nothing,
     )
     return replace(
-        known,
+        prediction,
         length_flags=flags,
         target="no stated length",
         samples_to_converge=UNKNOWN_ESTIMATE,
         time_to_train_s=UNKNOWN_ESTIMATE,
         run=run,
-        choice=_choice_without_length(known.choice),
-        grades=replace(known.grades, figures=_of_steps(known), shares={}),
-        assumptions=tuple(note for note in known.assumptions if note.code is not NoteCode.SAMPLES),
-        forms=known.forms and tuple(replace(form, time_to_train_s=nothing) for form in known.forms),
+        choice=_choice_without_length(prediction.choice),
+        grades=replace(prediction.grades, figures=_of_steps(prediction), shares={}),
+        assumptions=tuple(note for note in prediction.assumptions if note.code is not NoteCode.SAMPLES),
+        forms=prediction.forms and tuple(replace(form, time_to_train_s=nothing) for form in prediction.forms),
     )
 
 
@@ -47,25 +47,25 @@ def endless(question: TrainingCase) -> TrainingCase:
     return replace(question, samples=ENDLESS, by_law=None)
 
 
-def on_and_on(known: Prediction) -> Prediction:
+def on_and_on(prediction: Prediction) -> Prediction:
     """The prediction with the time of that run, to compare with others of it."""
-    time_s = ENDLESS / known.throughput_samples_per_s.value
-    return replace(known, time_to_train_s=replace(known.step_s, value=time_s))
+    time_s = ENDLESS / prediction.throughput_samples_per_s.value
+    return replace(prediction, time_to_train_s=replace(prediction.step_s, value=time_s))
 
 
-def of_step(known: Prediction) -> Prediction:
+def of_step(prediction: Prediction) -> Prediction:
     """The prediction of one step alone, as if it were the run."""
     run = Run(
         steps=1,
         evaluations=0,
         interval_samples=None,
         startup_s=0.0,
-        training_s=known.timeline.step_s,
+        training_s=prediction.timeline.step_s,
         evaluation_s=0.0,
         checkpoint_s=0.0,
     )
-    step = replace(known.step_s, value=known.timeline.step_s)
-    return replace(known, run=run, time_to_train_s=step)
+    step = replace(prediction.step_s, value=prediction.timeline.step_s)
+    return replace(prediction, run=run, time_to_train_s=step)
 
 
 def _choice_without_length(choice: Choice) -> Choice:
@@ -77,6 +77,6 @@ def _choice_without_length(choice: Choice) -> Choice:
     )
 
 
-def _of_steps(known: Prediction) -> dict[str, Figure]:
-    timed = ("samples_to_converge", "time_to_train", "outside_steps")
-    return {name: figure for name, figure in known.grades.figures.items() if name not in timed}
+def _of_steps(prediction: Prediction) -> dict[str, Figure]:
+    run_figures = ("samples_to_converge", "time_to_train", "outside_steps")
+    return {name: figure for name, figure in prediction.grades.figures.items() if name not in run_figures}

@@ -33,11 +33,11 @@ def question(largest=None, **changes):
 
 
 def shares(case, run=RUN, racks=0.0, doubt=KNOWN, moved=None):
-    return grades(case, TIMELINE, run, racks, doubt, NEED, moved=moved or {}).shares
+    return grades(case, TIMELINE, run, racks, doubt, NEED, changed_shares=moved or {}).shares
 
 
 def test_a_run_is_as_sure_as_the_least_of_its_step_and_its_samples():
-    figures = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures
+    figures = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, changed_shares={}).figures
     assert (figures["step"].grade, figures["step"].beyond) == (Grade.EXTRAPOLATED, 4.0)
     assert (figures["samples_to_converge"].grade, figures["samples_to_converge"].beyond) == (Grade.ASSUMED, 2.0)
     assert (figures["time_to_train"].grade, figures["time_to_train"].beyond) == (Grade.ASSUMED, 4.0)
@@ -46,12 +46,12 @@ def test_a_run_is_as_sure_as_the_least_of_its_step_and_its_samples():
 
 def test_seconds_outside_steps_are_those_of_the_workload_at_a_calibrated_size():
     assert (
-        grades(question(), TIMELINE, RUN, 0.0, KNOWN, NEED, moved={}).figures["outside_steps"].grade
+        grades(question(), TIMELINE, RUN, 0.0, KNOWN, NEED, changed_shares={}).figures["outside_steps"].grade
         is Grade.INTERPOLATED
     )
-    far = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures["outside_steps"]
+    far = grades(question(), TIMELINE, RUN, 0.0, FAR, NEED, changed_shares={}).figures["outside_steps"]
     assert (far.grade, far.beyond) == (Grade.EXTRAPOLATED, 4.0)
-    stranger = grades(question({}), TIMELINE, RUN, 0.0, FAR, NEED, moved={}).figures["outside_steps"]
+    stranger = grades(question({}), TIMELINE, RUN, 0.0, FAR, NEED, changed_shares={}).figures["outside_steps"]
     assert (stranger.grade, stranger.beyond) == (Grade.ASSUMED, 1.0)
 
 
