@@ -100,23 +100,23 @@ class IntervalSearch:
         optimum that the coarse search puts more than 3 % below its best is missed. Source: derived: the definition of
         goodput, over the histories of Eq. 49.
         """
-        shared = luck(self.run, _seeing_failures(self.run, SEARCH_RUNS), self.seed)
+        failure_luck = luck(self.run, _seeing_failures(self.run, SEARCH_RUNS), self.seed)
         limit = CLOSE * max(self.coarse)
-        known: dict[float, Histories] = {}
+        histories_by_interval: dict[float, Histories] = {}
 
         def ask(tau: float) -> float:
-            if tau not in known:
-                known[tau] = simulate(shared, tau)
-            return known[tau].mean_s
+            if tau not in histories_by_interval:
+                histories_by_interval[tau] = simulate(failure_luck, tau)
+            return histories_by_interval[tau].mean_s
 
-        kept = [tau for tau, useful in zip(self.grid, self.coarse, strict=True) if useful >= limit]
-        first = min(kept, key=ask)
+        near_best = [tau for tau, useful in zip(self.grid, self.coarse, strict=True) if useful >= limit]
+        first = min(near_best, key=ask)
         low = max((tau for tau in self.grid if tau < first), default=first)
         high = min((tau for tau in self.grid if tau > first), default=first)
         for _ in range(NARROWINGS):
-            left, right = math.sqrt(low * first), math.sqrt(first * high)
-            low, first, high = _around(min((left, first, right), key=ask), (low, left, first, right, high))
-        return tuple(self._summarize(tau, histories) for tau, histories in sorted(known.items()))
+            lower, upper = math.sqrt(low * first), math.sqrt(first * high)
+            low, first, high = _around(min((lower, first, upper), key=ask), (low, lower, first, upper, high))
+        return tuple(self._summarize(tau, histories) for tau, histories in sorted(histories_by_interval.items()))
 
     def _summarize(self, tau: float, histories: Histories) -> TriedInterval:
         earliest_s, latest_s = np.quantile(histories.finish_s, (0.05, 0.95)).tolist()

@@ -49,8 +49,8 @@ def recording(engine: Engine, name: str) -> Engine:
 
 def apart(program: StepProgram) -> StepProgram:
     """The program with every step of a collective as a task, unless there are more than `APART` equal ones."""
-    known: dict[int, Block] = {}
-    result = (known.setdefault(id(block.tasks), _apart(block)) for block in program.blocks)
+    blocks_by_tasks: dict[int, Block] = {}
+    result = (blocks_by_tasks.setdefault(id(block.tasks), _apart(block)) for block in program.blocks)
     blocks = (
         replace(block, tasks=item.tasks, after=item.after) for block, item in zip(program.blocks, result, strict=True)
     )
@@ -156,8 +156,8 @@ class Drawing:
         self._steps: list[tuple[float, float]] = []
         every = list(self._turns(paces))
         self.length_s = self._steps[-1][1]
-        self.turns, kept = self._first_and_last(every, most - len(paces))
-        self.spans = tuple(self._place_on_lanes([*self._step_spans(paces), *kept]))
+        self.turns, kept_spans = self._first_and_last(every, most - len(paces))
+        self.spans = tuple(self._place_on_lanes([*self._step_spans(paces), *kept_spans]))
 
     def _turns(self, paces: Sequence[float]) -> Iterator[DrawnBlock]:
         begin_s, length_s = (
@@ -177,19 +177,19 @@ class Drawing:
         whole = sum(counts)
         first_half, last_half = most // 2, most - 1 - most // 2  # one more says what is left out
         head, tail = (whole, whole) if whole <= most else (first_half, whole - last_half)
-        seen, drawn, kept, gap = 0, list[DrawnBlock](), list[TraceSpan](), list[TraceSpan | DrawnBlock]()
+        end, drawn_turns, kept_spans, gap = 0, list[DrawnBlock](), list[TraceSpan](), list[TraceSpan | DrawnBlock]()
         for turn, count in zip(turns, counts, strict=True):
-            first, seen = seen, seen + count
-            if first < head or seen > tail:
-                drawn.append(turn)
+            first, end = end, end + count
+            if first < head or end > tail:
+                drawn_turns.append(turn)
                 for at, span in enumerate(self._spans(turn), first):
-                    (kept if at < head or at >= tail else gap).append(span)
+                    (kept_spans if at < head or at >= tail else gap).append(span)
             else:
                 gap.append(turn)
         if gap:
             ends_s = [span.end_s if isinstance(span, TraceSpan) else self._end_s(span) for span in gap]
-            kept.append(self._left_out(tail - head, min(span.start_s for span in gap), max(ends_s)))
-        return drawn, kept
+            kept_spans.append(self._left_out(tail - head, min(span.start_s for span in gap), max(ends_s)))
+        return drawn_turns, kept_spans
 
     def _end_s(self, turn: DrawnBlock) -> float:
         return turn.start_s + self.ran[turn.ran].length_s * turn.pace
@@ -251,7 +251,7 @@ class Drawing:
         """Spans track by track; where two of one would overlap, the later one gets the next lane."""
         spans.sort(key=lambda span: (_order((span.group, span.track)), span.start_s, -span.end_s))
         free: dict[tuple[str, str], list[float]] = {}
-        dropped = 0
+        dropped_count = 0
         for span in spans:
             if span.track == STEPS:
                 yield span
@@ -259,15 +259,15 @@ class Drawing:
             ends_s = free.setdefault((span.group, span.track), [])
             lane = next((lane for lane, end_s in enumerate(ends_s) if end_s <= span.start_s + NEAR_S), len(ends_s))
             if lane == MOST_LANES:
-                dropped += 1
+                dropped_count += 1
                 continue
             start_s = max(span.start_s, ends_s[lane]) if lane < len(ends_s) else span.start_s
             end_s = max(span.end_s, start_s)
             ends_s[lane : lane + 1] = [end_s]
             track = span.track + (f" {lane + 1}" if lane else "")
             yield replace(span, track=track, start_s=start_s, end_s=end_s)
-        if dropped:
-            self.notes.append(AnswerNote.of(NoteCode.LANES_LEFT_OUT, spans=dropped, most=MOST_LANES))
+        if dropped_count:
+            self.notes.append(AnswerNote.of(NoteCode.LANES_LEFT_OUT, spans=dropped_count, most=MOST_LANES))
 
 
 def _of_block(ran: Ran, repeat: int) -> tuple[str, dict[str, int]]:

@@ -26,15 +26,15 @@ def with_fault_cost(
     hurt: Prediction,
     texts: Sequence[str],
     detours: Sequence[Detour],
-    left: str = "",
+    remaining_machine: str = "",
     without_slow_s: float | None = None,
 ) -> Prediction:
     """The prediction of the machine with faults, with a report of what they cost in time [s] and slowdown (Eq. 51).
 
     Parameters: `healthy` and `hurt`, predictions without and with the faults; `texts`, the faults as stated; `detours`,
-    routes between IPUs that changed; `left`, what the run goes on where machines are lost, else ""; `without_slow_s`,
-    the step with slow links taken out of use [s], None where there is none. Result: `hurt` with steps, times to train
-    and longer parts of a step [s], and the slowdown (a share).
+    routes between IPUs that changed; `remaining_machine`, what the run goes on where machines are lost, else "";
+    `without_slow_s`, the step with slow links taken out of use [s], None where there is none. Result: `hurt` with
+    steps, times to train and longer parts of a step [s], and the slowdown (a share).
 
     Equation: slowdown = throughput of `healthy` / throughput of `hurt` − 1. Validity: steady state after the fault;
     without the restart (Eq. 49); parts below 1e-9 of the healthy step are 0, and `without_slow_s` is None unless it is
@@ -52,7 +52,7 @@ def with_fault_cost(
         time_to_train_s=hurt.time_to_train_s.value,
         parts=clean_residue(more, healthy.step_s.value),
         detours=tuple(detours),
-        left=left,
+        left=remaining_machine,
         without_slow_s=without_slow_s if (without_slow_s or math.inf) < hurt.step_s.value - near_s else None,
     )
     return replace(hurt, faults=report)
@@ -87,12 +87,12 @@ def detours(question: TrainingCase, mapping: Mapping, machines: int = 0) -> tupl
 
 
 def _detour(fabric: Fabric, usual: Fabric, route: tuple[int, ...]) -> Detour | None:
-    taken = tuple(_nodes(fabric, route))
-    if not taken or not (taken[0].startswith(wiring.IPU) and taken[-1].startswith(wiring.IPU)):
+    nodes = tuple(_nodes(fabric, route))
+    if not nodes or not (nodes[0].startswith(wiring.IPU) and nodes[-1].startswith(wiring.IPU)):
         return None
-    number, other = (int(end.removeprefix(wiring.IPU)) for end in (taken[0], taken[-1]))
+    number, other = (int(end.removeprefix(wiring.IPU)) for end in (nodes[0], nodes[-1]))
     before = tuple(_nodes(usual, usual.route(number, other).links))
-    return Detour(usual=before, taken=taken) if before != taken else None
+    return Detour(usual=before, taken=nodes) if before != nodes else None
 
 
 def _nodes(fabric: Fabric, route: tuple[int, ...]) -> Iterator[str]:

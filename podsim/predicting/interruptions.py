@@ -30,19 +30,19 @@ def parts(question: TrainingCase, mapping: Mapping, failures: Failures) -> tuple
     machines = math.ceil(mapping.ipus / topology.ipus_per_machine)
     racks = math.ceil(mapping.ipus / topology.ipus_per_rack)
     pod = topology.level("pod")
-    switched = pod is not None and pod.shape is Shape.SWITCH and racks > 1
+    is_switched = pod is not None and pod.shape is Shape.SWITCH and racks > 1
     counts = (
         ("ipu", mapping.ipus, failures.ipu, True),
         ("machine", machines, failures.machine, True),
         ("ipu-link", round(_cables_between_machines(topology) * machines), failures.ipu_link, False),
         ("gw-link", _cables_between_racks(topology, machines) if racks > 1 else 0, failures.gw_link, False),
         ("host", question.machine.hosts, failures.host, False),
-        ("switch", math.ceil(racks / RACKS_A_SWITCH) if switched else 0, failures.switch, False),
+        ("switch", math.ceil(racks / RACKS_A_SWITCH) if is_switched else 0, failures.switch, False),
         ("power", racks, failures.power, False),
     )
     return tuple(
-        PartCount(name=name, count=count, mtbf_s=part.mtbf_s, repair_s=part.repair_s, spared=spared)
-        for name, count, part, spared in counts
+        PartCount(name=name, count=count, mtbf_s=part.mtbf_s, repair_s=part.repair_s, spared=has_spare)
+        for name, count, part, has_spare in counts
         if count
     )
 
@@ -87,15 +87,17 @@ def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, fail
         for ipu in weights
     }
     copy = sum_in_order(weights.values()) + sum_in_order(state.values())
-    streamed = mapping.state is StatePlace.STREAMING
-    footprint = 0.0 if in_phases else max(weights[ipu] + (0.0 if streamed else state[ipu] / shards) for ipu in weights)
-    stored = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)
+    is_streamed = mapping.state is StatePlace.STREAMING
+    footprint = (
+        0.0 if in_phases else max(weights[ipu] + (0.0 if is_streamed else state[ipu] / shards) for ipu in weights)
+    )
+    stored_bytes = max(state[ipu] + (weights[ipu] if in_phases else 0.0) for ipu in weights)
     machines = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_machine)
     racks = math.ceil(mapping.ipus_per_replica * shards / topology.ipus_per_rack)  # that hold the one copy
     servers = max(1, hosts * racks // math.ceil(topology.ipus / topology.ipus_per_rack))
     way = {
         "ipu_to_gateway": footprint / gateway.pcie_bytes_per_s,
-        "streaming_memory": stored / shards / gateway.streaming_bytes_per_s_per_ipu if streamed else 0.0,
+        "streaming_memory": stored_bytes / shards / gateway.streaming_bytes_per_s_per_ipu if is_streamed else 0.0,
         "gateway_to_host": copy / (machines * gateway.host_bytes_per_s),
         "host_network": copy / (servers * topology.hosts.server_bytes_per_s),
         "storage": copy / (servers * failures.checkpoint.storage_bytes_per_s),

@@ -47,15 +47,15 @@ def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) ->
     What is left out is said in the notes of the drawing.
     """
     alike = _alike(uses, links)
-    shown = _first_of_kinds(alike)
-    if len(shown) < len(alike):
-        left_out = len(alike) - len(shown)
+    shown_links = _first_of_kinds(alike)
+    if len(shown_links) < len(alike):
+        left_out = len(alike) - len(shown_links)
         drawing.notes.append(AnswerNote.of(NoteCode.LINKS_LEFT_OUT, links=left_out, most=OF_A_KIND))
     changes: list[list[tuple[float, float]]] = []
-    for item in shown:
+    for item in shown_links:
         load = _changes(item.use, drawing)
-        left = most - sum(map(len, changes))
-        changes.append(load if len(load) <= left else [])
+        remaining_changes = most - sum(map(len, changes))
+        changes.append(load if len(load) <= remaining_changes else [])
     if idle := sum(not each for each in changes):
         drawing.notes.append(AnswerNote.of(NoteCode.LOADS_NOT_DRAWN, links=idle))
     return tuple(
@@ -68,7 +68,7 @@ def loads(uses: Iterable[LinkUse], links: Links, drawing: Drawing, most: int) ->
             busy_s=alike.use.busy_s,
             changes=tuple(each),
         )
-        for alike, each in zip(shown, changes, strict=True)
+        for alike, each in zip(shown_links, changes, strict=True)
     )
 
 
@@ -91,11 +91,11 @@ def _round(value: float) -> float:
 def _first_of_kinds(alike: Iterable[_Alike]) -> list[_Alike]:
     """The busiest of each kind, then the next of each, and so on."""
     kinds: dict[str, int] = {}
-    ranked: list[tuple[int, _Alike]] = []
+    ranked_links: list[tuple[int, _Alike]] = []
     for item in alike:
         kinds[item.kind] = rank = kinds.get(item.kind, 0) + 1
-        ranked.append((rank, item))
-    return [alike for rank, alike in sorted(ranked, key=lambda pair: pair[0]) if rank <= OF_A_KIND]
+        ranked_links.append((rank, item))
+    return [alike for rank, alike in sorted(ranked_links, key=lambda pair: pair[0]) if rank <= OF_A_KIND]
 
 
 def _changes(use: LinkUse, drawing: Drawing) -> list[tuple[float, float]]:

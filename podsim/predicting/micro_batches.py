@@ -30,43 +30,47 @@ class NumberedBlock:
 
     def of_task(self, task: int, repeat: int) -> MicroBatches | None:
         """Those of a task the so manieth time that the block runs, from 1 on; None where it belongs to none."""
-        known = self.tasks[task]
-        if known is None:
+        micro_batches = self.tasks[task]
+        if micro_batches is None:
             return None
-        first, last = ((each + repeat) % self.count + 1 for each in known)
+        first, last = ((each + repeat) % self.count + 1 for each in micro_batches)
         return first, last
 
     def of_block(self, repeat: int) -> MicroBatches | None:
         """All that the block works on the so manieth time; None where it belongs to none."""
-        known = [each for task in range(len(self.tasks)) if (each := self.of_task(task, repeat)) is not None]
-        return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+        micro_batches = [each for task in range(len(self.tasks)) if (each := self.of_task(task, repeat)) is not None]
+        return (
+            (min(first for first, _ in micro_batches), max(last for _, last in micro_batches))
+            if micro_batches
+            else None
+        )
 
 
 def number_blocks(program: StepProgram) -> tuple[NumberedBlock, ...]:
     """Every block of a program: compute by its place among those of its stage, what waits for it as that."""
-    seen: Counter[tuple[int, str]] = Counter()
+    task_counts: Counter[tuple[int, str]] = Counter()
     turns: Counter[str] = Counter()
     result = []
     for block in program.blocks:
-        tasks = tuple(_numbers(block, seen))
+        tasks = tuple(_numbers(block, task_counts))
         result.append(NumberedBlock(tasks, turns[block.name], program.micro_batches))
         turns[block.name] += block.repeat
         for key in {(task.where, task.name) for task, own in zip(block.tasks, tasks, strict=True) if own}:
-            seen[key] += block.repeat - 1  # once is counted with its tasks
+            task_counts[key] += block.repeat - 1  # once is counted with its tasks
     return tuple(result)
 
 
-def _numbers(block: Block, seen: Counter[tuple[int, str]]) -> Iterator[MicroBatches | None]:
+def _numbers(block: Block, task_counts: Counter[tuple[int, str]]) -> Iterator[MicroBatches | None]:
     of_pipeline = len(block.tasks) - (block.after or 0) if block.pipeline or block.micro_batch else 0
-    known: list[MicroBatches | None] = []
+    micro_batches: list[MicroBatches | None] = []
     for at, task in enumerate(block.tasks):
         own: MicroBatches | None = None
         if at < of_pipeline and task.kind is TaskKind.COMPUTE:
             key = task.where, task.name
-            own = seen[key], seen[key]
-            seen[key] += 1
+            own = task_counts[key], task_counts[key]
+            task_counts[key] += 1
         elif at < of_pipeline and task.kind in (TaskKind.SYNC, TaskKind.TRANSFER):
-            before = [each for need in task.needs if (each := known[need]) is not None]
+            before = [each for need in task.needs if (each := micro_batches[need]) is not None]
             own = (min(first for first, _ in before), max(last for _, last in before)) if before else None
-        known.append(own)
+        micro_batches.append(own)
         yield own

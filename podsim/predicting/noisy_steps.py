@@ -35,8 +35,8 @@ class Meeting:
 
     def at_most(self, replicas: int) -> Meeting:
         """The same on a machine with no more replicas, and hosts in proportion."""
-        kept = min(self.replicas, max(1, replicas))
-        return replace(self, replicas=kept, hosts=max(1, round(self.hosts * kept / self.replicas)))
+        fewer_replicas = min(self.replicas, max(1, replicas))
+        return replace(self, replicas=fewer_replicas, hosts=max(1, round(self.hosts * fewer_replicas / self.replicas)))
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
@@ -92,12 +92,12 @@ def _busiest(program: StepProgram, mapping: Mapping) -> int:
 
 def _of_block(block: Block, mapping: Mapping, replica: int) -> list[tuple[tuple[float, ...], int]]:
     busy_s: dict[int, float] = {}
-    seen: dict[tuple[int, str], int] = {}
+    task_counts: dict[tuple[int, str], int] = {}
     for task in block.tasks:
         if task.kind is TaskKind.COMPUTE and task.where // mapping.ipus_per_replica == replica:
             busy_s[task.where] = busy_s.get(task.where, 0.0) + task.fixed_s * task.repeat
-            seen[task.where, task.name] = seen.get((task.where, task.name), 0) + task.repeat
-    turns = max(seen.values(), default=1)
+            task_counts[task.where, task.name] = task_counts.get((task.where, task.name), 0) + task.repeat
+    turns = max(task_counts.values(), default=1)
     times_s = [time_s / turns for _, time_s in sorted(busy_s.items()) if time_s > 0]
     if not times_s:
         return []
@@ -121,8 +121,8 @@ def delays(where: Meeting, noise: Noise, draws: MappingType[str, Array]) -> dict
     ipu, host = noise.ipu, noise.host
     nothing = np.zeros_like(draws[HOSTS])
     result = {}
-    for name, met in ((MICRO_BATCHES, where.micro_batches), (UPDATE, where.update)):
-        law = total(met, ipu.jitter)
+    for name, part_barriers in ((MICRO_BATCHES, where.micro_batches), (UPDATE, where.update)):
+        law = total(part_barriers, ipu.jitter)
         result[name] = law.draw_maximum(draws[name], where.replicas) if law else nothing
     result[HOSTS] = host.jitter * where.step_s * exponential_maximum(draws[HOSTS], where.hosts)
     often = where.hosts * where.step_s / host.hiccup_every_s
@@ -158,22 +158,22 @@ def sample(
 
     The first of many steps are those of few, but for the mean noise that is in the fit.
     """
-    noise, shipped = scale_delays(noises[0], scale), noises[1]
+    noise, fit_noise = scale_delays(noises[0], scale), noises[1]
     where = meeting(question, mapping, step_s)
     draws = {name: stream(question.seed, name).random(steps) for name in (MICRO_BATCHES, UPDATE, HOSTS, HICCUPS)}
     table = delays(where, noise, draws)
-    fitted = where.at_most(_largest(question) // mapping.ipus_per_replica)
-    in_fit_s = float(np.mean(_sum(delays(fitted, shipped, draws))))
+    fit_meeting = where.at_most(_largest(question) // mapping.ipus_per_replica)
+    in_fit_s = float(np.mean(_sum(delays(fit_meeting, fit_noise, draws))))
     steps_s = step_s - in_fit_s + _sum(table)
     return NoiseSample(where=where, parameters=noise, steps_s=steps_s, added_s=table, in_fit_s=in_fit_s)
 
 
 def simulate(
-    answer: Prediction, question: TrainingCase, noise: Noise, shipped: Noise, *, steps: int, scale: float
+    answer: Prediction, question: TrainingCase, noise: Noise, fit_noise: Noise, *, steps: int, scale: float
 ) -> NoiseReport:
-    """`steps` steps of the predicted run with noise; `shipped` is what the runs had that steps were fitted to."""
+    """`steps` steps of the predicted run with noise; `fit_noise` is what the runs had that steps were fitted to."""
     result = sample(
-        question, answer.mapping, answer.step_s.value, (noise, shipped), steps=max(steps, DRAWS), scale=scale
+        question, answer.mapping, answer.step_s.value, (noise, fit_noise), steps=max(steps, DRAWS), scale=scale
     )
     every, step_s, where = spread(result.steps_s), spread(result.steps_s[:steps]), result.where
     run = answer.run

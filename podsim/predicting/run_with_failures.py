@@ -53,11 +53,11 @@ def goodput(
     _refuse(run, answer.step_s.value, interval_s)
     search = checkpoints.IntervalSearch(run, answer.step_s.value, question.seed)
     count = checkpoints.histories(run, runs, search.check(interval_s))
-    tried = search.best() if interval_s is None else ()
-    chosen_s = interval_s or max(tried, key=lambda interval: interval.goodput).interval_s
+    tried_intervals = search.best() if interval_s is None else ()
+    chosen_s = interval_s or max(tried_intervals, key=lambda interval: interval.goodput).interval_s
     histories = simulate(checkpoints.luck(run, count, question.seed), chosen_s)
     work = answer.time_to_train_s if work_s is None else None
-    return _report(answer, run, cost, chosen_s, tried, histories, work=work, seed=question.seed)
+    return _report(answer, run, cost, chosen_s, tried_intervals, histories, work=work, seed=question.seed)
 
 
 def where_likely(answer: Prediction, question: TrainingCase, failures: Failures) -> GoodputReport | None:
@@ -78,7 +78,7 @@ def _report(
     run: InterruptedRun,
     cost: CheckpointCost,
     interval_s: float,
-    tried: tuple[TriedInterval, ...],
+    tried_intervals: tuple[TriedInterval, ...],
     histories: Histories,
     *,
     work: Estimate | None,
@@ -98,8 +98,8 @@ def _report(
         cost=cost,
         init_s=run.restart_s - cost.load_s,
         interval_s=interval_s,
-        searched=bool(tried),
-        tried=tried,
+        searched=bool(tried_intervals),
+        tried=tried_intervals,
         runs=len(histories.finish_s),
         seed=seed,
         finish_s=finish,

@@ -68,8 +68,8 @@ def step(
         return drawing.of_machine(task)
 
     ran = drawing.runs(program, timeline)
-    drawn = drawing.Drawing(ran, place, paces, limits.most_spans)
-    links = _links(question, mapping, timeline, drawn, limits.most_spans)
+    trace_drawing = drawing.Drawing(ran, place, paces, limits.most_spans)
+    links = _links(question, mapping, timeline, trace_drawing, limits.most_spans)
     return Trace(
         workload=question.workload.name,
         topology=question.machine.topology.name,
@@ -77,15 +77,15 @@ def step(
         level=TraceLevel.POD,
         title=f"{_count(limits.steps)} of {question.workload.title} on {question.machine.topology.title}",
         shown=_replicas_drawn(question, mapping),
-        length_s=drawn.length_s,
+        length_s=trace_drawing.length_s,
         step_s=timeline.step_s,
-        spans=drawn.spans,
+        spans=trace_drawing.spans,
         steps=limits.steps,
         parts_s={part: seconds for part, seconds in timeline.breakdown_s.items() if seconds},
         segments=drawing.segments(ran),
         busy=drawing.busy(ran, place),
         links=links,
-        notes=(*notes, *drawn.notes),
+        notes=(*notes, *trace_drawing.notes),
         faults=question.faults,
         left=question.left,
     )
@@ -132,17 +132,17 @@ def _paces(
 
 
 def _links(
-    question: TrainingCase, mapping: Mapping, timeline: StepTimeline, drawn: drawing.Drawing, most: int
+    question: TrainingCase, mapping: Mapping, timeline: StepTimeline, trace_drawing: drawing.Drawing, most: int
 ) -> tuple[LinkLoad, ...]:
     if not timeline.links:
-        drawn.notes.append(AnswerNote.of(NoteCode.LOADS_NOT_KEPT))
+        trace_drawing.notes.append(AnswerNote.of(NoteCode.LOADS_NOT_KEPT))
         return ()
     links = Links(question.fabric.link, question.fabric.kind)
     uses: Sequence[LinkUse] = timeline.links
     if question.folded and mapping.replicas > 1:
         machine = question.machine.topology.ipus_per_machine
-        uses = of_replicas(uses, links, drawn, mapping.ipus_per_replica, machine)
-    return loads(uses, links, drawn, most)
+        uses = of_replicas(uses, links, trace_drawing, mapping.ipus_per_replica, machine)
+    return loads(uses, links, trace_drawing, most)
 
 
 def refuse_many(count: int, what: str, hint: str = "--fidelity folded shows one of each set of equal tiles") -> None:
@@ -233,18 +233,20 @@ def _parts_s(plans: tuple[OperatorPlan, ...], chip: Chip) -> dict[Part, float]:
     """What all operators compute, exchange and wait for, on the busiest tile of each superstep [s]."""
     each = [total(plan.supersteps, chip) for _, _, plan in plans]
     return {
-        Part.COMPUTE: sum_in_order(spent.compute for spent in each) / chip.clock_hz,
-        Part.EXCHANGE: sum_in_order(spent.exchange for spent in each) / chip.clock_hz,
-        Part.SYNC: sum_in_order(spent.sync for spent in each) / chip.clock_hz,
+        Part.COMPUTE: sum_in_order(part_cycles.compute for part_cycles in each) / chip.clock_hz,
+        Part.EXCHANGE: sum_in_order(part_cycles.exchange for part_cycles in each) / chip.clock_hz,
+        Part.SYNC: sum_in_order(part_cycles.sync for part_cycles in each) / chip.clock_hz,
     }
 
 
 def _operators(plans: tuple[OperatorPlan, ...], chip: Chip) -> Iterator[TraceSegment]:
     """How often each operator runs in each direction, and for how long."""
-    spent: dict[str, list[float]] = {}
+    seconds_by_operator: dict[str, list[float]] = {}
     for name, run, plan in plans:
-        spent.setdefault(f"{name} {run.value}", []).append(total(plan.supersteps, chip).total / chip.clock_hz)
-    for name, seconds in spent.items():
+        seconds_by_operator.setdefault(f"{name} {run.value}", []).append(
+            total(plan.supersteps, chip).total / chip.clock_hz
+        )
+    for name, seconds in seconds_by_operator.items():
         yield TraceSegment(name=name, times=len(seconds), seconds=sum_in_order(seconds))
 
 
@@ -270,18 +272,18 @@ def _operator(
     yield span(name, None, "operators", 0.0, timeline.total_cycles, **table, **costs)
     clock = 0.0
     for superstep in plan.supersteps:
-        spent = cycles(superstep, chip)
+        superstep_cycles = cycles(superstep, chip)
         yield span(
             superstep.name,
             None,
             "supersteps",
             clock,
-            clock + spent.total,
+            clock + superstep_cycles.total,
             purpose=superstep.phase,
             repeat=superstep.repeat,
-            **_costs(spent),
+            **_costs(superstep_cycles),
         )
-        clock += spent.total
+        clock += superstep_cycles.total
     rank = {share.first_tile: at for at, share in enumerate(timeline.shares, 1)}
     for item in timeline.spans:
         last = item.first_tile + item.tiles - 1
@@ -300,5 +302,9 @@ def _track(span: TileSpan, rank: dict[int, int]) -> str:
     return f"tile {span.first_tile}" if span.tiles == 1 else f"equal tiles {rank[span.first_tile]}"
 
 
-def _costs(spent: Cycles) -> dict[str, float]:
-    return {"compute_cycles": spent.compute, "exchange_cycles": spent.exchange, "sync_cycles": spent.sync}
+def _costs(part_cycles: Cycles) -> dict[str, float]:
+    return {
+        "compute_cycles": part_cycles.compute,
+        "exchange_cycles": part_cycles.exchange,
+        "sync_cycles": part_cycles.sync,
+    }
