@@ -63,7 +63,7 @@ def narrowed_doubt(doubt: float, seed_spread: float, runs: int) -> float:
 
 
 def of_mapping(
-    question: TrainingCase, mapping: WorkMapping, *, runs: int, left: Remaining, spread: float
+    question: TrainingCase, mapping: WorkMapping, *, runs: int, remaining: Remaining, spread: float
 ) -> OwnConfiguration:
     """What so many own runs of a mapping leave, where they measure what is predicted."""
     machine = question.machine
@@ -79,8 +79,8 @@ def of_mapping(
         accumulation=mapping.accumulation,
         runs=runs,
         program=1.0,
-        remaining=_short(left.share),
-        step_error=_short(left.error),
+        remaining=_short(remaining.share),
+        step_error=_short(remaining.error),
         run_spread=spread,
         optimizer=question.optimizer,
         division=question.division,
@@ -121,7 +121,7 @@ def _configuration(cases: Sequence[OtherCase], parameters: ParameterSet) -> OwnC
     predicted = math.log(step(question, case.mapping).step_s)
     log_error = fmean(math.log(point.step_s) for point in points) - predicted
     runs, spread = sum(point.runs for point in points), max(point.step_spread for point in points)
-    item = of_mapping(question, case.mapping, runs=runs, left=remainder, spread=spread)
+    item = of_mapping(question, case.mapping, runs=runs, remaining=remainder, spread=spread)
     program = _program(case, parameters, item, predicted + (1 - remainder.share) * log_error)
     return None if program is None else replace(item, program=program)
 

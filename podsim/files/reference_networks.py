@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from podsim.model.family import GeneralConfiguration, WorkloadFile
     from podsim.model.quantity import Provenance
 
-    Shipped = Callable[[str], Document[Workload]]
+    Catalog = Callable[[str], Document[Workload]]
 
 SAME: Final = 0.02  # share by which parameters and arithmetic of one network differ from format to format
 NEAR: Final = 2.0  # times its size up to which a configuration of a language model still suits another
@@ -109,7 +109,7 @@ def kind(units: tuple[LayerUnit, ...]) -> NetworkKind | None:
     return None
 
 
-def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, read_workload: Shipped) -> Reference | None:
+def reference(units: tuple[LayerUnit, ...], general: GeneralConfiguration, read_workload: Catalog) -> Reference | None:
     """The published network nearest in parameters and arithmetic, of the same kind; None where none is near.
 
     The same network goes before any other. Then one whose attention is alike all through goes before one whose
@@ -165,7 +165,7 @@ def _forward_flop(units: tuple[LayerUnit, ...]) -> float:
 
 
 def complete(
-    file: WorkloadFile, convergence: Convergence | None, stated_keys: set[str], read_workload: Shipped
+    file: WorkloadFile, convergence: Convergence | None, stated_keys: set[str], read_workload: Catalog
 ) -> tuple[Workload, Mapping[str, Provenance]]:
     """The workload of a file that lacks configurations, a benchmark or both, and where what it lacks is from.
 

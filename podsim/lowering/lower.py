@@ -69,19 +69,19 @@ def lower_evaluation(
     *,
     rows: int,
     folded: bool = True,
-    served: "ServedState | None" = None,
+    served_state: "ServedState | None" = None,
     tiles: "TileEngine | None" = None,
 ) -> StepProgram:
-    """A forward-only pass over `rows` rows, shared by the replicas; `served` where nothing is ever trained."""
+    """A forward-only pass over `rows` rows, shared by the replicas; `served_state` where nothing is ever trained."""
     machine = computing(machine, workload, mapping)
-    work = stage_work(workload, mapping, machine, forward_only=served is not None, tiles=tiles)
+    work = stage_work(workload, mapping, machine, forward_only=served_state is not None, tiles=tiles)
     count = max(1, math.ceil(rows / (mapping.micro_batch * mapping.replicas)))
     line = Pipeline(workload, mapping, machine, fabric, work, count, folded, forward_only=True)
     blocks = merged_blocks.forward(line)
-    if served:
+    if served_state:
         from podsim.lowering import streaming
 
-        blocks = streaming.before(line, blocks, served)
+        blocks = streaming.before(line, blocks, served_state)
     return StepProgram(
         blocks=blocks,
         ipus=mapping.ipus_per_replica * len(line.replicas),

@@ -217,13 +217,15 @@ def _large_pod_offered(name: str, text: str, change: float) -> str:
     )
 
 
-def _global_batch_too_large(batch: int, known: float, recipe: object, title: str) -> str:
-    of = f"the published batch of {known:,.0f}" if recipe is None else f"{known:,.0f}, {recipe}"
+def _global_batch_too_large(batch: int, reference_global_batch: float, recipe: object, title: str) -> str:
+    number = f"{reference_global_batch:,.0f}"
+    of = f"the published batch of {number}" if recipe is None else f"{number}, {recipe}"
     return f"global batch {batch:,}: the activations of {of} do not fit the streaming memory of {title}; {SET_ANOTHER}"
 
 
-def _global_batch_does_not_divide(batch: int, known: float, recipe: object, title: str) -> str:
-    of = f"the published batch of {known:,.0f}" if recipe is None else f"{known:,.0f}, {recipe},"
+def _global_batch_does_not_divide(batch: int, reference_global_batch: float, recipe: object, title: str) -> str:
+    number = f"{reference_global_batch:,.0f}"
+    of = f"the published batch of {number}" if recipe is None else f"{number}, {recipe},"
     return (
         f"global batch {batch:,}: {of} does not divide over the replicas of {title}, this is the nearest that does; "
         f"{SET_ANOTHER}"

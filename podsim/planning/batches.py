@@ -86,7 +86,7 @@ def note(workload: Workload, mapping: Mapping, topology: Topology) -> AnswerNote
         return AnswerNote.of(
             NoteCode.GLOBAL_BATCH_TOO_LARGE if too_large else NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE,
             batch=batch,
-            known=published_global_batches[0],
+            reference_global_batch=published_global_batches[0],
             recipe=workload.recipe,
             title=topology.title,
         )

@@ -71,8 +71,8 @@ def checkpoint(question: TrainingCase, mapping: Mapping, memory: MemoryFit, fail
     Equation: each part of the way = bytes through it / its rate; write = start + longest part, load = longest part.
     Validity: nothing else runs; all parts work at the same time; sharded state lies on the replicas of one rack (of all
     racks in phases); replicas and racks hold the same, so one copy is written, through the servers of the racks that
-    hold it. No asynchronous writing. Source: derived: bytes over rates of the topology file; calibration/failures.toml for start
-    and storage.
+    hold it. No asynchronous writing. Source: derived: bytes over rates of the topology file; calibration/failures.toml
+    for start and storage.
     """
     topology, hosts, gateway = question.machine.topology, question.machine.hosts, question.machine.topology.gateway
     in_rack = min(mapping.replicas, max(1, topology.ipus_per_rack // mapping.ipus_per_replica))

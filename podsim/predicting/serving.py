@@ -92,7 +92,7 @@ def _time(
     """So many batches of every replica."""
     ahead = replace(mapping, configuration=replace(mapping.configuration, prefetch=prefetch))
     rows = batches * mapping.micro_batch * mapping.replicas
-    program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served=served_state)
+    program = lower_evaluation(case.workload, ahead, case.machine, case.fabric, rows=rows, served_state=served_state)
     return case.engine(program, case.fabric)
 
 

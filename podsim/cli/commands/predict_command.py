@@ -144,7 +144,7 @@ def _print_answer(
                 code="no-ipus",
                 hint="leave it out; --json has the interval of the time to train",
             )
-        return print_answer(podsim.price(answer, known=terms) if terms else answer, report, output)
+        return print_answer(podsim.price(answer, terms=terms) if terms else answer, report, output)
     answer = _with_prices(answer, machine, terms) if terms else answer
     answer = podsim.gate(answer, require=gate.require) if gate.require else answer
     _give(answer, workload, machine, output, report)
@@ -152,7 +152,7 @@ def _print_answer(
 
 
 def _with_prices(answer: Prediction, machine: MachineFlags, terms: "OwnershipTerms | None" = None) -> Prediction:
-    return podsim.price(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, known=terms)
+    return podsim.price(answer, topology=machine.topology, chip=machine.chip, changes=machine.set, terms=terms)
 
 
 def _give(answer: Prediction, workload: str, machine: MachineFlags, output: OutputFlags, report: ReportFlags) -> None:

@@ -80,7 +80,7 @@ def _by_law(side: cases.Variant, terms: OwnershipTerms) -> SimulatedAnswer:
     cases.check_law(side)
     law = comparator_runs.answer(side.scenario)
     scored_runs = catalog.workload(side.scenario.workload).value.benchmark.runs_scored
-    return price(law, known=terms), (comparing.of_law(law, max(3, scored_runs)),)
+    return price(law, terms=terms), (comparing.of_law(law, max(3, scored_runs)),)
 
 
 def _side(scenario: Scenario, terms: OwnershipTerms, money: Mapping[str, Any]) -> SimulatedAnswer:

@@ -169,7 +169,7 @@ def _configuration(prediction: Prediction, case: Case, converged_runs: Converged
     spread = question.machine.parameters.run_spread
     remaining_doubt = own_residual.remaining([spread / math.sqrt(RUNS)])
     configuration = own_residual.of_mapping(
-        question, prediction.mapping, runs=RUNS, left=remaining_doubt, spread=spread
+        question, prediction.mapping, runs=RUNS, remaining=remaining_doubt, spread=spread
     )
     if converged_runs is None:
         return configuration

@@ -40,7 +40,7 @@ VERBS: Final = {
             a.TOPOLOGY,
             a.CHIP,
             a.CHANGES,
-            Argument(name="known", kind=ArgumentKind.ANSWER, choices=("OwnershipTerms",)),
+            Argument(name="terms", kind=ArgumentKind.ANSWER, choices=("OwnershipTerms",)),
             *a.MONEY,
         ),
     ),

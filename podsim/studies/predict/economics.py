@@ -40,14 +40,14 @@ def price(
     topology: str | None = None,
     chip: str | None = None,
     changes: Mapping[str, str] | Sequence[str] = (),
-    known: OwnershipTerms | None = None,
+    terms: OwnershipTerms | None = None,
     **flags: Unpack[OwnershipKeywords],
 ) -> Answer:
     """Predict a run with the price and power of its machine and the cost and energy of the run.
 
     Raises InputError for a malformed question, a faulty price list, or terms out of range.
     """
-    terms = known or _ownership_terms(**flags)
+    terms = terms or _ownership_terms(**flags)
     if not isinstance(answer, Prediction):
         machines = catalog.without_ipus()
         if (placed_machine := machines.get(answer.topology)) is None:
