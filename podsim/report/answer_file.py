@@ -58,31 +58,31 @@ def _check_installed(suffix: str, flag: str) -> None:
         )
 
 
-def content(suffix: str, report: "Callable[[], Handout]", written: AnswerDocument, cover: "Cover") -> str | bytes:
+def content(suffix: str, report: "Callable[[], Handout]", document: AnswerDocument, cover: "Cover") -> str | bytes:
     """What a file with that suffix holds; `cover` stands on a document.
 
     Raises InputError where a picture is wanted of an answer without charts, or a document whose packages are not
     installed.
     """
     if suffix == ".json":
-        return written.json()
+        return document.json()
     if suffix == ".csv":
-        return written.csv()
+        return document.csv()
     if suffix == ".parquet":
-        return written.parquet()
+        return document.parquet()
     handout = evidence.with_record(report())
     if suffix in WRITERS:
         return _document(suffix, handout, cover)
     from podsim.report import figure
 
-    drawn = figure.drawables(handout.blocks)
-    if not drawn:
+    drawings = figure.drawables(handout.blocks)
+    if not drawings:
         raise InputError(
             "this answer is one of words and numbers: it has no chart",
             code="nothing-to-draw",
             hint="--out report.html, .pdf, .docx, .csv or .json",
         )
-    return figure.picture(drawn, "svg" if suffix == ".svg" else "png")
+    return figure.picture(drawings, "svg" if suffix == ".svg" else "png")
 
 
 def _document(suffix: str, handout: "Handout", cover: "Cover") -> str | bytes:

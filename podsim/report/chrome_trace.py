@@ -51,8 +51,8 @@ def _events(trace: Trace) -> Iterator[Event]:
     for span in trace.spans:
         groups.setdefault(span.group, len(groups) + 1)
         tracks.setdefault((span.group, span.track), len(tracks) + 1)
-    drawn = [link for link in trace.links if link.changes]
-    if drawn:
+    changing_links = [link for link in trace.links if link.changes]
+    if changing_links:
         groups[LINKS] = len(groups) + 1
     for group, pid in groups.items():
         yield _meta("process_name", pid, 0, {"name": group})
@@ -62,7 +62,7 @@ def _events(trace: Trace) -> Iterator[Event]:
         yield _meta("thread_sort_index", groups[group], tid, {"sort_index": tid})
     for span in trace.spans:
         yield _complete(span, groups[span.group], tracks[span.group, span.track])
-    for link in drawn:
+    for link in changing_links:
         yield from _counters(link, groups[LINKS])
 
 

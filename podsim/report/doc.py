@@ -82,18 +82,18 @@ class DocTable:
 
     def without_row(self, at: int) -> "DocTable":
         """The table without a row that is not marked."""
-        marked = self.marked if self.marked is None or self.marked < at else self.marked - 1
+        marked_row = self.marked if self.marked is None or self.marked < at else self.marked - 1
         priorities = (*self.priorities[:at], *self.priorities[at + 1 :])
-        return replace(self, rows=(*self.rows[:at], *self.rows[at + 1 :]), priorities=priorities, marked=marked)
+        return replace(self, rows=(*self.rows[:at], *self.rows[at + 1 :]), priorities=priorities, marked=marked_row)
 
     @property
     def without_hints(self) -> "DocTable":
         """The table without columns of what to type."""
-        kept = [at for at, column in enumerate(self.columns) if not column.hint]
-        if len(kept) == len(self.columns):
+        visible_columns = [at for at, column in enumerate(self.columns) if not column.hint]
+        if len(visible_columns) == len(self.columns):
             return self
-        rows = tuple(tuple(row[at] for at in kept) for row in self.rows)
-        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows)
+        rows = tuple(tuple(row[at] for at in visible_columns) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[at] for at in visible_columns), rows=rows)
 
 
 @dataclass(frozen=True, slots=True)

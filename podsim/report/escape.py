@@ -26,8 +26,8 @@ def cell(text: str) -> str:
 
     Numbers written as text stay as they are.
     """
-    shown = escape_text(text)
-    return f"'{shown}" if shown.startswith(FORMULA) and decimal(shown) is None else shown
+    escaped_text = escape_text(text)
+    return f"'{escaped_text}" if escaped_text.startswith(FORMULA) and decimal(escaped_text) is None else escaped_text
 
 
 def escaped_block(block: T) -> T:

@@ -99,9 +99,9 @@ def labels_in_question() -> frozenset[str]:
     """Labels of facts that the flags of the question are about."""
     ledger = inputs.current()
     flags = {} if ledger is None else ledger.flags
-    required = [text for text in _texts(flags.get("require", ())) for text in re.findall("[a-z_0-9]+", text)[:1]]
+    quantity_names = [text for text in _texts(flags.get("require", ())) for text in re.findall("[a-z_0-9]+", text)[:1]]
     labels = [label for name in flags for label in LABELS.get(name, ())]
-    return frozenset((*labels, *(QUANTITIES[name] for name in required if name in QUANTITIES)))
+    return frozenset((*labels, *(QUANTITIES[name] for name in quantity_names if name in QUANTITIES)))
 
 
 def with_record(handout: Handout) -> Handout:
@@ -131,9 +131,9 @@ def _changes() -> Iterator[Note]:
     if faults and ledger.verb != ONE_CASE:  # which names them beside the machine that has them
         yield Note("; ".join(faults), "Faults", Tone.WARNING)
     overrides = [_flag(name, ledger.flags[name]) for name in OVERRIDES if name in ledger.flags]
-    shared = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
-    if shared and ledger.verb == ONE_CASE:
-        yield Note(f"{' '.join(shared)}, on every machine with IPUs", "Mapping", Tone.WARNING)
+    mapping_flags = [_flag(name, ledger.flags[name]) for name in MAPPING if name in ledger.flags]
+    if mapping_flags and ledger.verb == ONE_CASE:
+        yield Note(f"{' '.join(mapping_flags)}, on every machine with IPUs", "Mapping", Tone.WARNING)
     if ledger.verb in OF_MAPPING:
         overrides += [_flag(name, ledger.flags[name]) for name in MAPPING[:-1] if name in ledger.flags]
     if overrides:
@@ -150,10 +150,10 @@ def _texts(value: object) -> list[str]:
 
 
 def _change(ledger: inputs.Ledger, text: str) -> str:
-    path, _, given = (part.strip() for part in text.partition("="))
-    new, old = ledger.replaced.get(path, (given.strip("\"'"), ""))
-    known = old and old != new and path != HOSTS_PATH  # published runs displace the number of the file
-    change = f"{path} {new} (was {_in_bits(old, new)})" if known else f"{path} {new}"
+    path, _, value_text = (part.strip() for part in text.partition("="))
+    new, old = ledger.replaced.get(path, (value_text.strip("\"'"), ""))
+    has_old_value = old and old != new and path != HOSTS_PATH  # published runs displace the number of the file
+    change = f"{path} {new} (was {_in_bits(old, new)})" if has_old_value else f"{path} {new}"
     return numbers.with_micro(change)
 
 

@@ -66,6 +66,6 @@ def _number(name: str, value: float) -> tuple[str, str]:
     if ending == "_bytes":
         return numbers.split_unit(numbers.amount(value))
     if ending == "_per_s":
-        counted = name.removesuffix(ending).split("_")[-1]
-        return numbers.split_unit(numbers.rate(value, f"{COUNT_UNITS.get(counted, counted)}/s"))
+        item_name = name.removesuffix(ending).split("_")[-1]
+        return numbers.split_unit(numbers.rate(value, f"{COUNT_UNITS.get(item_name, item_name)}/s"))
     return (f"{value:,}" if isinstance(value, int) else numbers.count(value)), UNITS.get(ending, "")

@@ -79,9 +79,9 @@ def describe(block: Drawable, title: str) -> str:
     else:
         texts = [text for _, text in _point_titles(block)]
         texts += [f"{limit.label} at {_plain(limit.at)}" for limit in block.limits]
-    shown = "; ".join(texts[:MOST_DESCRIBED])
+    listing = "; ".join(texts[:MOST_DESCRIBED])
     more = f"; and {len(texts) - MOST_DESCRIBED} more" if len(texts) > MOST_DESCRIBED else ""
-    return f"{title}: {shown}{more}" if shown else title
+    return f"{title}: {listing}{more}" if listing else title
 
 
 def _point_titles(block: Drawable) -> list[tuple[str, str]]:
@@ -116,10 +116,10 @@ def _with_titles(text: str, titles: Iterable[tuple[str, str]]) -> str:
 def _own_ids(text: str) -> str:
     """The element with ids that nothing refers to left out, and the others made its own by a digest of it."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    referred = set(re.findall(r"""(?:url\(#|href="#)([^")]+)""", text))
+    referenced_ids = set(re.findall(r"""(?:url\(#|href="#)([^")]+)""", text))
 
     def own(match: re.Match[str]) -> str:
-        return f' id="{digest}-{match[1]}"' if match[1] in referred else ""
+        return f' id="{digest}-{match[1]}"' if match[1] in referenced_ids else ""
 
     text = re.sub(r' id="([^"]+)"', own, text)
     return re.sub(r"""(url\(#|href="#)([^")]+)""", rf"\g<1>{digest}-\g<2>", text)
@@ -301,9 +301,9 @@ def _none() -> Any:  # noqa: ANN401  (a locator of matplotlib)
 
 def _draw_bars(axes: "Axes", bars: Bars) -> None:
     rows = bars.rows[::-1]  # matplotlib counts upward
-    left = [100 * row.start for row in rows]
+    starts = [100 * row.start for row in rows]
     widths, colours = [100 * row.share for row in rows], [COLOURS[2 if row.falls else 0] for row in rows]
-    axes.barh([row.label for row in rows], widths, left=left, color=colours, height=0.66)
+    axes.barh([row.label for row in rows], widths, left=starts, color=colours, height=0.66)
     most = max((row.until for row in rows), default=0.0) or 1.0
     for at, row in enumerate(rows):
         text = "  ".join(filter(None, (row.share_text, row.text)))

@@ -109,8 +109,8 @@ def assumptions(lines: Iterable[object], title: str = ASSUMPTIONS) -> Section:
 
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
-    stopped = text.rstrip()
-    return label(stopped if stopped.endswith((".", "!", "?")) else f"{stopped}.")
+    trimmed_text = text.rstrip()
+    return label(trimmed_text if trimmed_text.endswith((".", "!", "?")) else f"{trimmed_text}.")
 
 
 def paragraph(*texts: str) -> tuple[str, ...]:
@@ -120,9 +120,9 @@ def paragraph(*texts: str) -> tuple[str, ...]:
 
 def chosen_figures(rows: Sequence[Fact], large: Sequence[str] = ()) -> tuple[Fact, ...]:
     """The facts to show in large type, in their order: those of `large` by label, strong ones, others with a number."""
-    numbered = [row for row in rows if any(letter.isdigit() for letter in row.number)]
-    first = sorted(numbered, key=lambda row: (row.label not in large, not row.strong))[:MOST_FIGURES]
-    return tuple(row for row in numbered if row in first)
+    numeric_rows = [row for row in rows if any(letter.isdigit() for letter in row.number)]
+    first = sorted(numeric_rows, key=lambda row: (row.label not in large, not row.strong))[:MOST_FIGURES]
+    return tuple(row for row in numeric_rows if row in first)
 
 
 def sections(groups: Iterable[Section]) -> tuple[Section, ...]:
@@ -179,8 +179,8 @@ def _without_hints(section: Section) -> Section:
 
 def _charts_first(body: Sequence[Section]) -> list[Section]:
     """The first section with a chart or bars before all others: it explains the figures."""
-    drawn = next((part for part in body if any(isinstance(block, Chart | Bars) for block in part)), None)
-    return sorted(body, key=lambda part: part is not drawn)
+    chart_section = next((part for part in body if any(isinstance(block, Chart | Bars) for block in part)), None)
+    return sorted(body, key=lambda part: part is not chart_section)
 
 
 class _Sorter:
@@ -202,7 +202,7 @@ class _Sorter:
         if head.startswith(self.details):
             self.appendix.append(section)
             return
-        kept: list[Block] = []
+        blocks: list[Block] = []
         for block in section:
             if isinstance(block, Facts) and not head:
                 self._add_facts(block.rows)
@@ -211,9 +211,9 @@ class _Sorter:
             elif isinstance(block, Note) and not head and block.label != "Next":
                 self.remarks.append(block)
             elif not isinstance(block, Note) or block.label != "Next":
-                kept.append(block)
-        if any(not isinstance(block, Heading) for block in kept):
-            self.body.append(tuple(kept) if head else (Heading(_heading(kept)), *kept))
+                blocks.append(block)
+        if any(not isinstance(block, Heading) for block in blocks):
+            self.body.append(tuple(blocks) if head else (Heading(_heading(blocks)), *blocks))
 
     def _add_facts(self, rows: Sequence[Fact]) -> None:
         """Figures of the first facts, evidence among the risks, and the others as a table."""

@@ -69,10 +69,10 @@ class JsonDocument:
 
 
 def _keys(words: str) -> Keys:
-    listed = words.split()
+    key_words = words.split()
     return Keys(
-        each=tuple(_key(word) for word in listed if not word.startswith("-")),
-        without=frozenset(word.removeprefix("-") for word in listed if word.startswith("-")),
+        each=tuple(_key(word) for word in key_words if not word.startswith("-")),
+        without=frozenset(word.removeprefix("-") for word in key_words if word.startswith("-")),
     )
 
 

@@ -72,42 +72,42 @@ class _SchemaWriter:
         """The object of a dataclass: its keys, and which of them are always there."""
         cls = get_origin(annotation) or annotation
         table: Tree = {}
-        needed: list[str] = []
+        required_keys: list[str] = []
         keys = self.types.get(cls.__name__)
         for key in keys.each if keys else (JsonKey(key=ALL, path=()),):
             if key.key == ALL:
                 names = [field.name for field in fields(cls) if not keys or field.name not in keys.without]
                 table |= {name: self.of(self._attribute(cls, name)) for name in names}
-                needed += names
+                required_keys += names
             elif key.spread:
-                self._spread(key, annotation, table, needed)
+                self._spread(key, annotation, table, required_keys)
             else:
-                self._add(key, annotation, table, needed)
-        return {"type": "object", "properties": table, "required": list(dict.fromkeys(needed))}
+                self._add(key, annotation, table, required_keys)
+        return {"type": "object", "properties": table, "required": list(dict.fromkeys(required_keys))}
 
-    def _spread(self, key: JsonKey, cls: Any, table: Tree, needed: list[str]) -> None:  # noqa: ANN401
+    def _spread(self, key: JsonKey, cls: Any, table: Tree, required_keys: list[str]) -> None:  # noqa: ANN401
         parts = _members(self._follow(cls, key.path))
         optional = NoneType in parts
         inner = [self.object(part) for part in parts if part is not NoneType]
         for each in inner:
             for name, value in each["properties"].items():
-                known = {"anyOf": [value, NULL]} if key.given else value
-                table[name] = known if table.get(name, known) == known else {"anyOf": [table[name], known]}
+                tree = {"anyOf": [value, NULL]} if key.given else value
+                table[name] = tree if table.get(name, tree) == tree else {"anyOf": [table[name], tree]}
         if not optional:
-            needed += [name for name in inner[0]["required"] if all(name in each["required"] for each in inner)]
+            required_keys += [name for name in inner[0]["required"] if all(name in each["required"] for each in inner)]
 
-    def _add(self, key: JsonKey, cls: Any, table: Tree, needed: list[str]) -> None:  # noqa: ANN401
+    def _add(self, key: JsonKey, cls: Any, table: Tree, required_keys: list[str]) -> None:  # noqa: ANN401
         value = self._value(key, cls)
         if key.given:
             value = {"anyOf": [value, NULL]}
         *outer, last = key.key.split(".")
         for name in outer:
             inner = table.setdefault(name, {"type": "object", "properties": {}, "required": []})
-            needed.append(name)
-            table, needed = inner["properties"], inner["required"]
+            required_keys.append(name)
+            table, required_keys = inner["properties"], inner["required"]
         table[last] = value
         if key.where is None:
-            needed.append(last)
+            required_keys.append(last)
 
     def _value(self, key: JsonKey, cls: Any) -> Tree:  # noqa: ANN401
         if key.constant:
@@ -174,9 +174,9 @@ class _SchemaWriter:
     def _attribute(self, annotation: Any, name: str) -> Any:  # noqa: ANN401
         """The type of a field, of a property or of what a method or a function returns."""
         cls = get_origin(annotation) or annotation
-        derived = self.derived.get(f"{cls.__name__}.{name}")
-        if derived is not None:
-            return self._hints(derived).get("return", Any)
+        derived_function = self.derived.get(f"{cls.__name__}.{name}")
+        if derived_function is not None:
+            return self._hints(derived_function).get("return", Any)
         if name in getattr(cls, "__dataclass_fields__", {}):
             hint = self._hints(cls)[name]
             return get_args(annotation)[0] if isinstance(hint, TypeVar) else hint
@@ -186,14 +186,14 @@ class _SchemaWriter:
             raise TypeError(f"{cls.__name__} has no {name}")
         return self._hints(function).get("return", Any)
 
-    def _hints(self, annotated: Any) -> dict[str, Any]:  # noqa: ANN401
+    def _hints(self, definition: Any) -> dict[str, Any]:  # noqa: ANN401
         """The types that a class or a function names."""
-        module = annotated.__module__
+        module = definition.__module__
         if module not in self.imports:
             self.imports[module] = _imports(module)
-        if annotated not in self.hints:
-            self.hints[annotated] = get_type_hints(annotated, localns=self.imports[module])
-        return self.hints[annotated]
+        if definition not in self.hints:
+            self.hints[definition] = get_type_hints(definition, localns=self.imports[module])
+        return self.hints[definition]
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401

@@ -85,17 +85,17 @@ class _Writer:
         item = self._at(key, value)
         if not self._there(key, value, item):
             return
-        given = not key.given or self._attribute(value, key.given)
+        has_value = not key.given or self._attribute(value, key.given)
         if key.spread:
             spread = {} if item is None else self.keys_of(item)
-            table |= spread if given else dict.fromkeys(spread)
+            table |= spread if has_value else dict.fromkeys(spread)
             return
         *outer, last = key.key.split(".")
         for name in outer:
             inner = table.setdefault(name, {})
             assert isinstance(inner, dict), "an object within the object"
             table = inner
-        plain = self.plain(item) if given else None
+        plain = self.plain(item) if has_value else None
         table[last] = round_floats(plain, SIMULATED_DIGITS) if key.drawn else plain
 
     def _there(self, key: JsonKey, value: object, item: object) -> bool:
@@ -127,8 +127,8 @@ class _Writer:
         return value
 
     def _attribute(self, value: object, name: str) -> Any:  # noqa: ANN401
-        derived = self.derived.get(f"{type(value).__name__}.{name}")
-        if derived is not None:
-            return derived(value)
+        derived_function = self.derived.get(f"{type(value).__name__}.{name}")
+        if derived_function is not None:
+            return derived_function(value)
         item = getattr(value, name)
         return item() if callable(item) else item

@@ -18,11 +18,11 @@ BY_FLAG: Final = tuple(argument.name for argument in (a.HOSTS, *a.SPLIT, a.SAMPL
 """Flags that state a number of the answer."""
 
 
-def of_machine(used: "MachineNames") -> Mapping[str, Provenance]:
+def of_machine(machine: "MachineNames") -> Mapping[str, Provenance]:
     """Of the machine that a question names; of one without IPUs those of its chip."""
-    if comparator_machines.names_comparator(used.topology):
-        return comparator_machines.machine(comparator_machines.name_and_count(used.topology)[0]).chip.provenance
-    document = catalog.topology(used.topology, used.changes, chip=used.chip)
+    if comparator_machines.names_comparator(machine.topology):
+        return comparator_machines.machine(comparator_machines.name_and_count(machine.topology)[0]).chip.provenance
+    document = catalog.topology(machine.topology, machine.changes, chip=machine.chip)
     return {path: origin for path, origin in document.provenance.items() if _is_of(document.value, path)}
 
 
@@ -71,7 +71,8 @@ def _of_workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> 
         f"configuration.{configuration.name}."
         for configuration in document.value.configurations
         if not any(
-            taken == configuration.name or taken.startswith(f"{configuration.name}, ") for taken in configurations
+            configuration_name == configuration.name or configuration_name.startswith(f"{configuration.name}, ")
+            for configuration_name in configurations
         )
     } | {
         f"preset.{labels.get(at, at)}."

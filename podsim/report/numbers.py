@@ -61,8 +61,8 @@ class Scale:
 
 def scale(values: float | Iterable[float], ladder: Ladder, figures: int = 3) -> Scale:
     """The unit in which the largest of `values` reads best with so many significant digits."""
-    given = [values] if isinstance(values, int | float) else list(values)
-    largest = max((abs(value) for value in given if math.isfinite(value)), default=0.0)
+    amounts = [values] if isinstance(values, int | float) else list(values)
+    largest = max((abs(value) for value in amounts if math.isfinite(value)), default=0.0)
     if largest == 0:
         return next(Scale(factor, unit) for _, factor, unit in ladder if factor == 1.0)
     # 999.7 MB prints as 1,000 with three digits: such a value belongs to the next unit
@@ -170,8 +170,8 @@ def rate(value: float | None, unit: str, figures: int = 3) -> str:
     """A rate with an SI prefix: 12.5 GB/s, 250 TFLOP/s."""
     if value is None or not math.isfinite(value):
         return NO_VALUE
-    chosen = scale(value, _SI)
-    return f"{chosen.number(value, figures)} {chosen.unit}{unit}"
+    unit_scale = scale(value, _SI)
+    return f"{unit_scale.number(value, figures)} {unit_scale.unit}{unit}"
 
 
 def rates(values: Iterable[float], unit: str) -> Scale:
@@ -248,11 +248,11 @@ def shares(fractions: Sequence[float], decimals: int = 0) -> list[str]:
     return [_share_text(share, unit / 100 / 10**decimals, decimals) for share, unit in texts]
 
 
-def _share_text(share: float, rounded: float, decimals: int) -> str:
+def _share_text(share: float, rounded_share: float, decimals: int) -> str:
     """A share of a whole by its rounded percentage; one that rounds to nothing or to all is marked as more or less."""
-    if rounded == 1 and share < 1 - 1e-9:
+    if rounded_share == 1 and share < 1 - 1e-9:
         return f"> {with_decimals(100 - 10**-decimals, decimals)} %"
-    return percent(rounded or share, decimals)
+    return percent(rounded_share or share, decimals)
 
 
 def round_up(value: float, ladder: Ladder = DECIMAL, figures: int = 3) -> float:
@@ -279,5 +279,5 @@ def money(usd: float | None, currency: Currency = DOLLARS, figures: int = 3) -> 
     if usd is None or not math.isfinite(usd):
         return NO_VALUE
     amount = currency.of(usd)
-    chosen = scale(amount, _MONEY)
-    return f"{currency.sign}{chosen.number(amount, figures)}{chosen.unit}"
+    unit_scale = scale(amount, _MONEY)
+    return f"{currency.sign}{unit_scale.number(amount, figures)}{unit_scale.unit}"

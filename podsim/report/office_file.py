@@ -35,9 +35,9 @@ def say_of_itself(properties: Any, handout: Handout, cover: Cover) -> None:  # n
 
 def save_archive(write: Callable[[io.BytesIO], None]) -> bytes:
     """What a package writes as an archive, with the same date on each of its entries."""
-    written = io.BytesIO()
-    write(written)
-    return _without_dates(written.getvalue())
+    buffer = io.BytesIO()
+    write(buffer)
+    return _without_dates(buffer.getvalue())
 
 
 def _without_dates(archive: bytes) -> bytes:
@@ -50,9 +50,9 @@ def _without_dates(archive: bytes) -> bytes:
                 content = _without_dates(content)
             elif entry.filename == PROPERTIES:
                 content = MADE_AT.sub(rb"\g<1>" + DATE.strftime("%Y-%m-%dT%H:%M:%SZ").encode(), content)
-            undated = zipfile.ZipInfo(entry.filename, EARLIEST)
-            undated.compress_type = zipfile.ZIP_DEFLATED
-            new.writestr(undated, content)
+            undated_entry = zipfile.ZipInfo(entry.filename, EARLIEST)
+            undated_entry.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(undated_entry, content)
     return result.getvalue()
 
 

@@ -26,18 +26,18 @@ class MachineNames:
     changes: "Changes" = ()
 
 
-def of_one(used: MachineNames, workload: str, answer: "Prediction") -> Groups:
+def of_one(machine: MachineNames, workload: str, answer: "Prediction") -> Groups:
     """What is assumed of one machine and of its workload, as far as the answer uses it."""
     from podsim.report import number_sources  # help reads no files
 
-    typed = tuple(view.typed_values(number_sources.of_flags()))
+    typed_blocks = tuple(view.typed_values(number_sources.of_flags()))
     with inputs.recording():  # apart: what a page adds answers nothing
         return (
-            *((typed,) if typed else ()),
-            tuple(view.provenance_blocks(f"Machine {used.called}", number_sources.of_machine(used))),
+            *((typed_blocks,) if typed_blocks else ()),
+            tuple(view.provenance_blocks(f"Machine {machine.called}", number_sources.of_machine(machine))),
             *(
                 tuple(view.provenance_blocks(f"Workload {name}", provenance))
-                for name, provenance in number_sources.of_run(workload, used.changes, [answer]).items()
+                for name, provenance in number_sources.of_run(workload, machine.changes, [answer]).items()
             ),
         )
 
@@ -45,21 +45,21 @@ def of_one(used: MachineNames, workload: str, answer: "Prediction") -> Groups:
 def of_page(
     machines: Iterable[MachineNames],
     workloads: Iterable[str],
-    paid: "Iterable[MachineOwnership | None]" = (),
+    ownerships: "Iterable[MachineOwnership | None]" = (),
     answers: "Sequence[Prediction]" = (),
 ) -> Groups:
     """What is assumed of every machine and workload, a number that several share once, and all documents by title.
 
-    `paid` are the machines whose prices stand on the page, `answers` all that use the workloads, if not all of
+    `ownerships` are the machines whose prices stand on the page, `answers` all that use the workloads, if not all of
     them.
     """
     from podsim.report import number_sources  # help reads no files
 
-    listed = list(machines)
-    changes = listed[0].changes if listed else ()
-    typed = tuple(view.typed_values(number_sources.of_flags()))
+    all_machines = list(machines)
+    changes = all_machines[0].changes if all_machines else ()
+    typed_blocks = tuple(view.typed_values(number_sources.of_flags()))
     with inputs.recording():
-        of_machines = {used.called: number_sources.of_machine(used) for used in listed}
+        of_machines = {machine.called: number_sources.of_machine(machine) for machine in all_machines}
         of_workloads = {
             name: provenance
             for run in workloads
@@ -70,10 +70,12 @@ def of_page(
             for of_machine in (*of_machines.values(), *of_workloads.values())
             for provenance in of_machine.values()
         ]
-        priced = [text for ownership in paid if ownership and ownership.capital for text in ownership.capital.sources]
+        price_sources = [
+            text for ownership in ownerships if ownership and ownership.capital for text in ownership.capital.sources
+        ]
         return (
-            *((typed,) if typed else ()),
+            *((typed_blocks,) if typed_blocks else ()),
             tuple(view.assumed_of_several("Machines", of_machines)),
             tuple(view.assumed_of_several("Workloads", of_workloads)),
-            tuple(view.titles(values, priced, number_sources.documents())),
+            tuple(view.titles(values, price_sources, number_sources.documents())),
         )

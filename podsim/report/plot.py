@@ -25,26 +25,26 @@ def lines(chart: Chart, width: int, *, unicode: bool) -> list[str]:
 
     Without Unicode only the marks are drawn. Points that an axis cannot show (zero on a logarithm) are left out.
     """
-    seen = [_points_on_axes(series, chart) for series in chart.series]
-    everything = [point for points in seen for point in points]
+    visible_points = [_points_on_axes(series, chart) for series in chart.series]
+    everything = [point for points in visible_points for point in points]
     if not everything:
         return [chart.title]
     frame_x = _frame([x for x, _ in everything])
     frame_y, y_ticks = _rows(chart.y, [y for _, y in everything], chart.rows)
     margin = max((len(text) for _, text in y_ticks), default=0)
     columns = max(NARROWEST, min(WIDEST, width - margin - 3))
-    grid = _curves(chart, seen, (columns, frame_x, frame_y), unicode=unicode)
+    grid = _curves(chart, visible_points, (columns, frame_x, frame_y), unicode=unicode)
     limits = _limits(grid, chart, (frame_x, frame_y), unicode=unicode)
     marks = MARKS if unicode else PLAIN_MARKS
     of_cell: dict[tuple[int, int], set[int]] = {}
-    for index, points in enumerate(seen):
+    for index, points in enumerate(visible_points):
         for x, y in points:
             of_cell.setdefault((_row(y, frame_y, chart.rows), _column(x, frame_x, columns)), set()).add(index)
-    shared = SEVERAL if unicode else PLAIN_SEVERAL
+    overlap_mark = SEVERAL if unicode else PLAIN_SEVERAL
     for (row, column), indices in of_cell.items():
-        grid[row][column] = marks[min(indices) % len(marks)] if len(indices) == 1 else shared
+        grid[row][column] = marks[min(indices) % len(marks)] if len(indices) == 1 else overlap_mark
     meanings = [f"{marks[i % len(marks)]} {series.label}" for i, series in enumerate(chart.series)]
-    meanings += [f"{shared} overlap"] if any(len(indices) > 1 for indices in of_cell.values()) else []
+    meanings += [f"{overlap_mark} overlap"] if any(len(indices) > 1 for indices in of_cell.values()) else []
     legend = "   ".join(meanings)
     return [
         *_title_lines(chart.title, legend, limits, width),
@@ -76,9 +76,9 @@ def _limits(
     for limit in chart.limits:
         axis, frame = (chart.x, frames[0]) if limit.vertical else (chart.y, frames[1])
         mark = LIMIT_MARKS[limit.vertical] if unicode else PLAIN_LIMIT_MARKS[limit.vertical]
-        shown = not (axis.log and limit.at <= 0) and frame[0] <= _place(limit.at, axis) <= frame[1]
-        result.append(f"{mark} {limit.label}" if shown else f"{limit.label} ({_text(limit.at)}, outside)")
-        if not shown:
+        is_inside = not (axis.log and limit.at <= 0) and frame[0] <= _place(limit.at, axis) <= frame[1]
+        result.append(f"{mark} {limit.label}" if is_inside else f"{limit.label} ({_text(limit.at)}, outside)")
+        if not is_inside:
             continue
         place = _place(limit.at, axis)
         if limit.vertical:
@@ -121,13 +121,13 @@ def _rows(axis: ChartAxis, places: Sequence[float], rows: int) -> tuple[tuple[fl
     first = round(low / size) - free // 2
     if low >= 0 and not axis.log:
         first = max(first, 0)
-    named = [number * size for number in range(first, first + rows) if number % 2 == 0]
+    labelled_places = [number * size for number in range(first, first + rows) if number % 2 == 0]
     frame = ((first - 0.5) * size, (first + rows - 0.5) * size)
     if axis.log:
         digits = 2 if size >= TWO_DIGITS else 3
-        return frame, [(place, _text(float(f"{10**place:.{digits}g}"))) for place in named]
+        return frame, [(place, _text(float(f"{10**place:.{digits}g}"))) for place in labelled_places]
     decimals = max(0, -math.floor(math.log10(size)))
-    return frame, [(place, f"{place + 0.0:,.{decimals}f}") for place in named]
+    return frame, [(place, f"{place + 0.0:,.{decimals}f}") for place in labelled_places]
 
 
 def _heights(axis: ChartAxis, low: float, high: float, rows: int) -> Iterator[float]:
@@ -155,18 +155,18 @@ def _cell(place: float, frame: tuple[float, float], cells: int, dots: int) -> in
 
 def _curves(
     chart: Chart,
-    seen: Sequence[Sequence[tuple[float, float]]],
+    visible_points: Sequence[Sequence[tuple[float, float]]],
     size: tuple[int, tuple[float, float], tuple[float, float]],
     *,
     unicode: bool,
 ) -> list[list[str]]:
-    columns, (left, right), (low, high) = size
+    columns, (left_edge, right_edge), (low, high) = size
     if not unicode:
         return [[" "] * columns for _ in range(chart.rows)]
     from plotille import Canvas
 
-    canvas = Canvas(columns, chart.rows, left, low, right, high)
-    for item, points in zip(chart.series, seen, strict=True):
+    canvas = Canvas(columns, chart.rows, left_edge, low, right_edge, high)
+    for item, points in zip(chart.series, visible_points, strict=True):
         if item.joined:
             for (x0, y0), (x1, y1) in pairwise(points):
                 canvas.line(x0, y0, x1, y1)
@@ -199,9 +199,9 @@ def _round(axis: ChartAxis, frame: tuple[float, float]) -> list[float]:
 def _draw_frame(
     grid: Sequence[Sequence[str]], ticks: Sequence[tuple[float, str]], frame: tuple[float, float], margin: int
 ) -> Iterator[str]:
-    named = {_row(place, frame, len(grid)): text for place, text in ticks}
+    label_by_row = {_row(place, frame, len(grid)): text for place, text in ticks}
     for index, row in enumerate(grid):
-        yield f"{named.get(index, ''):>{margin}} {'┤' if index in named else '│'}{''.join(row)}"
+        yield f"{label_by_row.get(index, ''):>{margin}} {'┤' if index in label_by_row else '│'}{''.join(row)}"
 
 
 def _below(axis: ChartAxis, frame: tuple[float, float], columns: int, margin: int, width: int) -> list[str]:
@@ -216,7 +216,7 @@ def _below(axis: ChartAxis, frame: tuple[float, float], columns: int, margin: in
         rule[at] = "┬"
         names[start : start + len(text)] = text
         free = start + len(text) + 1
-    frame_line, named = f"{'':>{margin}} └{''.join(rule)}", f"{''.join(names).rstrip()}  {axis.title}"
-    if len(named) <= width:
-        return [frame_line, named]
+    frame_line, names_line = f"{'':>{margin}} └{''.join(rule)}", f"{''.join(names).rstrip()}  {axis.title}"
+    if len(names_line) <= width:
+        return [frame_line, names_line]
     return [frame_line, "".join(names).rstrip(), f"{axis.title:>{len(names)}}"]

@@ -58,14 +58,14 @@ def place(axes: "Axes", chart: Chart) -> None:
     Marked series come first, so that what was chosen always has its name.
     """
     points = list(_points(axes, chart))
-    taken = [*points, *_limits(axes, chart, points)]
+    obstacles = [*points, *_limits(axes, chart, points)]
     extent = axes.bbox
     room = Box(extent.x0 - 2, extent.y0, extent.x1 + 2, extent.y1)
     for x, y, name, strong in sorted(_named_points(chart), key=lambda item: not item[3]):
         for dx, dy in OFFSETS:
-            box = _try(axes, (x, y), name, (dx, dy), strong=strong, taken=taken, room=room)
+            box = _try(axes, (x, y), name, (dx, dy), strong=strong, obstacles=obstacles, room=room)
             if box is not None:
-                taken.append(box)
+                obstacles.append(box)
                 break
 
 
@@ -83,7 +83,7 @@ def _try(
     offset: tuple[int, int],
     *,
     strong: bool,
-    taken: Sequence[Box],
+    obstacles: Sequence[Box],
     room: Box,
 ) -> Box | None:
     """The place of a name at an offset from its point; None, and nothing drawn, where it is not free."""
@@ -102,7 +102,7 @@ def _try(
     text.set_in_layout(False)
     extent = text.get_window_extent()
     box = Box(extent.x0, extent.y0, extent.x1, extent.y1)
-    if box.inside(room) and not any(box.meets(other) for other in taken):
+    if box.inside(room) and not any(box.meets(other) for other in obstacles):
         return box
     text.remove()
     return None
@@ -135,14 +135,14 @@ def _named_limit(axes: "Axes", limit: ReferenceLine, points: Sequence[Box]) -> B
     sides = ("right", "left") if limit.vertical else ("right",)
     places = [(along, side) for side in sides for along in LIMIT_PLACES]
     room = Box(axes.bbox.x0, axes.bbox.y0, axes.bbox.x1, axes.bbox.y1)
-    for number, (along, aligned) in enumerate(places, 1):
+    for number, (along, alignment) in enumerate(places, 1):
         text = axes.annotate(
             limit.label,
             (limit.at, along) if limit.vertical else (along, limit.at),
             xycoords=axes.get_xaxis_transform() if limit.vertical else axes.get_yaxis_transform(),
-            xytext=(-3 if aligned == "right" else 3, -3 if limit.vertical else 2),
+            xytext=(-3 if alignment == "right" else 3, -3 if limit.vertical else 2),
             textcoords="offset points",
-            ha=aligned,
+            ha=alignment,
             va="top" if limit.vertical else "bottom",
             rotation=90 if limit.vertical else 0,
             fontsize=LIMIT_SIZE,

@@ -23,11 +23,11 @@ def records(document: Tree, rows: str = "") -> list[dict[str, Plain]]:
     joined by dots; where one row has them, another that has nothing there has no column of its own for it. Lists of
     plain values are one text, semicolons between; other lists are left out.
     """
-    listed = document.get(rows)
-    listed = listed if isinstance(listed, list) and listed else [_answer_first(document)]
-    each = [dict(flat(record)) for record in listed if isinstance(record, dict)]
-    nested = {key.rpartition(".")[0] for record in each for key in record}
-    return [{key: value for key, value in record.items() if key not in nested} for record in each]
+    items = document.get(rows)
+    items = items if isinstance(items, list) and items else [_answer_first(document)]
+    each = [dict(flat(record)) for record in items if isinstance(record, dict)]
+    key_prefixes = {key.rpartition(".")[0] for record in each for key in record}
+    return [{key: value for key, value in record.items() if key not in key_prefixes} for record in each]
 
 
 def _answer_first(document: Tree) -> Json:

@@ -11,14 +11,14 @@ WIDE: Final = Look(width=100)
 """The screen on which lines are counted, so that every width shows the same."""
 
 
-def shorten(doc: Doc, finish: Callable[[Doc, Look], Doc], kept: Collection[str] = ()) -> Doc:
+def shorten(doc: Doc, finish: Callable[[Doc, Look], Doc], requested_labels: Collection[str] = ()) -> Doc:
     """The document with as many lines as it may have, as far as what may leave allows.
 
-    `finish` adds what a screen has below its document, which counts too; `kept` are labels of what was asked for, which
-    never leaves.
+    `finish` adds what a screen has below its document, which counts too; `requested_labels` are labels of what was
+    asked for, which never leaves.
     """
     while doc.most_lines and _lines(finish(doc, WIDE)) > doc.most_lines:
-        shorter = doc.with_fewer_rows() if doc.with_fewer_rows else _without_least(doc, kept)
+        shorter = doc.with_fewer_rows() if doc.with_fewer_rows else _without_least(doc, requested_labels)
         if shorter is None:
             break
         doc = shorter
@@ -29,35 +29,39 @@ def _lines(doc: Doc) -> int:
     return render(doc, WIDE).count("\n")
 
 
-def _without_least(doc: Doc, kept: Collection[str]) -> Doc | None:
+def _without_least(doc: Doc, requested_labels: Collection[str]) -> Doc | None:
     """The document without the last of what has the highest priority; None where nothing may leave."""
-    most = max((each for group in doc.groups for block in group for each in _priorities(block, kept)), default=0)
+    most = max(
+        (each for group in doc.groups for block in group for each in _priorities(block, requested_labels)), default=0
+    )
     if not most:
         return None
     groups = list(doc.groups)
     for at in reversed(range(len(groups))):
         for place in reversed(range(len(groups[at]))):
             block = groups[at][place]
-            priorities = _priorities(block, kept)
+            priorities = _priorities(block, requested_labels)
             if most in priorities:
-                left = _without_part(block, len(priorities) - 1 - priorities[::-1].index(most))
-                groups[at] = (*groups[at][:place], *left, *groups[at][place + 1 :])
+                remaining_blocks = _without_part(block, len(priorities) - 1 - priorities[::-1].index(most))
+                groups[at] = (*groups[at][:place], *remaining_blocks, *groups[at][place + 1 :])
                 return replace(doc, groups=tuple(group for group in groups if group))
     raise AssertionError("the highest priority is that of a block")
 
 
-def _priorities(block: Block, kept: Collection[str]) -> list[int]:
+def _priorities(block: Block, requested_labels: Collection[str]) -> list[int]:
     """The priority of each part of a block, 0 for what stays."""
     match block:
         case Facts():
-            return [0 if row.label in kept else row.priority for row in block.rows]
+            return [0 if row.label in requested_labels else row.priority for row in block.rows]
         case DocTable():
             cells = block.priorities
-            return [0 if row[0] in kept else each for row, each in zip(block.rows, cells, strict=bool(cells))]
+            return [
+                0 if row[0] in requested_labels else each for row, each in zip(block.rows, cells, strict=bool(cells))
+            ]
         case Chart():
             return [block.priority if block.rows > block.fewest_rows else 0]
         case Note():
-            return [0 if block.label.partition(" ")[0] in kept else block.priority]
+            return [0 if block.label.partition(" ")[0] in requested_labels else block.priority]
     return []
 
 

@@ -64,10 +64,12 @@ def add_chart(slide: Any, block: Chart, title: str, place: Place) -> None:  # no
     from pptx.enum.chart import XL_CHART_TYPE, XL_LEGEND_POSITION
     from pptx.util import Inches
 
-    drawn = _longest_first(block)
-    across, up = (_ends(block, [series for _, series in drawn], vertical=vertical) for vertical in (False, True))
+    indexed_series = _longest_first(block)
+    across, up = (
+        _ends(block, [series for _, series in indexed_series], vertical=vertical) for vertical in (False, True)
+    )
     data = XyChartData()
-    for _, series in drawn:
+    for _, series in indexed_series:
         _add_points(data, series.label or block.y.title, series.points)
     for limit in block.limits:
         _add_points(data, limit.label, _line(limit, across, up))
@@ -76,13 +78,13 @@ def add_chart(slide: Any, block: Chart, title: str, place: Place) -> None:  # no
     chart = shape.chart
     _font(chart)
     chart.has_title = False
-    chart.has_legend = len(drawn) + len(block.limits) > 1
+    chart.has_legend = len(indexed_series) + len(block.limits) > 1
     if chart.has_legend:
         chart.legend.position = XL_LEGEND_POSITION.BOTTOM
         chart.legend.include_in_layout = False
-    for (at, series), item in zip(drawn, chart.plots[0].series, strict=False):
+    for (at, series), item in zip(indexed_series, chart.plots[0].series, strict=False):
         _draw_series(item, series, at)
-    for item in [*chart.plots[0].series][len(drawn) :]:
+    for item in [*chart.plots[0].series][len(indexed_series) :]:
         _draw_limit(item)
     _draw_axis(chart.category_axis, block.x, across)
     _draw_axis(chart.value_axis, block.y, up)
@@ -99,17 +101,17 @@ def _longest_first(chart: Chart) -> list[tuple[int, DocSeries]]:
 
 def _visible(series: DocSeries, chart: Chart) -> DocSeries:
     """A series without the points that an axis cannot show."""
-    kept = [
+    visible_points = [
         at
         for at, (x, y) in enumerate(series.points)
         if math.isfinite(x) and math.isfinite(y) and not (chart.x.log and x <= 0) and not (chart.y.log and y <= 0)
     ]
     return DocSeries(
         series.label,
-        tuple(series.points[at] for at in kept),
+        tuple(series.points[at] for at in visible_points),
         joined=series.joined,
-        band=tuple(series.band[at] for at in kept if series.band),
-        names=tuple(series.names[at] for at in kept if series.names),
+        band=tuple(series.band[at] for at in visible_points if series.band),
+        names=tuple(series.names[at] for at in visible_points if series.names),
         marked=series.marked,
     )
 
@@ -120,13 +122,13 @@ def _add_points(data: Any, label: str, points: Sequence[tuple[float, float]]) ->
         series.add_data_point(x, y)
 
 
-def _ends(chart: Chart, drawn: Sequence[DocSeries], *, vertical: bool) -> _Ends:
+def _ends(chart: Chart, visible_series: Sequence[DocSeries], *, vertical: bool) -> _Ends:
     """The ends of the x axis, or of the `vertical` one, around all that is drawn."""
     axis = chart.y if vertical else chart.x
-    values = [point[vertical] for series in drawn for point in series.points]
+    values = [point[vertical] for series in visible_series for point in series.points]
     values += [limit.at for limit in chart.limits if limit.vertical is not vertical]
     if vertical:
-        values += [end for series in drawn for pair in series.band for end in pair]
+        values += [end for series in visible_series for pair in series.band for end in pair]
     values = [value for value in values if math.isfinite(value) and not (axis.log and value <= 0)]
     low, high = min(values, default=1.0), max(values, default=1.0)
     if not axis.log:
@@ -183,13 +185,13 @@ def _draw_limit(item: Any) -> None:  # noqa: ANN401
     item.format.line.dash_style = MSO_LINE.DASH
 
 
-def _draw_axis(axis: Any, described: ChartAxis, ends: _Ends) -> None:  # noqa: ANN401
+def _draw_axis(axis: Any, chart_axis: ChartAxis, ends: _Ends) -> None:  # noqa: ANN401
     from pptx.enum.chart import XL_TICK_LABEL_POSITION
     from pptx.util import Pt
 
     axis.has_title = True
     run = axis.axis_title.text_frame.paragraphs[0].add_run()
-    run.text, run.font.size, run.font.bold = escape_text(described.title), Pt(TEXT_PT), False
+    run.text, run.font.size, run.font.bold = escape_text(chart_axis.title), Pt(TEXT_PT), False
     axis.has_major_gridlines = True
     _stroke(axis.major_gridlines.format.line, "#d3d8de", 0.5)
     axis.tick_label_position = XL_TICK_LABEL_POSITION.LOW

@@ -49,11 +49,11 @@ class _SlideWriter:
         self.customer = cover.customer
         say_of_itself(self.deck.core_properties, handout, cover)
         self._answer(handout, cover)
-        drawn = [section for section in handout.body if drawing(section)]
+        drawing_sections = [section for section in handout.body if drawing(section)]
         tables = [section for section in handout.body if any(isinstance(block, DocTable) for block in section)]
-        self._drawing(drawn[:1], handout)
+        self._drawing(drawing_sections[:1], handout)
         self._alternatives(tables[:1], handout)
-        self._parts(drawn[1:2], handout)
+        self._parts(drawing_sections[1:2], handout)
 
     def _slide(self, title: str) -> Any:  # noqa: ANN401
         """A slide with a title, and at its foot what it is from."""
@@ -101,29 +101,29 @@ class _SlideWriter:
             return
         table = next(block for block in sections[0] if isinstance(block, DocTable))
         slide = self._slide(heading(sections[0]))
-        kept = sorted(range(len(table.columns)), key=lambda at: (table.columns[at].priority, at))[:MOST_COLUMNS]
-        kept.sort()
+        columns = sorted(range(len(table.columns)), key=lambda at: (table.columns[at].priority, at))[:MOST_COLUMNS]
+        columns.sort()
         first = max(0, min((table.marked or 0) - MOST_ROWS // 2, len(table.rows) - MOST_ROWS))
         rows = table.rows[first : first + MOST_ROWS]
         shape = slide.shapes.add_table(
             len(rows) + 1,
-            len(kept),
+            len(columns),
             self.util.Inches(EDGE_IN),
             self.util.Inches(1.5),
             self.util.Inches(WIDTH_IN - 2 * EDGE_IN),
             self.util.Inches(0.4 * (len(rows) + 1)),
         )
-        for column, share in enumerate(column_shares([[row[at] for at in kept] for row in (_titles(table), *rows)])):
+        for column, share in enumerate(column_shares([[row[at] for at in columns] for row in (_titles(table), *rows)])):
             shape.table.columns[column].width = self.util.Inches((WIDTH_IN - 2 * EDGE_IN) * share)
-        for column, at in enumerate(kept):
+        for column, at in enumerate(columns):
             texts = [table.columns[at].title, *(row[at] for row in rows)]
             for line, text in enumerate(texts):
                 paragraph = shape.table.cell(line, column).text_frame.paragraphs[0]
-                chosen = table.marked is not None and line == table.marked - first + 1
-                self._write(paragraph, text, size=12, bold=chosen or line == 0, colour=None if line == 0 else INK)
+                is_marked = table.marked is not None and line == table.marked - first + 1
+                self._write(paragraph, text, size=12, bold=is_marked or line == 0, colour=None if line == 0 else INK)
                 paragraph.alignment = 3 if table.columns[at].number else 1
-        if len(rows) < len(table.rows) or len(kept) < len(table.columns):
-            text = f"{len(rows)} of {len(table.rows)} rows, {len(kept)} of {len(table.columns)} columns"
+        if len(rows) < len(table.rows) or len(columns) < len(table.columns):
+            text = f"{len(rows)} of {len(table.rows)} rows, {len(columns)} of {len(table.columns)} columns"
             self._box(slide, [text], (EDGE_IN, HEIGHT_IN - 0.85, WIDTH_IN - 2 * EDGE_IN, 0.3), size=11, quiet=True)
 
     def _parts(self, sections: Sequence[Section], handout: Handout) -> None:
@@ -135,9 +135,9 @@ class _SlideWriter:
         assert first is not None, "only those with a drawing come here"
         title, block = first
         slide = self._slide(f"{title}; risks and assumptions")
-        left = (WIDTH_IN - 2 * EDGE_IN) * 0.6
-        _add_drawing(slide, block, title, (EDGE_IN, 1.45, left, 5.3))
-        place = (EDGE_IN + left + 0.2, 1.6, WIDTH_IN - 2 * EDGE_IN - left - 0.2, 5.0)
+        drawing_width_in = (WIDTH_IN - 2 * EDGE_IN) * 0.6
+        _add_drawing(slide, block, title, (EDGE_IN, 1.45, drawing_width_in, 5.3))
+        place = (EDGE_IN + drawing_width_in + 0.2, 1.6, WIDTH_IN - 2 * EDGE_IN - drawing_width_in - 0.2, 5.0)
         self._box(slide, handout.risks[:MOST_RISKS], place, size=13)
 
     def _add_list(self, title: str, lines: Sequence[str]) -> None:

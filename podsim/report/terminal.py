@@ -101,8 +101,8 @@ def _block(block: Block, look: Look) -> list[str]:
 def _chart(chart: Chart, look: Look) -> list[str]:
     from podsim.report.plot import lines
 
-    drawn = lines(chart, look.width - INDENT, unicode=look.unicode)
-    return [" " * INDENT + look.clean(line).rstrip() for line in drawn]
+    chart_lines = lines(chart, look.width - INDENT, unicode=look.unicode)
+    return [" " * INDENT + look.clean(line).rstrip() for line in chart_lines]
 
 
 def console(look: Look, file: IO[str] | None = None) -> "Console":
@@ -164,17 +164,19 @@ def _facts(rows: Sequence[Fact], look: Look) -> list[str]:
     clean = look.clean
     labels = [clean(row.label) for row in rows]
     values = _align([(clean(row.number), clean(row.unit)) for row in rows])
-    numbered = [row for row in rows if row.number or row.unit]
-    remarks, seconds = [clean(row.remark) for row in numbered], [clean(row.second) for row in numbered]
+    numeric_rows = [row for row in rows if row.number or row.unit]
+    remarks, seconds = [clean(row.remark) for row in numeric_rows], [clean(row.second) for row in numeric_rows]
     widths = _cells(labels), _cells(values), _cells(remarks)
     room = look.width - INDENT - sum(widths) - GAP * len(widths)
     if seconds and room >= min(LEAST_WRAPPED, _cells(seconds)):
         return _fact_lines(rows, labels, values, (*widths, min(room, _cells(seconds))), look)
     room = look.width - INDENT - sum(widths[:2]) - GAP * 2
-    if numbered and room >= min(LEAST_WRAPPED, max(widths[2], _cells(seconds))):
+    if numeric_rows and room >= min(LEAST_WRAPPED, max(widths[2], _cells(seconds))):
         return _fact_lines([_one_remark(row) for row in rows], labels, values, (*widths[:2], room), look)
-    stacked = [part for row in rows for part in _stack(row)]
-    return _fact_lines(stacked, [clean(row.label) for row in stacked], [""] * len(stacked), widths[:1], look)
+    stacked_rows = [part for row in rows for part in _stack(row)]
+    return _fact_lines(
+        stacked_rows, [clean(row.label) for row in stacked_rows], [""] * len(stacked_rows), widths[:1], look
+    )
 
 
 def _with_hint(row: Fact) -> Fact:
@@ -263,8 +265,8 @@ def _bars(bars: Bars, look: Look) -> list[str]:
 def _from(row: Bar, longest: float, room: int, look: Look) -> str:
     """A bar that starts on a whole column; one too short for a column where it starts shows as the thinnest."""
     before = min(math.floor(row.start / longest * room + 0.5), room - 1) if row.start else 0
-    drawn = _bar(row.share / longest, room, look)[: room - before]
-    return " " * before + (drawn or (THINNEST if row.start and look.unicode else ""))
+    bar_text = _bar(row.share / longest, room, look)[: room - before]
+    return " " * before + (bar_text or (THINNEST if row.start and look.unicode else ""))
 
 
 def _bar(share: float, room: int, look: Look) -> str:
@@ -286,27 +288,30 @@ def _table(table: DocTable, look: Look) -> list[str]:
     if table.stacks and sum(widths) + GAP * (len(widths) - 1) > look.width - INDENT - lead:
         heads = [IN_TITLE.sub("\n", title, count=1) for title in titles]
         widths = [_cells([*head.split("\n"), *column]) for head, column in zip(heads, each, strict=True)]
-    kept, fitted = _fit(table.columns, widths, look.width - INDENT - lead)
+    visible_columns, column_widths = _fit(table.columns, widths, look.width - INDENT - lead)
     grid = _grid()
     if lead:
         grid.add_column(width=1, no_wrap=True)
-    for index in kept:
+    for index in visible_columns:
         column = table.columns[index]
-        folds = column.wraps or fitted[index] < widths[index]
+        folds = column.wraps or column_widths[index] < widths[index]
         grid.add_column(
-            width=fitted[index],
+            width=column_widths[index],
             no_wrap=not folds,
             justify="right" if column.number else "left",
             overflow="fold" if folds else "crop",
             vertical="bottom" if heads is not titles else "top",
         )
     mark = look.clean("▸")
-    grid.add_row(*([""] if lead else []), *(Text(heads[index], "dim") for index in kept))
+    grid.add_row(*([""] if lead else []), *(Text(heads[index], "dim") for index in visible_columns))
     for number, row in enumerate(cells):
-        chosen = number == table.marked
-        first = [mark if chosen else ""] if lead else []
-        grid.add_row(*first, *(Text(_keep_units(row[index]), "bold" if chosen else "") for index in kept))
-    legend = [_name_dropped_columns(titles, kept), _column_meanings([table.columns[index] for index in kept])]
+        is_marked = number == table.marked
+        first = [mark if is_marked else ""] if lead else []
+        grid.add_row(*first, *(Text(_keep_units(row[index]), "bold" if is_marked else "") for index in visible_columns))
+    legend = [
+        _name_dropped_columns(titles, visible_columns),
+        _column_meanings([table.columns[index] for index in visible_columns]),
+    ]
     return _draw(grid, look) + (_paragraph(" · ".join(filter(None, legend)), "", "dim", look) if any(legend) else [])
 
 
@@ -316,25 +321,25 @@ def _columns(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
 
 def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> tuple[list[int], list[int]]:
     """Which columns stay, and how wide: wrapping ones give way, then columns leave by priority, then names fold."""
-    kept, fitted = list(range(len(columns))), list(widths)
+    visible_columns, column_widths = list(range(len(columns))), list(widths)
 
     def least(index: int) -> int:
         return min(widths[index], LEAST_WRAPPED) if columns[index].wraps else widths[index]
 
-    while sum(least(index) + GAP for index in kept) - GAP > room:
-        leaving = max(kept, key=lambda index: (columns[index].priority, index))
+    while sum(least(index) + GAP for index in visible_columns) - GAP > room:
+        leaving = max(visible_columns, key=lambda index: (columns[index].priority, index))
         if columns[leaving].priority == 0:
             break
-        kept.remove(leaving)
-    spare = room - sum(least(index) + GAP for index in kept) + GAP
-    for index in kept:
-        fitted[index] = min(widths[index], least(index) + max(spare, 0))
-        spare -= fitted[index] - least(index)
-    names = [index for index in kept if not columns[index].number]
+        visible_columns.remove(leaving)
+    spare = room - sum(least(index) + GAP for index in visible_columns) + GAP
+    for index in visible_columns:
+        column_widths[index] = min(widths[index], least(index) + max(spare, 0))
+        spare -= column_widths[index] - least(index)
+    names = [index for index in visible_columns if not columns[index].number]
     if spare < 0 and names:
-        longest = max(names, key=lambda index: fitted[index])
-        fitted[longest] = max(fitted[longest] + spare, LEAST_FOLDED)
-    return kept, fitted
+        longest = max(names, key=lambda index: column_widths[index])
+        column_widths[longest] = max(column_widths[longest] + spare, LEAST_FOLDED)
+    return visible_columns, column_widths
 
 
 def _column_meanings(columns: Sequence[Column]) -> str:
@@ -342,7 +347,11 @@ def _column_meanings(columns: Sequence[Column]) -> str:
     return " ".join(dict.fromkeys(column.note for column in columns if column.note))
 
 
-def _name_dropped_columns(titles: Sequence[str], kept: Sequence[int]) -> str:
+def _name_dropped_columns(titles: Sequence[str], visible_columns: Sequence[int]) -> str:
     """The columns for which there is no room."""
-    gone = [title for index, title in enumerate(titles) if index not in kept]
-    return f"left out at this width: {', '.join(name.partition(', ')[0] for name in gone)}" if gone else ""
+    dropped_titles = [title for index, title in enumerate(titles) if index not in visible_columns]
+    return (
+        f"left out at this width: {', '.join(name.partition(', ')[0] for name in dropped_titles)}"
+        if dropped_titles
+        else ""
+    )

@@ -161,14 +161,14 @@ class _TextWriter:
     def _table(self, table: DocTable) -> None:
         numbers = tuple(column.number for column in table.columns)
         titles = [column.title for column in table.columns]
-        kept = printed_rows(table)
-        rows = [table.rows[at] for at in kept]
-        marked = None if table.marked is None else kept.index(table.marked)
-        self._grid(titles, rows, numbers=numbers, marked=marked)
+        row_indices = printed_rows(table)
+        rows = [table.rows[at] for at in row_indices]
+        marked_row = None if table.marked is None else row_indices.index(table.marked)
+        self._grid(titles, rows, numbers=numbers, marked_row=marked_row)
         if left_out := further_rows(table):
             self._text(left_out, quiet=True)
-        if explained := " ".join(dict.fromkeys(column.note for column in table.columns if column.note)):
-            self._text(explained, quiet=True)
+        if column_notes := " ".join(dict.fromkeys(column.note for column in table.columns if column.note)):
+            self._text(column_notes, quiet=True)
 
     def _grid(
         self,
@@ -176,7 +176,7 @@ class _TextWriter:
         rows: Sequence[Sequence[str]],
         *,
         numbers: Sequence[bool],
-        marked: int | None = None,
+        marked_row: int | None = None,
     ) -> None:
         """A table with its titles as a row that is repeated on each page."""
         table = self.document.add_table(bool(titles) + len(rows), len(numbers))
@@ -185,7 +185,7 @@ class _TextWriter:
         size = APPENDIX_PT if self.small or len(numbers) > WIDE else TABLE_PT
         for at, row in enumerate(([titles] if titles else []) + [*rows]):
             head = bool(titles) and at == 0
-            bold = head or (marked is not None and at == marked + bool(titles))
+            bold = head or (marked_row is not None and at == marked_row + bool(titles))
             for column, (cell, text) in enumerate(zip(table.rows[at].cells, row, strict=True)):
                 paragraph = cell.paragraphs[0]
                 paragraph.paragraph_format.space_after = self.shared.Pt(0)

@@ -17,13 +17,13 @@ LEAST_STALLED = 0.001
 def agreement(answers: Sequence[Prediction]) -> str:
     """That steps were checked by event simulation, and by how much it differs at most; "" where none was run."""
     events = [part.events for answer in answers for part in (answer.phases or (answer,))]
-    known = [events.difference for events in events if events]
-    if not known:
+    differences = [events.difference for events in events if events]
+    if not differences:
         return ""
-    most = max(known, key=abs)
+    most = max(differences, key=abs)
     if abs(most) < LEAST_SHOWN:
         return CHECK_TITLE
-    return f"{CHECK_TITLE}: {'at most ' if len(known) > 1 else ''}{numbers.signed_percent(most)} step time"
+    return f"{CHECK_TITLE}: {'at most ' if len(differences) > 1 else ''}{numbers.signed_percent(most)} step time"
 
 
 def notes(p: Prediction) -> Iterator[Note]:
@@ -43,5 +43,5 @@ def notes(p: Prediction) -> Iterator[Note]:
     if abs(p.events.difference) >= LEAST_SHOWN:
         time = numbers.time(abs(p.events.step_s - p.events.formula_s), 2)
         share = numbers.percent(abs(p.events.difference), 1)
-        moved = "longer" if p.events.difference > 0 else "shorter"
-        yield Note(f"the step is {time} ({share}) {moved} than with the analytic engine", "Link contention")
+        direction = "longer" if p.events.difference > 0 else "shorter"
+        yield Note(f"the step is {time} ({share}) {direction} than with the analytic engine", "Link contention")

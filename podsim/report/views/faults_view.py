@@ -70,14 +70,14 @@ def in_short(report: FaultReport) -> Iterator[Fact]:
     if report.grew is not None and not report.left:
         cause = f", mostly {PART_NAMES[report.grew]}, +{numbers.time(report.parts[report.grew], 3)} per step"
     longer = numbers.longer(report.time_to_train_s / run_s - 1)
-    grown = [f"with faults {longer}; time per sample {slower}{cause}"]
+    remarks = [f"with faults {longer}; time per sample {slower}{cause}"]
     if count := len(report.detours):
-        grown.append(f"{count:,} route{'' if count == 1 else 's'} changed")
+        remarks.append(f"{count:,} route{'' if count == 1 else 's'} changed")
     if report.left and report.time_to_train_s < run_s:
-        grown.append("faster on fewer IPUs: at this size more IPUs slow the run down")
+        remarks.append("faster on fewer IPUs: at this size more IPUs slow the run down")
     if report.without_slow_s is not None:
-        grown.append(f"slow links down: step {numbers.time(report.without_slow_s, 3)}")
-    yield Fact("Healthy machine", *numbers.split_unit(numbers.time(run_s)), "; ".join(grown))
+        remarks.append(f"slow links down: step {numbers.time(report.without_slow_s, 3)}")
+    yield Fact("Healthy machine", *numbers.split_unit(numbers.time(run_s)), "; ".join(remarks))
 
 
 def _pair(seconds: tuple[float, float], ladder: numbers.Ladder) -> tuple[str, str]:

@@ -99,15 +99,15 @@ def evidence(p: Prediction) -> str:
         return ""
     beyond = p.grades.figures["step"].beyond
     of = _distance(p)
-    known = sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)
+    grade_shares = sorted(p.grades.shares.items(), key=lambda pair: pair[0].rank)
     grade_of_whole = (p.time_to_train_s if p.has_length else p.step_s).grade
-    known = [pair for pair in known if pair[0] is grade_of_whole and pair[1] > MOST_PART] or known
-    shares = numbers.shares([share for _, share in known])
-    words = [in_words(item, beyond, of) for item, _ in known]
+    grade_shares = [pair for pair in grade_shares if pair[0] is grade_of_whole and pair[1] > MOST_PART] or grade_shares
+    shares = numbers.shares([share for _, share in grade_shares])
+    words = [in_words(item, beyond, of) for item, _ in grade_shares]
     samples = p.samples_to_converge
     far = samples.grade is Grade.EXTRAPOLATED and samples.beyond > 1
     further = f"; samples to converge {in_words(samples.grade, samples.beyond, OF_SAMPLES)}" if far else ""
-    if len(words) == 1 and known[0][0] is grade_of_whole:
+    if len(words) == 1 and grade_shares[0][0] is grade_of_whole:
         return f"{_whole(p)} {words[0]}{further}"
     each = ", ".join(f"{word} {share}" for word, share in zip(words, shares, strict=True))
     return f"by part of the {_whole(p)}: {each}{further}"

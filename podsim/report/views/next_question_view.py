@@ -53,7 +53,7 @@ def phase(workload: str) -> str:
     return command("predict", ledger, workload=workload)
 
 
-def of_row(taken: Collection[str], workload: str, topology: str, also: tuple[str, ...] = ()) -> str:
+def of_row(explain_arguments: Collection[str], workload: str, topology: str, also: tuple[str, ...] = ()) -> str:
     """The command that explains one row of a recorded scaling, with the flags that `podsim explain` takes.
 
     `also` are further flags with their values, in place of recorded ones.
@@ -64,7 +64,7 @@ def of_row(taken: Collection[str], workload: str, topology: str, also: tuple[str
         return shlex.join(("podsim", "explain", workload, *words))
     own = {word.removeprefix("--").replace("-", "_") for word in words if word.startswith("--")}
     names = {name: FLAGS.get(name, name) for name in ledger.flags}
-    others = tuple(flag for flag, name in names.items() if name not in taken or flag in (*own, *MONEY))
+    others = tuple(flag for flag, name in names.items() if name not in explain_arguments or flag in (*own, *MONEY))
     return command("explain", ledger, without=others, also=words)
 
 
@@ -80,8 +80,8 @@ def of_machine(verb: str, workload: str, topology: str, hosts: int) -> str:
 
 def _as_typed(topology: str, ledger: Ledger | None) -> str:
     """The file by which the recorded question names a machine, or its name where it is no file."""
-    given = [ledger.flags.get(flag) for flag in OF_MACHINES] if ledger else []
-    texts = [text for value in given for text in ([value] if isinstance(value, str) else value or ())]
+    flag_values = [ledger.flags.get(flag) for flag in OF_MACHINES] if ledger else []
+    texts = [text for value in flag_values for text in ([value] if isinstance(value, str) else value or ())]
     files = (word for text in texts for word in str(text).split(",") if find.is_path(word))
     return next((word for word in files if _name_in(word) == topology), topology)
 

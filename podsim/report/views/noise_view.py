@@ -12,9 +12,9 @@ LIMITS = "the jitter of single IPUs is an upper bound, since logs time blocks of
 def blocks(report: NoiseReport, training_s: float) -> Iterator[Block]:
     """The short block on a prediction's screen; `training_s` is what its steps take without."""
     step, unit = report.step_s, numbers.scale(report.step_s.mean_s, numbers.STEP_TIME)
-    scaled = "" if report.scale == 1 else f", noise × {numbers.short(report.scale, 3)}"
+    scale_text = "" if report.scale == 1 else f", noise × {numbers.short(report.scale, 3)}"
     plural = "" if report.steps == 1 else "s"
-    yield Heading(f"Simulated noise, {report.steps:,} step{plural} of one run, seed {report.seed}{scaled}")
+    yield Heading(f"Simulated noise, {report.steps:,} step{plural} of one run, seed {report.seed}{scale_text}")
     tail = ", ".join(
         f"{name} {unit.number(seconds)}"
         for name, seconds in (("P50", step.p50_s), ("P95", step.p95_s), ("P99", step.p99_s), ("worst", step.worst_s))
@@ -93,12 +93,12 @@ def document(fit: NoiseFit) -> Doc:
         Fact("run.spread", numbers.significant(fit.noise.run.spread, 2), "", "between runs"),
     )
     count = len(fit.submissions)
-    written = Note(f"wrote {fit.path}" if fit.path else "nothing was written", "", Tone.QUIET)
+    file_note = Note(f"wrote {fit.path}" if fit.path else "nothing was written", "", Tone.QUIET)
     return Doc(
         (
             (Heading(f"Noise in the logs of {count} submission{'' if count == 1 else 's'}"),),
             (Facts(facts),),
-            (_table(fit), written),
+            (_table(fit), file_note),
         )
     )
 

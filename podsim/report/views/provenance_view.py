@@ -92,18 +92,20 @@ def _alike(each: Mapping[str, Mapping[str, Provenance]], kind: SourceKind) -> di
     return alike
 
 
-def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[str, Source]) -> Iterator[Block]:
-    """The documents behind values and prices ("crn-2020, 2020-07") with their titles; `known` holds them by id."""
+def titles(
+    values: Iterable[Provenance], price_sources: Iterable[str], sources_by_id: Mapping[str, Source]
+) -> Iterator[Block]:
+    """The documents behind values and prices ("crn-2020, 2020-07") with their titles."""
     counts = Counter(item.source for item in values if item.source)
-    priced = {text.partition(", ")[0] for text in priced}
-    if not counts and not priced:
+    price_sources = {text.partition(", ")[0] for text in price_sources}
+    if not counts and not price_sources:
         return
 
     def row(name: str) -> tuple[str, ...]:
-        source = known.get(name)
-        titled = (source.title, source.publisher) if source else (numbers.NO_VALUE, numbers.NO_VALUE)
+        source = sources_by_id.get(name)
+        title_and_publisher = (source.title, source.publisher) if source else (numbers.NO_VALUE, numbers.NO_VALUE)
         behind = [f"{counts[name]:,} value{'' if counts[name] == 1 else 's'}"] if counts[name] else []
-        return name, *titled, ", ".join([*behind, *(["prices"] if name in priced else [])])
+        return name, *title_and_publisher, ", ".join([*behind, *(["prices"] if name in price_sources else [])])
 
     yield Heading("Documents that these numbers are from")
     yield DocTable(
@@ -113,7 +115,7 @@ def titles(values: Iterable[Provenance], priced: Iterable[str], known: Mapping[s
             Column("Publisher", priority=2, wraps=True),
             Column("Behind", priority=1),
         ),
-        tuple(row(name) for name in sorted({*counts, *priced})),
+        tuple(row(name) for name in sorted({*counts, *price_sources})),
     )
 
 

@@ -26,16 +26,16 @@ OF_TRAINING = "training only"
 LEFT_OUT = "Not included: staff, floor space, support, switches, interest, resale, power when idle."
 
 
-def _gap(owned: MachineOwnership) -> str:
+def _gap(machine: MachineOwnership) -> str:
     """What is not known of a machine, so that it has no cost."""
-    values = {"price": owned.capital, "power": owned.draw}
+    values = {"price": machine.capital, "power": machine.draw}
     lacking = " and ".join(name for name, value in values.items() if value is None)
     return f"{lacking} of this machine not known".capitalize()
 
 
-def _remedy(owned: MachineOwnership) -> str:
+def _remedy(machine: MachineOwnership) -> str:
     """How to state what is not known."""
-    return GIVE_PRICES if owned.draw is None else GIVE_PRICE
+    return GIVE_PRICES if machine.draw is None else GIVE_PRICE
 
 
 def blocks(money: Money) -> Iterator[Block]:
@@ -222,7 +222,7 @@ def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:
     if total is None:
         return
     yield Heading("Total cost of ownership by year")
-    rented = any(year.rent_usd is not None for year in total.years)
+    has_rent = any(year.rent_usd is not None for year in total.years)
     columns = (
         Column("Year", number=True),
         Column("Hours in use", number=True, priority=2),
@@ -230,7 +230,7 @@ def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:
         Column("Electricity to date", number=True, priority=1),
         Column("Total to date", number=True),
         Column("Range", number=True, priority=3),
-        *((Column("Rent to date", number=True),) if rented else ()),
+        *((Column("Rent to date", number=True),) if has_rent else ()),
     )
     yield DocTable(
         columns,
@@ -242,7 +242,7 @@ def ownership(total: TotalCost | None, currency: Currency) -> Iterator[Block]:
                 numbers.money(year.energy_usd.value, currency),
                 numbers.money(year.total_usd.value, currency),
                 interval(year.total_usd, currency),
-                *((numbers.money(year.rent_usd, currency),) if rented else ()),
+                *((numbers.money(year.rent_usd, currency),) if has_rent else ()),
             )
             for year in total.years
         ),
@@ -320,8 +320,8 @@ def bases(ownership: MachineOwnership) -> Iterator[Note]:
 
 def _price_sources(capital: Capital) -> str:
     """Whose price it is; a sum of parts with the documents that price them."""
-    named = [source for source in capital.sources if source not in capital.basis]
-    return f"{capital.basis} ({'; '.join(named)})" if named else capital.basis
+    price_documents = [source for source in capital.sources if source not in capital.basis]
+    return f"{capital.basis} ({'; '.join(price_documents)})" if price_documents else capital.basis
 
 
 def priced_by(ownerships: Iterable[MachineOwnership]) -> Iterator[Note]:
@@ -336,8 +336,10 @@ def priced_by(ownerships: Iterable[MachineOwnership]) -> Iterator[Note]:
 def loads(draw: Draw) -> str:
     """What a power is drawn for, largest first; nothing where it is not predicted."""
     whole = sum_in_order(draw.loads.values())
-    ranked = sorted(draw.loads.items(), key=lambda item: -item[1])
-    return ", ".join(f"{LOADS.get(name, name)} {numbers.percent(each_w / whole)}" for name, each_w in ranked if each_w)
+    ranked_loads = sorted(draw.loads.items(), key=lambda item: -item[1])
+    return ", ".join(
+        f"{LOADS.get(name, name)} {numbers.percent(each_w / whole)}" for name, each_w in ranked_loads if each_w
+    )
 
 
 def _energy(joules: Estimate, money: Money) -> Fact:
@@ -428,8 +430,8 @@ def terms(terms: Terms, currency: Currency = DOLLARS) -> str:
     flags = ledger.flags if ledger else {}
     years, use, kwh, pue = (" (given)" if name in flags else "" for name in TERMS)
     rate = "" if currency == DOLLARS else f"; {currency.sign}{numbers.short(currency.per_usd, 6)} per US dollar (given)"
-    assumed = "" if all(name in flags for name in TERMS) else "; assumed where not given"
+    assumption_remark = "" if all(name in flags for name in TERMS) else "; assumed where not given"
     return (
         f"{numbers.short(terms.years)} years{years} at {numbers.percent(terms.use)} use{use}, "
-        f"{_each(terms.usd_per_kwh, currency)}/kWh{kwh}, PUE {numbers.short(terms.pue)}{pue}{assumed}{rate}"
+        f"{_each(terms.usd_per_kwh, currency)}/kWh{kwh}, PUE {numbers.short(terms.pue)}{pue}{assumption_remark}{rate}"
     )

@@ -16,8 +16,10 @@ def facts(p: Prediction, remark: str) -> Iterator[Fact]:
     interval = f"{level}: {rate.interval}"
     yield Fact("Throughput", rate.number, f"{rate.unit} samples/s".strip(), f"{interval}; {remark}", strong=True)
     yield from tokens_view.rate(p)
-    packed = tokens_view.packed_samples(p)
-    yield Fact("Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packed))))
+    packing_text = tokens_view.packed_samples(p)
+    yield Fact(
+        "Step time", step.number, step.unit, "; ".join(filter(None, (f"{level}: {step.interval}", packing_text)))
+    )
 
 
 def missing(flags: Sequence[str]) -> str:
@@ -38,10 +40,10 @@ def notes(p: Prediction) -> Iterator[Note]:
         yield Note(missing(p.length_flags), "Time to train")
 
 
-def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: int) -> DocTable:
+def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen_row: int) -> DocTable:
     """The candidate mappings, with the throughput of each."""
     step = numbers.scale([row.step_s for row in rows], numbers.STEP_TIME)
-    packed = p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch
+    samples_per_row = p.throughput_samples_per_s.value * p.step_s.value / p.mapping.global_batch
     cells = tuple(
         (
             f"{row.mapping.global_batch:,}",
@@ -50,7 +52,7 @@ def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: in
             f"{row.mapping.accumulation:,}",
             step.number(row.step_s, 3),
             numbers.percent(row.bubble),
-            numbers.short(packed * row.mapping.global_batch / row.step_s, 3),
+            numbers.short(samples_per_row * row.mapping.global_batch / row.step_s, 3),
         )
         for row in rows
     )
@@ -63,4 +65,4 @@ def candidate_table(p: Prediction, rows: Sequence[ConsideredMapping], chosen: in
         Column("Bubble", number=True, priority=3),
         Column("Samples/s", number=True),
     )
-    return DocTable(columns, cells, marked=chosen, stacks=True)
+    return DocTable(columns, cells, marked=chosen_row, stacks=True)

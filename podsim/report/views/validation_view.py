@@ -119,14 +119,14 @@ def _points(points: list[ValidationPoint], *, verbose: bool) -> DocTable:
         columns.append(Column("Note", priority=3, wraps=True))
 
     def row(point: ValidationPoint) -> tuple[str, ...]:
-        shown = (
+        cells = (
             point.id,
             unit.number(point.published, DIGITS),
             unit.number(point.predicted, DIGITS),
             numbers.signed_percent(point.error),
             numbers.signed_percent(point.held_out_error),
         )
-        return (*shown, point.note) if verbose else shown
+        return (*cells, point.note) if verbose else cells
 
     return DocTable(tuple(columns), tuple(row(point) for point in points))
 
@@ -202,8 +202,8 @@ def three(summary: ErrorSummary | None) -> tuple[str, str, str]:
 def _verdict(result: Validation) -> Iterator[Block]:
     yield Note(answer(result), "", Tone.STRONG)
     for quantity, which, size, limit in result.misses:
-        value, allowed = numbers.percent(size, 1), numbers.percent(limit, 1)
-        text = f"{TITLES.get(quantity, quantity)}: {which} {value}, tolerance {allowed}"
+        value, tolerance = numbers.percent(size, 1), numbers.percent(limit, 1)
+        text = f"{TITLES.get(quantity, quantity)}: {which} {value}, tolerance {tolerance}"
         yield Note(text, "outside", Tone.WARNING)
 
 

@@ -79,11 +79,11 @@ def _rows(p: Prediction, clock: WallClock) -> Iterator[tuple[str, ...]]:
 
 def _row(name: str, estimate: Estimate, basis: str) -> tuple[str, ...]:
     unit = numbers.scale(estimate.value, numbers.TIME)
-    shown = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
+    spread = numbers.spread(estimate.value, estimate.low, estimate.high, unit)
     return (
         name,
-        shown.text,
-        shown.interval,
+        spread.text,
+        spread.interval,
         grades_view.short_grade(estimate),
         basis,
     )
@@ -93,8 +93,8 @@ def _of_run(p: Prediction) -> str:
     """What the time to train has beside steps."""
     run = p.run
     parts = {"start-up": run.startup_s, "evaluations": run.evaluation_s, "checkpoints": run.checkpoint_s}
-    counted = [name for name, seconds in parts.items() if seconds]
-    return f"steps, {', '.join(counted)}" if counted else "steps only"
+    part_names = [name for name, seconds in parts.items() if seconds]
+    return f"steps, {', '.join(part_names)}" if part_names else "steps only"
 
 
 def _interruption_texts(report: GoodputReport) -> tuple[str, ...]:
