@@ -49,17 +49,17 @@ class Infeasible(PodsimError):
     code = "does-not-fit"
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known_words: Iterable[str]) -> str:
     """`; did you mean "…"?` where something known is near, else nothing."""
-    near = nearest(word, known)
+    near = nearest(word, known_words)
     return f'; did you mean "{near}"?' if near else ""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known_words: Iterable[str]) -> str:
     """The known word that is spelled most alike, "" where none is near."""
     from difflib import get_close_matches  # most questions are spelled right
 
-    names = {name.casefold(): name for name in known}
+    names = {name.casefold(): name for name in known_words}
     text = word.casefold()[:100]
     family = [name for name in names if text.startswith(f"{name}-")]  # "llama-7b" is of "llama"
     near = sorted(family, key=len)[-1:] or get_close_matches(text, names, n=1, cutoff=0.6)

@@ -76,8 +76,8 @@ class Case:
     def notes(self) -> tuple[AnswerNote, ...]:
         """What is assumed of machine, evidence and software, whatever the mapping."""
         machine = self.question.machine
-        calibrated = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
-        evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated)
+        calibrated_workloads = machine.parameters.largest if machine.chip.name in machine.parameters.chips else ()
+        evidence = convolutions.unmeasured_notes(self.question.workload, machine.chip, calibrated_workloads)
         packing = packing_notes(self.question.machine, self.question.workload)
         links = unused_link_notes(machine)
         return (*_of_machine(machine), *evidence, *packing, *links, *assumption_notes(self.scenario, machine))
@@ -126,33 +126,33 @@ def target(scenario: Scenario, *, read: Workload | None = None, also: str = "") 
     spec, changes = scenario.machine, scenario.what_if.changes
     _refuse_idle(changes, also)
     document = topology(spec, changes)
-    model, changed, unstated = read, document.changed, frozenset[str]()
+    model, changed_paths, assumed_paths = read, document.changed, frozenset[str]()
     if model is None:
         file = catalog.workload(scenario.workload, changes)
-        model, changed, unstated = file.value, changed | file.changed, file.assumed_paths
+        model, changed_paths, assumed_paths = file.value, changed_paths | file.changed, file.assumed_paths
     model, preset = presets.with_preset(model, scenario.mapping.preset, document.value)
-    model = replace(model, notes=_still_true(model.notes, changed))
+    model = replace(model, notes=_still_true(model.notes, changed_paths))
     own = Path(spec.parameters) if spec.parameters else None
     parameters = catalog.own_parameters(own) if own else catalog.parameters()
     release = scenario.software.sdk or (preset.sdk if preset else release_estimate.newest(parameters))
-    grown = _maturity(release, model.name, parameters)
-    before = release_estimate.apply_maturity(parameters, grown)
+    maturity = _maturity(release, model.name, parameters)
+    before = release_estimate.apply_maturity(parameters, maturity)
     after = apply_to_parameters(before, changes)
-    fitted = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
-    hosts = presets.usual_hosts(model, document.value, preset, unstated)
-    stated = _stated_hosts(spec, document.value, changes)
-    if stated is not None and (spec.hosts or stated != hosts.servers):
-        hosts = _given_hosts(stated, document.value)
+    changed_parameters = (name for name, item in after.fitted.items() if item.value != before.fitted[name].value)
+    hosts = presets.usual_hosts(model, document.value, preset, assumed_paths)
+    stated_hosts = _stated_hosts(spec, document.value, changes)
+    if stated_hosts is not None and (spec.hosts or stated_hosts != hosts.servers):
+        hosts = _given_hosts(stated_hosts, document.value)
     machine = Machine(
         topology=document.value,
         parameters=after,
         sdk=release,
         hosts=hosts.servers,
         hosts_basis=hosts.basis,
-        maturity=grown,
+        maturity=maturity,
         parameters_file=own.name if own else "",
         assumed=document.assumed_paths,
-        changed=(*sorted(changed), *fitted),
+        changed=(*sorted(changed_paths), *changed_parameters),
         frameworks=frameworks_file.costs(),
     )
     return Target(machine=machine, workload=model, preset=preset)
@@ -209,8 +209,8 @@ def _own(workload: str) -> bool:
 def packing_notes(machine: Machine, workload: Workload) -> tuple[AnswerNote, ...]:
     """That a what-if changes the length of rows, and not how many samples are packed into one."""
     samples, tokens = workload.samples_per_row * workload.packing, workload.row_tokens
-    changed = set(machine.changed)
-    if samples == 1 or tokens is None or SEQUENCE_PATH not in changed or changed & PACKING_PATHS:
+    changed_paths = set(machine.changed)
+    if samples == 1 or tokens is None or SEQUENCE_PATH not in changed_paths or changed_paths & PACKING_PATHS:
         return ()
     note = AnswerNote.of(NoteCode.PACKING_KEPT, caveat=True, tokens=tokens, samples=samples, packing=workload.packing)
     return (note,)
@@ -273,9 +273,9 @@ def _maturity(sdk: str, workload: str, parameters: ParameterSet) -> Maturity | N
     return release_estimate.maturity(sdk, workload, parameters, releases().value)
 
 
-def _still_true(notes: tuple[AnswerNote, ...], changed: Iterable[str]) -> tuple[AnswerNote, ...]:
+def _still_true(notes: tuple[AnswerNote, ...], changed_paths: Iterable[str]) -> tuple[AnswerNote, ...]:
     """The notes of a workload file without those whose advice is followed: "… --set workload.yolo.image=896"."""
-    advice = [f"--set {path}=" for path in changed]
+    advice = [f"--set {path}=" for path in changed_paths]
     texts = {note: str(dict(note.values)["text"]) for note in notes if note.code is NoteCode.FILE_TEXT}
     return tuple(note for note in notes if not any(text in texts.get(note, "") for text in advice))
 
@@ -298,13 +298,13 @@ def _stated_hosts(spec: MachineSpec, machine: Topology, changes: Sequence[str]) 
     return machine.hosts.servers
 
 
-def _given_hosts(stated: int, machine: Topology) -> presets.UsualHosts:
+def _given_hosts(stated_hosts: int, machine: Topology) -> presets.UsualHosts:
     most = machine.hosts.most_servers
-    if stated > most:
+    if stated_hosts > most:
         several = "" if most == 1 else "s"
         raise InputError(
-            f"{machine.name} takes at most {most} host{several}, not {stated}",
+            f"{machine.name} takes at most {most} host{several}, not {stated_hosts}",
             code="bad-mapping",
-            hint=f"--hosts {most}, or --set hosts.most_servers={stated}",
+            hint=f"--hosts {most}, or --set hosts.most_servers={stated_hosts}",
         )
-    return presets.UsualHosts(stated, AnswerNote.of(NoteCode.GIVEN))
+    return presets.UsualHosts(stated_hosts, AnswerNote.of(NoteCode.GIVEN))

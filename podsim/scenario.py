@@ -165,10 +165,10 @@ class Scenario:
         """
         if workload is None:
             raise InputError("Scenario.of() needs a workload", code="missing-argument", hint=CALL)
-        given: dict[str, object] = {"workload": workload, **flags}
-        if strangers := [name for name in given if name not in FLAGS]:
+        flag_values: dict[str, object] = {"workload": workload, **flags}
+        if strangers := [name for name in flag_values if name not in FLAGS]:
             raise unknown_keywords("Scenario.of()", strangers, FLAGS)
-        return cls.of_checked(values(FLAGS, given))
+        return cls.of_checked(values(FLAGS, flag_values))
 
     @classmethod
     def of_checked(cls, flags: Mapping[str, Any]) -> Self:
@@ -211,12 +211,12 @@ class Scenario:
             raise InputError(f"not a query string: {error}", code="bad-value", hint=HINT) from None
         if strangers := [name for name, _ in pairs if name not in FLAGS]:
             raise unknown_keywords("the query", strangers, FLAGS)
-        given: dict[str, list[str]] = {}
+        texts_by_name: dict[str, list[str]] = {}
         for name, text in pairs:
-            given.setdefault(name, []).append(text)
+            texts_by_name.setdefault(name, []).append(text)
         table: dict[str, Any] = {}
         faults: list[tuple[Argument, ValueError]] = []
-        for name, texts in given.items():
+        for name, texts in texts_by_name.items():
             try:
                 table[name] = of_texts(FLAGS[name], texts)
             except ValueError as error:

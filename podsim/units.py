@@ -129,10 +129,10 @@ class UnitError(ValueError):
     """
 
     def __init__(self, reason: str, *examples: str, instead: str = "") -> None:
-        quoted = [f'"{example}"' for example in examples]
-        most = ", ".join(quoted[:-1])
-        listed = f"{most} or {quoted[-1]}" if most else "".join(quoted)
-        super().__init__(f"{reason}; write for example {listed}" if listed else reason)
+        quoted_examples = [f'"{example}"' for example in examples]
+        most = ", ".join(quoted_examples[:-1])
+        example_list = f"{most} or {quoted_examples[-1]}" if most else "".join(quoted_examples)
+        super().__init__(f"{reason}; write for example {example_list}" if example_list else reason)
         self.reason, self.examples, self.instead = reason, examples, instead
 
 
@@ -141,10 +141,10 @@ def parse(text: str, unit: str) -> float:
     parts = _compound(text) if unit == "s" else None
     if parts is not None:
         return parts
-    number, spelled = _split(text, unit)
-    if not spelled:
+    number, symbol = _split(text, unit)
+    if not symbol:
         raise _unreadable(f'"{text}" needs a unit', unit)
-    factor, base = _factor(spelled, text, unit)
+    factor, base = _factor(symbol, text, unit)
     if base != unit:
         raise ValueError(f'"{text}" is {WHAT[base]} ({base}), and must be {WHAT.get(unit, unit)} ({unit})')
     value = number * factor
@@ -159,10 +159,10 @@ def duration(text: str) -> float:
         instead = f"{text.strip()} min" if float(text) > 0 else ""
         raise UnitError(f'"{text}" needs a unit', instead, instead=instead)
     if clock := _CLOCK.fullmatch(text):
-        meant = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
-        raise UnitError(f'"{text}" may mean {meant[0]} or {meant[1]}; write the one meant', instead=meant[0])
-    if unfinished := _NO_LAST_UNIT.fullmatch(text):
-        instead = f"{unfinished[1]}{'min' if unfinished[2] == 'h' else 's'}"
+        readings = f"{clock[1]}h{clock[2]}min", f"{clock[1]}min{clock[2]}s"
+        raise UnitError(f'"{text}" may mean {readings[0]} or {readings[1]}; write the one meant', instead=readings[0])
+    if unitless_tail := _NO_LAST_UNIT.fullmatch(text):
+        instead = f"{unitless_tail[1]}{'min' if unitless_tail[2] == 'h' else 's'}"
         raise UnitError(f'the last number of "{text}" needs a unit', instead, instead=instead)
     minutes = _MINUTES.fullmatch(text)
     return parse(f"{minutes[1]} min" if minutes else text, "s")
@@ -170,14 +170,14 @@ def duration(text: str) -> float:
 
 def count(text: str) -> float:
     """The number of a count such as "46,200,000", "3M", "300bn" or "20k"; ValueError for any other text."""
-    number, spelled = _split(text, "")
-    if not spelled:
+    number, symbol = _split(text, "")
+    if not symbol:
         return number
-    if spelled == "m":
+    if symbol == "m":
         raise ValueError(
             f'"{text}" may mean {number:g} million or {number:g} minutes; write "{number:g}M" for the count'
         )
-    factor = MULTIPLES.get(spelled.lower())
+    factor = MULTIPLES.get(symbol.lower())
     if factor is None or not math.isfinite(number * factor):
         raise UnitError(f'"{text}" is not a count', "20k", "3M", "300B")
     return number * factor
@@ -185,10 +185,10 @@ def count(text: str) -> float:
 
 def share(text: str) -> float:
     """The share of a text such as "0.9" or "90 %"; ValueError for any other text."""
-    number, spelled = _split(text, "")
-    if spelled not in ("", "%"):
+    number, symbol = _split(text, "")
+    if symbol not in ("", "%"):
         raise UnitError(f'"{text}" is not a share', "0.9", "90%")
-    return number / 100 if spelled else number
+    return number / 100 if symbol else number
 
 
 def factor(text: str) -> float | None:
@@ -232,12 +232,12 @@ def dollars(text: str) -> float:
 def per_second(text: str) -> float:
     """Requests a second of a rate such as "500/s" or "30k/min"; ValueError for any other text [1/s]."""
     try:
-        number, spelled = split_unit(text)
+        number, symbol = split_unit(text)
     except ValueError:
-        number, spelled = math.nan, ""
-    prefix, slash, time = spelled.partition("/")
+        number, symbol = math.nan, ""
+    prefix, slash, time = symbol.partition("/")
     if not slash or time not in _PER or prefix not in ("", "k", "M"):
-        instead = f"{text.strip()}/s" if math.isfinite(number) and spelled in ("", "k", "M") else ""
+        instead = f"{text.strip()}/s" if math.isfinite(number) and symbol in ("", "k", "M") else ""
         raise UnitError(f'"{text}" needs a unit of time', "500/s", "30k/min", instead=instead)
     return number * PREFIXES[prefix] / _PER[time]
 
@@ -247,22 +247,22 @@ def like(number: float, old: str) -> str:
 
     The text is a quantity such as "1.325 GHz", of which 1850 is probably megahertz.
     """
-    value, spelled = _split(old, "")
-    factor, base = _factor(spelled, old, "")
+    value, symbol = _split(old, "")
+    factor, base = _factor(symbol, old, "")
     far = {
         unit: abs(math.log(number * size / (value * factor)))
-        for unit in (spelled, *(f"{prefix}{base}" for prefix in PREFIXES if prefix != "K"))
+        for unit in (symbol, *(f"{prefix}{base}" for prefix in PREFIXES if prefix != "K"))
         if value > 0 and (exact := _exact(unit)) and exact[1] == base
         for size in (exact[0],)
     }
-    unit = spelled if far.get(spelled, 0.0) <= math.log(100) else min(far, key=lambda unit: far[unit])
+    unit = symbol if far.get(symbol, 0.0) <= math.log(100) else min(far, key=lambda unit: far[unit])
     return f"{number:.12g} {unit}"
 
 
 def si(text: str) -> float:
     """The number of a text such as "1500 MHz" in the SI unit of its own unit; raise ValueError where it has none."""
-    number, spelled = _split(text, "")
-    return number * _factor(spelled, text, "")[0]
+    number, symbol = _split(text, "")
+    return number * _factor(symbol, text, "")[0]
 
 
 def spell(value: float, unit: str) -> str:
@@ -312,35 +312,35 @@ def _per_part(unit: str) -> float:
     return {"m": 60.0, "s": 1.0}.get(own) or FIXED_UNITS.get(own, (0.0, ""))[0]
 
 
-def _in_words(spelled: str) -> str:
+def _in_words(symbol: str) -> str:
     """A unit in words by its symbol; others as they are."""
-    word = spelled.lower()
-    return WORDS.get(word) or WORDS.get(word.removesuffix("s"), "min" if word == "mins" else spelled)
+    word = symbol.lower()
+    return WORDS.get(word) or WORDS.get(word.removesuffix("s"), "min" if word == "mins" else symbol)
 
 
-def _factor(spelled: str, text: str, unit: str) -> tuple[float, str]:
-    own = _in_words(spelled)
+def _factor(symbol: str, text: str, unit: str) -> tuple[float, str]:
+    own = _in_words(symbol)
     if own in FIXED_UNITS:
         return FIXED_UNITS[own]
     if own == "m" and unit == "s":
-        number = text.replace(spelled, "").strip()
+        number = text.replace(symbol, "").strip()
         raise UnitError(
             f'"{text}" may mean "{number} min" or "{number} ms"; write the one meant', instead=f"{number} min"
         )
     if doubt := _AMBIGUOUS.fullmatch(own):
         prefix = "k" if doubt[1] in ("k", "K") else doubt[1].upper()
         bits, byte = ("bit/s", "B/s") if doubt[2] else ("bit", "B")
-        instead = text.replace(spelled, f" {prefix}{bits}").replace("  ", " ")
-        raise UnitError(f'"{spelled}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant', instead=instead)
+        instead = text.replace(symbol, f" {prefix}{bits}").replace("  ", " ")
+        raise UnitError(f'"{symbol}" may mean {prefix}{bits} or {prefix}{byte}; write the one meant', instead=instead)
     result = _exact(own) or _whatever_case(own, text)
     if result is None:
-        raise _unreadable(f'"{spelled}" in "{text}" is not a unit podsim knows', unit)
+        raise _unreadable(f'"{symbol}" in "{text}" is not a unit podsim knows', unit)
     return result
 
 
-def _whatever_case(spelled: str, text: str) -> tuple[float, str] | None:
+def _whatever_case(symbol: str, text: str) -> tuple[float, str] | None:
     """The one unit that a text means but for its case, "100 kw"; ValueError where it may mean two."""
-    small = spelled.lower()
+    small = symbol.lower()
     near = [
         f"{prefix}{base}"
         for base in BASES
@@ -348,18 +348,18 @@ def _whatever_case(spelled: str, text: str) -> tuple[float, str] | None:
         for prefix in PREFIXES
         if f"{prefix}{base}".lower() == small and prefix != "K" and _exact(f"{prefix}{base}")
     ]
-    if len(near) > 1 or any(unit[0] != spelled[0] and unit[0] in "mM" for unit in near):
+    if len(near) > 1 or any(unit[0] != symbol[0] and unit[0] in "mM" for unit in near):
         large = next((unit for unit in near if unit[0] == "M"), near[0])  # a millihertz is no clock
-        instead = text.replace(spelled, f" {large}").replace("  ", " ")
-        raise UnitError(f'"{spelled}" in "{text}" may mean {" or ".join(near)}; write the one meant', instead=instead)
+        instead = text.replace(symbol, f" {large}").replace("  ", " ")
+        raise UnitError(f'"{symbol}" in "{text}" may mean {" or ".join(near)}; write the one meant', instead=instead)
     return _exact(near[0]) if near else None
 
 
-def _exact(spelled: str) -> tuple[float, str] | None:
+def _exact(symbol: str) -> tuple[float, str] | None:
     """Factor and base of a unit as BASES and PREFIXES spell it; None where it is none."""
     for base in BASES:
-        prefix = spelled.removesuffix(base)
-        if prefix == spelled or prefix not in PREFIXES:
+        prefix = symbol.removesuffix(base)
+        if prefix == symbol or prefix not in PREFIXES:
             continue
         if (prefix in _SMALL and base not in _SMALL_BASES) or (prefix.endswith("i") and base not in _BINARY_BASES):
             continue

@@ -39,8 +39,8 @@ _LOG: Final = logging.getLogger(__name__)
 
 def user_folder(environ: Mapping[str, str] = os.environ) -> Path | None:
     """Where results are kept between runs; None where the user wants none or has no home."""
-    if (stated := environ.get("PODSIM_CACHE")) is not None:
-        return Path(stated) if stated.strip() else None
+    if (setting := environ.get("PODSIM_CACHE")) is not None:
+        return Path(setting) if setting.strip() else None
     home = Path(environ.get("XDG_CACHE_HOME", ""))
     if home.is_absolute():  # the XDG rules ignore any other
         return home / "podsim"
@@ -76,9 +76,9 @@ class Shelf:
         digest = self._digest.copy()
         digest.update(f"{kind.__qualname__} {content_key(inputs)}".encode())
         key = digest.hexdigest()
-        known: T | None = self._known.get(key)
-        if known is not None:
-            return known
+        result: T | None = self._known.get(key)
+        if result is not None:
+            return result
         value = self._read(key, kind)
         if value is None:
             value = compute()

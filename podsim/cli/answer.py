@@ -18,13 +18,13 @@ def give(
     output: OutputFlags,
     *,
     screen: Callable[[], Doc],
-    written: AnswerDocument,
+    document: AnswerDocument,
     line: Callable[[], str | tuple[str, ...]],
 ) -> None:
     """Write the JSON document, the answer line (a list has one for each name) or the screen to stdout."""
     shape = look(sys.stdout, output.color)
     if output.json:
-        put(written.json(), sys.stdout)
+        put(document.json(), sys.stdout)
     elif output.quiet:
         result = line()
         for text in (result,) if isinstance(result, str) else result:
@@ -40,7 +40,7 @@ def give_answer(output: OutputFlags, answer: object) -> None:
     give(
         output,
         screen=lambda: notebook.screen(answer, verbose=output.verbose),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
         line=lambda: notebook.line(answer),
     )
 
@@ -53,9 +53,9 @@ def _with_footer(doc: Doc, shape: Look) -> Doc:
     *others, last = doc.groups or ((),)
     end = last[-1] if last else None
     if isinstance(end, Note) and end.text.endswith(NOT_MLPERF):
-        joined = f"{end.text} · {note.text}"
-        if end.text == NOT_MLPERF or INDENT + len(joined) <= shape.width:
-            last, note = last[:-1], replace(note, text=joined)
+        joined_text = f"{end.text} · {note.text}"
+        if end.text == NOT_MLPERF or INDENT + len(joined_text) <= shape.width:
+            last, note = last[:-1], replace(note, text=joined_text)
     return replace(doc, groups=(*others, (*last, note)))
 
 

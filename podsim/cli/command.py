@@ -58,8 +58,8 @@ def __getattr__(name: str) -> Run:
 
 def build(folder: str, command: Command) -> Run:
     """A function for cyclopts with the flags of the verb, of the output, and, with a page, of where it is written."""
-    declared = [argument for argument in arguments(command.name).values() if argument.kind not in NOT_TYPED]
-    names = {FLAG_NAMES.get(argument.name, argument.name): argument for argument in declared}
+    typed_arguments = [argument for argument in arguments(command.name).values() if argument.kind not in NOT_TYPED]
+    names = {FLAG_NAMES.get(argument.name, argument.name): argument for argument in typed_arguments}
     ahead = [name for name, argument in names.items() if argument.default is NO_DEFAULT and not argument.named]
     rest = [name for name, argument in names.items() if argument.rest]
 
@@ -69,10 +69,10 @@ def build(folder: str, command: Command) -> Run:
         model: ModelFlags = flags.pop("model", ANY_MODEL)
         output.check()
         report.check()
-        given = dict(zip(ahead, positional, strict=False)) | flags
+        flag_values = dict(zip(ahead, positional, strict=False)) | flags
         if rest:
-            given[rest[0]] = positional[len(ahead) :]
-        question = {names[name].name: value for name, value in given.items()}
+            flag_values[rest[0]] = positional[len(ahead) :]
+        question = {names[name].name: value for name, value in flag_values.items()}
         if model.changes:
             question["changes"] = (*question.get("changes", ()), *model.changes)
         with progress(command.progress or command.name, output) as on_progress:
@@ -98,19 +98,19 @@ def build(folder: str, command: Command) -> Run:
 
 def _variable(verb: str, name: str, argument: Argument) -> Variable:
     """A parameter of the command: arguments that every call gives come without a name."""
-    required = argument.default is NO_DEFAULT
+    is_required = argument.default is NO_DEFAULT
     kind: Any = TYPES.get(argument.kind, str)
     if argument.kind is ArgumentKind.CHOICE and not argument.metavar:
         kind = Literal[argument.choices]
-    default = Variable.empty if required else argument.default
-    shown = not (required or argument.default is None or argument.default is False or argument.default == ())
-    group = None if required else _heading(verb, argument)
-    parameter = flag(verb, argument.name, group, show_default=shown)
-    annotated: Any = Annotated[kind | None if default is None else kind, parameter]
+    default = Variable.empty if is_required else argument.default
+    has_default = not (is_required or argument.default is None or argument.default is False or argument.default == ())
+    group = None if is_required else _heading(verb, argument)
+    parameter = flag(verb, argument.name, group, show_default=has_default)
+    annotation: Any = Annotated[kind | None if default is None else kind, parameter]
     if argument.rest:
         return Variable(name, Variable.VAR_POSITIONAL, annotation=Annotated[str, parameter])
-    where = Variable.POSITIONAL_ONLY if required and not argument.named else Variable.KEYWORD_ONLY
-    return Variable(name, where, default=default, annotation=annotated)
+    where = Variable.POSITIONAL_ONLY if is_required and not argument.named else Variable.KEYWORD_ONLY
+    return Variable(name, where, default=default, annotation=annotation)
 
 
 def _heading(verb: str, argument: Argument) -> Group | None:
@@ -138,7 +138,7 @@ def _give(
     give(
         output,
         screen=lambda: view.document(answer, verbose=output.verbose),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
         line=lambda: view.answer(answer),
     )
     if command.saves:
@@ -146,7 +146,7 @@ def _give(
             report,
             output,
             report=lambda: notebook.page(answer, question),
-            written=documents.answer_document(answer),
+            document=documents.answer_document(answer),
         )
     return ExitCode.NO if getattr(answer, "is_refused", False) else ExitCode.ANSWERED
 

@@ -17,7 +17,7 @@ def print_answer(answer: ComparatorPrediction, report: ReportFlags, output: Outp
     give(
         output,
         screen=lambda: _screen(answer, output),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
         line=lambda: view.answer(answer),
     )
     save_answer(report, output, answer, {})
@@ -29,5 +29,5 @@ def _screen(answer: ComparatorPrediction, output: OutputFlags) -> Doc:
     if answer.money:
         return view.document(answer, verbose=output.verbose)
     with inputs.not_recorded():
-        priced = podsim.price(answer)
-    return view.document(priced, verbose=output.verbose, costs_in_short=True)
+        priced_answer = podsim.price(answer)
+    return view.document(priced_answer, verbose=output.verbose, costs_in_short=True)

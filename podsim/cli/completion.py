@@ -90,12 +90,12 @@ def _shell(words: Sequence[str]) -> Shell:
     if len(words) > 1:
         raise InputError(f"not understood: {' '.join(words[1:])}", code="too-many-arguments", hint=HINT)
     if words:
-        named = next((shell for shell in SHELLS if shell == words[0].lower()), None)
-        if named is None:
+        requested_shell = next((shell for shell in SHELLS if shell == words[0].lower()), None)
+        if requested_shell is None:
             raise InputError(
                 f'shell is "{words[0]}"', code="bad-value", context=[f"known: {', '.join(SHELLS)}"], hint=HINT
             )
-        return named
+        return requested_shell
     try:
         return detect_shell()
     except ShellDetectionError:

@@ -93,9 +93,9 @@ def _with_value(error: "CycloptsError") -> str:
     token = error.argument.tokens[0] if error.argument is not None and error.argument.tokens else None
     if not instead or token is None:
         return ""
-    for written, new in ((token.value, instead), (f"{token.keyword}={token.value}", f"{token.keyword}={instead}")):
-        at = words.index(written) if words.count(written) == 1 else None
-        if at is not None and (written is not token.value or words[at + 1 : at + 2] == [] or words[at + 1][:1] == "-"):
+    for old_word, new in ((token.value, instead), (f"{token.keyword}={token.value}", f"{token.keyword}={instead}")):
+        at = words.index(old_word) if words.count(old_word) == 1 else None
+        if at is not None and (old_word is not token.value or words[at + 1 : at + 2] == [] or words[at + 1][:1] == "-"):
             words[at] = new  # unless a word follows that may be its unit
             return shlex.join(["podsim", *words])
     return ""
@@ -144,8 +144,8 @@ def _elsewhere(message: str, command: str) -> str:
     if not having:
         return ""
     *others, last = having
-    listed = f"podsim {', '.join(others)} and {last}" if others else f"podsim {last}"
-    return f"{command or 'podsim'} has no flag {match['word']}; {listed} {'have' if others else 'has'} it"
+    command_list = f"podsim {', '.join(others)} and {last}" if others else f"podsim {last}"
+    return f"{command or 'podsim'} has no flag {match['word']}; {command_list} {'have' if others else 'has'} it"
 
 
 def _suggestion(match: re.Match[str]) -> str:

@@ -64,8 +64,8 @@ class Settings:
         by_flag = flags(arguments)
         if not by_flag or command[:1] == ("config",):
             return
-        used: list[Setting] = []
-        given = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
+        used_settings: list[Setting] = []
+        origin_by_flag = {flag: "the command line" for flag, argument in by_flag.items() if argument.tokens}
 
         def use(setting: Setting) -> None:
             argument = by_flag[setting.flag]
@@ -78,15 +78,15 @@ class Settings:
                     error.argument = argument
                 error.command_chain = error.command_chain or command
                 raise usage(error) from None
-            used.append(setting)
+            used_settings.append(setting)
             if setting.flag == "json":
                 JSON.set(setting.words == ("true",))
 
-        effective(command, {flag: _repeats(argument) for flag, argument in by_flag.items()}, given, use)
-        USED_SETTINGS.set(tuple(used))
+        effective(command, {flag: _repeats(argument) for flag, argument in by_flag.items()}, origin_by_flag, use)
+        USED_SETTINGS.set(tuple(used_settings))
         ledger = inputs.current()
         if ledger is not None:
-            ledger.settings = {setting.flag: setting.origin for setting in used}
+            ledger.settings = {setting.flag: setting.origin for setting in used_settings}
 
 
 def begin() -> None:
@@ -135,26 +135,26 @@ def _repeats(argument: "Argument") -> bool:
 
 def effective(
     command: tuple[str, ...],
-    known: Mapping[str, bool],
-    given: Mapping[str, str] | None = None,
+    repeats_by_flag: Mapping[str, bool],
+    origin_by_flag: Mapping[str, str] | None = None,
     use: "Callable[[Setting], None] | None" = None,
 ) -> tuple[Effective, ...]:
     """Settings of a command from the nearest to the farthest, each with what stands before it.
 
-    `given` are the flags of the command line; `use` takes each setting that holds, or raises InputError.
+    `origin_by_flag` has the flags of the command line; `use` takes each setting that holds, or raises InputError.
     Raises InputError with all faults of a file, such as settings that name no flag.
     """
     _refuse_strangers()
-    stand = dict(given or {})
+    stand = dict(origin_by_flag or {})
     effectives: list[Effective] = []
     files = kept.files()
     IGNORED_SETTINGS.set(files.ignored)
-    for near in (kept.variables(command, known), *map(kept.parse_file, files.read)):
+    for near in (kept.variables(command, repeats_by_flag), *map(kept.parse_file, files.read)):
         before = dict(stand)
         refusals: list[tuple[Setting, InputError]] = []
         for setting in near.settings:
             try:
-                if not _of(setting, command, known):
+                if not _of(setting, command, repeats_by_flag):
                     continue
                 rival = _rival(setting, before)
                 if not rival and use:
@@ -176,18 +176,18 @@ def _rival(setting: Setting, before: Mapping[str, str]) -> str:
 
 def _refuse_strangers(environ: Mapping[str, str] = os.environ) -> None:
     """Raise InputError for a variable PODSIM_… that names no command, such as PODSIM_PERDICT_POD."""
-    known = [*commands()]
+    command_names = [*commands()]
     for name in sorted(environ):
         word = name.removeprefix("PODSIM_").partition("_")[0].lower()
-        if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in known:
+        if name.startswith("PODSIM_") and environ[name] and name not in OWN_VARIABLES and word not in command_names:
             raise InputError(
-                f"{name}: podsim has no command {word}{did_you_mean(word, known)}",
+                f"{name}: podsim has no command {word}{did_you_mean(word, command_names)}",
                 code="bad-setting",
                 hint="PODSIM_PREDICT_POD sets --pod of podsim predict",
             )
 
 
-def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -> bool:
+def _of(setting: Setting, command: tuple[str, ...], repeats_by_flag: Mapping[str, bool]) -> bool:
     """Whether a setting is of this command; InputError where it is, and names no flag, or its command is none."""
     first = setting.command[0]
     if first not in commands():
@@ -197,7 +197,7 @@ def _of(setting: Setting, command: tuple[str, ...], known: Mapping[str, bool]) -
         )
     if setting.command != command:
         return False
-    if setting.flag not in known:
-        raise kept.unknown_setting(setting.origin, _flag(setting), command, known)
+    if setting.flag not in repeats_by_flag:
+        raise kept.unknown_setting(setting.origin, _flag(setting), command, repeats_by_flag)
     refuse(setting)
     return True

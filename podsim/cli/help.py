@@ -53,17 +53,17 @@ def page(width: int, *, full: bool) -> str:
 
 def _kept_together(text: str, width: int) -> list[str]:
     """Lines that end before a command, and never inside it."""
-    kept = text.replace(" --", "\u00a0--")
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(kept, width, break_on_hyphens=False)]
+    unbroken_text = text.replace(" --", "\u00a0--")
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(unbroken_text, width, break_on_hyphens=False)]
 
 
 def _entry(label: str, text: str, column: int, width: int) -> list[str]:
     """A label in its column and the text to its right, or below where the label is too long."""
     indent = " " * (column + 2)
-    wrapped = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(text, max(width - len(indent), 20), break_on_hyphens=False) or [""]
     if len(label) + 1 > column:
-        return [*_broken_label(label, width), *(indent + line for line in wrapped if line)]
-    return [f"  {label:<{column}}{wrapped[0]}".rstrip(), *(indent + line for line in wrapped[1:])]
+        return [*_broken_label(label, width), *(indent + line for line in lines if line)]
+    return [f"  {label:<{column}}{lines[0]}".rstrip(), *(indent + line for line in lines[1:])]
 
 
 def _broken_label(label: str, width: int) -> list[str]:

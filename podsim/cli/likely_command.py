@@ -66,14 +66,14 @@ def likely_command(words: Sequence[str]) -> str:
     path, entry = candidates.command_entry(words)
     if not path:
         return ""
-    known: Mapping[str, object] = entry["flags"]
+    command_flags: Mapping[str, object] = entry["flags"]
     start, limit = len(path), len(path) + len(entry["places"])
-    likely = _without_ipus(_several([*path, *_corrections(words[start:], known, limit - start)]))
+    likely = _without_ipus(_several([*path, *_corrections(words[start:], command_flags, limit - start)]))
     path, entry = candidates.command_entry(likely)
-    known = entry["flags"]
+    command_flags = entry["flags"]
     if path[0] not in WITHOUT_IPUS and any(map(_has_count, likely)):
         return ""
-    return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, known) else ""
+    return shlex.join(["podsim", *likely]) if likely != list(words) and _complete(likely, command_flags) else ""
 
 
 def _several(words: Sequence[str]) -> Sequence[str]:
@@ -128,17 +128,17 @@ def _is_machine(word: str) -> bool:
     return _has_count(word) or word in candidates.names("topologies")
 
 
-def _complete(words: Sequence[str], known: Mapping[str, object]) -> bool:
+def _complete(words: Sequence[str], command_flags: Mapping[str, object]) -> bool:
     """Whether each flag is one of the command's, and has its value."""
     following = [*words[1:], "--"]
     flags = [(*word.partition("="), after) for word, after in zip(words, following, strict=True) if word[:2] == "--"]
     return all(
-        flag in known and (known[flag] is None or bool(equals) or not after.startswith("--"))
+        flag in command_flags and (command_flags[flag] is None or bool(equals) or not after.startswith("--"))
         for flag, equals, _, after in flags
     )
 
 
-def _corrections(words: Sequence[str], known: Mapping[str, object], places: int) -> Iterator[str]:
+def _corrections(words: Sequence[str], command_flags: Mapping[str, object], places: int) -> Iterator[str]:
     """The words with known flags in place of others, and a flag before each machine beyond the places of a command."""
     waiting = ""
     for at, word in enumerate(words):
@@ -147,27 +147,27 @@ def _corrections(words: Sequence[str], known: Mapping[str, object], places: int)
             yield word
         elif word.startswith("--"):
             flag, equals, value = word.partition("=")
-            flag = _flag(flag, value if equals else words[at + 1] if at + 1 < len(words) else "", known)
-            waiting = "" if equals or known.get(flag) is None else flag
+            flag = _flag(flag, value if equals else words[at + 1] if at + 1 < len(words) else "", command_flags)
+            waiting = "" if equals or command_flags.get(flag) is None else flag
             yield f"{flag}{equals}{value}"
         elif places > 0:
             places -= 1
             yield word
         else:
-            yield from (*_before(word, known), word)
+            yield from (*_before(word, command_flags), word)
 
 
-def _flag(flag: str, value: str, known: Mapping[str, object]) -> str:
+def _flag(flag: str, value: str, command_flags: Mapping[str, object]) -> str:
     """The flag, or the one that is meant by it with that value."""
-    if flag == "--deadline" and "--within" in known and _is_time(value):
+    if flag == "--deadline" and "--within" in command_flags and _is_time(value):
         return "--within"
     if flag in COUNTS and all(map(_is_machine, value.split(","))):
-        return next((name for name in PLACES if name in known), flag)
-    if flag in known:
+        return next((name for name in PLACES if name in command_flags), flag)
+    if flag in command_flags:
         return flag
-    if flag == "--pods" and "--pod" in known and COUNT.fullmatch(value):
+    if flag == "--pods" and "--pod" in command_flags and COUNT.fullmatch(value):
         return "--pod"
-    return next((name for name in OTHER_NAMES.get(flag.removeprefix("--"), ()) if name in known), flag)
+    return next((name for name in OTHER_NAMES.get(flag.removeprefix("--"), ()) if name in command_flags), flag)
 
 
 def _is_time(text: str) -> bool:
@@ -178,10 +178,10 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _before(word: str, known: Mapping[str, object]) -> list[str]:
+def _before(word: str, command_flags: Mapping[str, object]) -> list[str]:
     """The flag that a machine or a number of IPUs without one needs; nothing for any other word."""
     if COUNT.fullmatch(word):
-        return [flag for flag in COUNTS if flag in known][:1]
+        return [flag for flag in COUNTS if flag in command_flags][:1]
     if _is_machine(word):
-        return [flag for flag in PLACES if flag in known][:1]
+        return [flag for flag in PLACES if flag in command_flags][:1]
     return []

@@ -42,7 +42,7 @@ def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool
     reads = argument.kind in TYPED_KINDS or (
         argument.kind is ArgumentKind.CHOICE and (argument.metavar or argument.aliases)
     )
-    stated: dict[str, Any] = {
+    parameter_fields: dict[str, Any] = {
         "group": group,
         "help": argument.help,
         "metavar": argument.metavar,
@@ -50,7 +50,7 @@ def flag(verb: str, name: str, group: Group | None = None, *, show_default: bool
         "converter": partial(_convert, argument) if reads else None,
         "allow_leading_hyphen": argument.kind is ArgumentKind.QUANTITY,
     }
-    return Parameter(**{key: value for key, value in stated.items() if value})
+    return Parameter(**{key: value for key, value in parameter_fields.items() if value})
 
 
 def _convert(argument: Argument, _type: Any, tokens: Sequence[Token]) -> Any:  # noqa: ANN401  (cyclopts passes any)
@@ -297,7 +297,7 @@ FLAG_NAMES = {argument: name for name, argument in KEYWORDS.items()}
 """Names of arguments on the command line, where they are others."""
 GROUPS = {
     argument.name: group
-    for group, listed in (
+    for group, group_arguments in (
         (MACHINE, (*a.ON_MACHINE, a.CHIPS, a.FAULTS)),
         (MAPPING, (*a.SPLIT, a.PRESET)),
         (CONFIGURATION, a.CONFIGURATION),
@@ -305,7 +305,7 @@ GROUPS = {
         (ENGINE, (a.ENGINE, a.FIDELITY, a.SEED)),
         (MONEY, a.MONEY),
     )
-    for argument in listed
+    for argument in group_arguments
 }
 """Under which heading of help an argument stands, by its name."""
 

@@ -27,8 +27,8 @@ def check_out(out: str | None) -> None:
     if out is None or out == STDOUT:
         return
     if out.startswith("-"):
-        named = shlex.quote(f"./{out}")
-        raise InputError(f"--out must be a file, not {out}", code="bad-value", hint=f"{named} is a file of that name")
+        file = shlex.quote(f"./{out}")
+        raise InputError(f"--out must be a file, not {out}", code="bad-value", hint=f"{file} is a file of that name")
     path = Path(out)
     if path.suffix.lower() not in SUFFIXES and (is_plain(path) or not os.path.lexists(path)):
         other = shlex.quote(str(path.with_suffix(".json")))

@@ -51,9 +51,11 @@ def build(words: Sequence[str] = (), pages: TextIO | None = None) -> App:
         suppress_keyboard_interrupt=False,
         config=Settings(),
     )
-    known = commands()
-    named = [known[words[0]][1]] if words and words[0] in known else [command for _, command in known.values()]
-    for command in named:  # all of them take a fiftieth of a short answer
+    entries = commands()
+    command_list = (
+        [entries[words[0]][1]] if words and words[0] in entries else [command for _, command in entries.values()]
+    )
+    for command in command_list:  # all of them take a fiftieth of a short answer
         app.command(f"podsim.cli.{_place(command)}", name=command.name)
     return app
 

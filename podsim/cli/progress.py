@@ -42,10 +42,10 @@ class _Lines:
     def __init__(self, what: str) -> None:
         self.what, self.next_s = what, time.monotonic() + EVERY_S
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, finished_count: int, total: int) -> None:
         if time.monotonic() >= self.next_s:
             self.next_s = time.monotonic() + EVERY_S
-            print(f"{self.what}: {done:,} of {total:,}", file=sys.stderr, flush=True)
+            print(f"{self.what}: {finished_count:,} of {total:,}", file=sys.stderr, flush=True)
 
 
 class _Bar:
@@ -56,14 +56,14 @@ class _Bar:
         self.began_s = time.monotonic()
         self.drawn: Progress | None = None
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, finished_count: int, total: int) -> None:
         if self.drawn is None:
             if time.monotonic() - self.began_s < PATIENCE_S:
                 return
-            self.drawn = self._draw(done, total)
-        self.drawn.update(self.drawn.task_ids[0], completed=done, total=total)
+            self.drawn = self._draw(finished_count, total)
+        self.drawn.update(self.drawn.task_ids[0], completed=finished_count, total=total)
 
-    def _draw(self, done: int, total: int) -> "Progress":
+    def _draw(self, finished_count: int, total: int) -> "Progress":
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
         from rich.text import Text
 
@@ -75,7 +75,7 @@ class _Bar:
 
         shape = look(sys.stderr, self.output.color)
         rate = (RateColumn(self.rate),) if self.rate else ()
-        drawn = Progress(
+        progress_bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -84,9 +84,9 @@ class _Bar:
             console=console(shape, sys.stderr),
             transient=True,
         )
-        drawn.add_task(self.what, total=total, completed=done)
-        drawn.start()
-        return drawn
+        progress_bar.add_task(self.what, total=total, completed=finished_count)
+        progress_bar.start()
+        return progress_bar
 
     def close(self) -> None:
         """Take the bar away."""

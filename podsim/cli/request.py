@@ -63,10 +63,10 @@ def refuse_overwritten_inputs(bound: BoundArguments) -> None:
 def _every(bound: BoundArguments) -> Iterator[tuple[str, str]]:
     """Names and texts of all arguments, lists item by item."""
     for name, value in bound.arguments.items():
-        given = (
+        flag_values = (
             {flag.name: getattr(value, flag.name) for flag in fields(value)} if is_dataclass(value) else {name: value}
         )
-        for key, result in given.items():
+        for key, result in flag_values.items():
             items = result if isinstance(result, tuple | list) else (result,)
             yield from ((key, str(item)) for item in items if isinstance(item, str | Path))
 
@@ -98,10 +98,10 @@ def _given_flags(bound: BoundArguments) -> Iterator[tuple[str, Any]]:
             continue
         if is_dataclass(value):
             for flag in fields(value):
-                given = getattr(value, flag.name)
+                flag_value = getattr(value, flag.name)
                 default = flag.default if flag.default is not MISSING else None
-                if given != default and flag.name not in NO_QUESTION:
-                    yield flag.name, _plain(given)
+                if flag_value != default and flag.name not in NO_QUESTION:
+                    yield flag.name, _plain(flag_value)
         elif value != _default(bound, name):
             yield name, _plain(value)
 

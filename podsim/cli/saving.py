@@ -106,7 +106,7 @@ def save(
     output: OutputFlags,
     *,
     report: "Callable[[], Handout]",
-    written: AnswerDocument,
+    document: AnswerDocument,
 ) -> None:
     """Write the answer where `--out` says, if it does, and say so on stderr.
 
@@ -116,7 +116,7 @@ def save(
     if flags.out is None:
         return
     path = Path(flags.out)
-    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, written, flags.cover))
+    write.write_atomic(path, answer_file.content(path.suffix.lower(), report, document, flags.cover))
     if not output.quiet:
         put(look(sys.stderr, output.color).clean(f"wrote {flags.out}") + "\n", sys.stderr)
 
@@ -126,4 +126,4 @@ def save_answer(flags: ReportFlags, output: OutputFlags, answer: object, questio
 
     Raises InputError as `save` does.
     """
-    save(flags, output, report=lambda: notebook.page(answer, question), written=documents.answer_document(answer))
+    save(flags, output, report=lambda: notebook.page(answer, question), document=documents.answer_document(answer))

@@ -20,7 +20,7 @@ from podsim.report.json_document import JsonDocument
 
 ANSWER = {
     "screen": lambda: Doc(((Heading("a title"),),)),
-    "written": AnswerDocument(lambda: JsonDocument("x"), {"a": 1}),
+    "document": AnswerDocument(lambda: JsonDocument("x"), {"a": 1}),
     "line": lambda: ("first", "second\x1b[31m"),
 }
 
@@ -86,7 +86,7 @@ def test_a_report_of_no_known_kind_is_refused_with_one_that_is(name):
 def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "rows.parquet"))
     flags.check((".parquet",))
-    saving.save(flags, OutputFlags(quiet=True), report=ANSWER["screen"], written=ANSWER["written"])
+    saving.save(flags, OutputFlags(quiet=True), report=ANSWER["screen"], document=ANSWER["document"])
     assert (tmp_path / "rows.parquet").read_bytes().startswith(b"PAR1")
     with pytest.raises(InputError):
         flags.check()
@@ -95,7 +95,7 @@ def test_a_further_kind_is_known_to_the_command_that_makes_it(tmp_path):
 def test_words_alone_have_no_picture(tmp_path):
     flags = saving.ReportFlags(out=str(tmp_path / "a.svg"))
     with pytest.raises(InputError, match="it has no chart"):
-        saving.save(flags, OutputFlags(), report=lambda: arrange(ANSWER["screen"](), ""), written=ANSWER["written"])
+        saving.save(flags, OutputFlags(), report=lambda: arrange(ANSWER["screen"](), ""), document=ANSWER["document"])
     assert not (tmp_path / "a.svg").exists()
 
 

@@ -38,19 +38,19 @@ class OwnFlags:
 
     def check(self, *, noise: bool) -> bool:
         """Whether own runs are meant; InputError where a flag does not go with the others."""
-        given = [item.name for item in fields(self) if getattr(self, item.name)]
-        named = [f"--{name.replace('_', '-')}" for name in given]
-        if {"logs", "points"} <= set(given) or (noise and given):
-            both = "--logs and --points" if not noise else f"--noise and {named[0]}"
+        names = [item.name for item in fields(self) if getattr(self, item.name)]
+        flags = [f"--{name.replace('_', '-')}" for name in names]
+        if {"logs", "points"} <= set(names) or (noise and names):
+            both = "--logs and --points" if not noise else f"--noise and {flags[0]}"
             raise InputError(f"{both} are mutually exclusive", code="conflicting-flags", hint="give one of them")
-        mine = {"logs"} if set(given) & {"topology", "preset", "ipus_per_replica", "sdk"} else {"logs", "points"}
-        if given and not mine & set(given):
+        mine = {"logs"} if set(names) & {"topology", "preset", "ipus_per_replica", "sdk"} else {"logs", "points"}
+        if names and not mine & set(names):
             raise InputError(
-                f"{named[-1]} goes with {' or '.join(f'--{name}' for name in sorted(mine))}",
+                f"{flags[-1]} goes with {' or '.join(f'--{name}' for name in sorted(mine))}",
                 code="conflicting-flags",
                 hint="podsim calibrate --logs DIR",
             )
-        return bool(given)
+        return bool(names)
 
 
 ANY_OWN = OwnFlags()
@@ -101,12 +101,12 @@ def calibrate(
         "frameworks": (frameworks, _frameworks),
         "compile-times": (compile_times, _compile_times),
     }
-    given = [name for name, (on, _) in others.items() if on]
-    if len(given) > 1:
-        raise InputError(f"give one of --{given[0]} and --{given[1]}", code="conflicting-flags")
-    if own.check(noise=bool(given)):
+    fit_names = [name for name, (on, _) in others.items() if on]
+    if len(fit_names) > 1:
+        raise InputError(f"give one of --{fit_names[0]} and --{fit_names[1]}", code="conflicting-flags")
+    if own.check(noise=bool(fit_names)):
         return _own(own, path, report, output, dry_run=dry_run)
-    for name in given:
+    for name in fit_names:
         return others[name][1](output, path, report, write=write)
     return _fit_published(hold_out, output, path, report, write=write)
 

@@ -22,14 +22,14 @@ def check(file: str, /, *, output: OutputFlags = ANY_OUTPUT) -> int:
         A chip, topology, workload, convergence, points, parameters or frozen file.
     """
     output.check()
-    checked = _check(file)
-    what, document = checked.what, checked.document
+    checked_file = _check(file)
+    what, document = checked_file.what, checked_file.document
     name = str(getattr(document.value, "name", ""))
     entries = len(document.value) if isinstance(document.value, Sized) else None
     give(
         output,
         screen=lambda: listing.check(file, what, name, entries, document.provenance, document.warnings),
-        written=AnswerDocument(
+        document=AnswerDocument(
             lambda: json_keys.CHECK,
             {
                 "verdict": SUCCESS,
@@ -50,8 +50,8 @@ def _check(file: str) -> CheckedFile:
     try:
         return podsim.check(file)
     except InputError as error:
-        listed = error.code.startswith("bad-") and bool(error.context)
-        if not listed:  # no such file, or none that is read
+        has_faults = error.code.startswith("bad-") and bool(error.context)
+        if not has_faults:  # no such file, or none that is read
             raise
         message = f"{FAILURE}: {error.message}"
         raise InputError(message, code=error.code, context=error.context, hint=error.hint) from None

@@ -78,7 +78,7 @@ def collective(
     how: CollectiveFlags,
     network: NetworkFlags = ANY_NETWORK,
     faults: FaultFlags = ANY_FAULTS,
-    drawn: DrawnFlags = ANY_DRAWN,
+    drawing: DrawnFlags = ANY_DRAWN,
     output: OutputFlags = ANY_OUTPUT,
 ) -> int:
     """Run one collective on the links of a machine or a generic fabric: its time, link loads, and lower bound.
@@ -89,9 +89,9 @@ def collective(
         all-reduce, reduce-scatter, all-gather, broadcast or all-to-all.
     """
     output.check()
-    report = _report(drawn)
+    report = _report(drawing)
     if report.out is None:
-        check_out(drawn.out)
+        check_out(drawing.out)
     ask = partial(
         podsim.collective,
         what,
@@ -107,22 +107,22 @@ def collective(
         fidelity=network.fidelity,
     )
     answer = ask(algorithm=how.algorithm, faults=faults.fault)
-    if drawn.out is not None and report.out is None:
+    if drawing.out is not None and report.out is None:
         if faults.fault:
             raise InputError("a trace is of a whole fabric: leave out --fault or --out", code="conflicting-flags")
         draw = partial(podsim.trace_collective, *ask.args, **ask.keywords)
-        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawn.most_spans), drawn.out) == STDOUT:
+        if write_trace(draw(algorithm=answer.algorithm, most_spans=drawing.most_spans), drawing.out) == STDOUT:
             return ExitCode.ANSWERED
     give_answer(output, answer)
     save_answer(report, output, answer, {})
     return ExitCode.ANSWERED
 
 
-def _report(drawn: DrawnFlags) -> ReportFlags:
+def _report(drawing: DrawnFlags) -> ReportFlags:
     """Where a document goes, by the suffix of the file; nowhere where the file is a trace."""
-    suffix = Path(drawn.out or "").suffix.lower()
+    suffix = Path(drawing.out or "").suffix.lower()
     is_report = suffix in answer_file.SUFFIXES and suffix not in SUFFIXES
-    cover = {name: getattr(drawn, name) for name in ("title", "customer", "date", "author")}
-    report = ReportFlags(out=drawn.out if is_report else None, **cover)
+    cover = {name: getattr(drawing, name) for name in ("title", "customer", "date", "author")}
+    report = ReportFlags(out=drawing.out if is_report else None, **cover)
     report.check()
     return report

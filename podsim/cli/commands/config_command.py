@@ -45,7 +45,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
     give(
         output,
         screen=lambda: view.document(rows, files),
-        written=AnswerDocument(lambda: json_keys.SETTINGS, {"files": files, "settings": rows}),
+        document=AnswerDocument(lambda: json_keys.SETTINGS, {"files": files, "settings": rows}),
         line=lambda: tuple(view.line(row) for row in rows if not row.displaced_by),
     )
     return ExitCode.ANSWERED
@@ -53,15 +53,15 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
 
 def _commands() -> list[tuple[str, ...]]:
     """Commands that a file sets flags of, or that a variable may."""
-    named = {setting.command for path in kept.files().read for setting in kept.read(path)}
-    return sorted(named | {(name,) for name in commands()})
+    commands_in_files = {setting.command for path in kept.files().read for setting in kept.read(path)}
+    return sorted(commands_in_files | {(name,) for name in commands()})
 
 
 def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
     """Flags of a command with value and origin; `every` adds those at their default."""
-    known = _flags(command)
+    arguments = _flags(command)
     effectives: tuple[Effective, ...] = effective(
-        command, {flag: argument.token_count()[1] for flag, argument in known.items()}
+        command, {flag: argument.token_count()[1] for flag, argument in arguments.items()}
     )
     rows = [
         Row(
@@ -77,7 +77,7 @@ def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
         own = {item.setting.flag for item in effectives if not item.displaced_by}
         rows += [
             Row(" ".join(command), f"--{flag.replace('_', '-')}", _default(argument), "default", "")
-            for flag, argument in known.items()
+            for flag, argument in arguments.items()
             if flag not in own
         ]
     return rows
@@ -85,11 +85,11 @@ def _of(command: tuple[str, ...], *, every: bool) -> list[Row]:
 
 def _flags(command: tuple[str, ...]) -> dict[str, "Argument"]:
     """The flags of a command; none where it only groups others."""
-    parsed, used, unused = build().parse_commands(list(command))
-    if unused:
+    command_names, apps, unread_words = build().parse_commands(list(command))
+    if unread_words:
         raise InputError(f'podsim has no command "{" ".join(command)}"', code="unknown-command", hint="podsim --help")
-    del parsed
-    target = used[-1]
+    del command_names
+    target = apps[-1]
     if target.default_command is None:
         return {}
     return flags(target.assemble_argument_collection(parse_docstring=False))

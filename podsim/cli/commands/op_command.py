@@ -50,7 +50,7 @@ def _give(
     """Ask and answer; a size left out has the default that podsim.op gives it."""
     output.check()
     page.check()
-    given = {name: value for name, value in sizes.items() if value is not None}
+    typed_sizes = {name: value for name, value in sizes.items() if value is not None}
     report = podsim.op(
         operator,
         chip=chip.chip or "gc200",
@@ -62,7 +62,7 @@ def _give(
         io_tiles=chip.io_tiles,
         stream=chip.stream,
         stream_rate=chip.stream_rate,
-        **given,
+        **typed_sizes,
     )
     give_answer(output, report)
     save_answer(page, output, report, {})

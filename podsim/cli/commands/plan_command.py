@@ -142,12 +142,12 @@ def plan(
             code="conflicting-flags",
             hint="podsim plan bert --within 5min",
         )
-    given = keywords(demand, search, money)
-    del given["workloads"]
+    question = keywords(demand, search, money)
+    del question["workloads"]
     if workload:
         return _single(
             workload,
-            {**given, **keywords(serving, framework, samples, length), "changes": model.changes},
+            {**question, **keywords(serving, framework, samples, length), "changes": model.changes},
             report,
             output,
         )
@@ -157,13 +157,13 @@ def plan(
             code="conflicting-flags",
             hint="podsim plan resnet50 --rate 20k/s --p99 10ms",
         )
-    if given.pop("explain"):
+    if question.pop("explain"):
         raise InputError(
             "--explain is of one workload: the table of --workloads says of each machine what it lacks",
             code="conflicting-flags",
             hint="podsim plan bert --within 5min --explain",
         )
-    if given.pop("against") is not None:
+    if question.pop("against") is not None:
         raise InputError(
             "--against compares with results of one workload: --workloads has several",
             code="conflicting-flags",
@@ -175,19 +175,19 @@ def plan(
             code="conflicting-flags",
             hint="a TOML file for each (podsim workload import)",
         )
-    return _mix(search, given, demand, report, output)
+    return _mix(search, question, demand, report, output)
 
 
-def _single(workload: str, given: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
+def _single(workload: str, question: dict[str, Any], report: ReportFlags, output: OutputFlags) -> int:
     with progress("weighing machines", output) as on_progress:
-        plan = podsim.plan(workload, on_progress=on_progress, **given)
+        plan = podsim.plan(workload, on_progress=on_progress, **question)
     give_answer(output, plan)
     save_answer(report, output, plan, {"workload": workload})
     return ExitCode.ANSWERED if plan.chosen else ExitCode.NO
 
 
 def _mix(
-    search: SearchFlags, given: dict[str, Any], demand: DemandFlags, report: ReportFlags, output: OutputFlags
+    search: SearchFlags, question: dict[str, Any], demand: DemandFlags, report: ReportFlags, output: OutputFlags
 ) -> int:
     for name, value in (("within", demand.within), ("deadline", demand.deadline)):
         if value is not None:
@@ -197,9 +197,9 @@ def _mix(
                 hint='within = "30 min" in the [[job]]',
             )
     assert search.workloads is not None, "one of the two is given"
-    del given["within"], given["deadline"]
+    del question["within"], question["deadline"]
     with progress("weighing machines", output) as on_progress:
-        plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **given)
+        plan = podsim.plan_mix(search.workloads, on_progress=on_progress, **question)
     give_answer(output, plan)
     save_answer(report, output, plan, {})
     return ExitCode.ANSWERED if plan.chosen or plan.split else ExitCode.NO

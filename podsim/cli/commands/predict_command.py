@@ -159,14 +159,14 @@ def _give(answer: Prediction, workload: str, machine: MachineFlags, output: Outp
     give(
         output,
         screen=lambda: _screen(answer, machine, output, _origins(answer, workload, machine) if output.verbose else ()),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
         line=lambda: (view.answer(answer), *map(requirements_view.line, answer.requirements)),
     )
     save(
         report,
         output,
         report=lambda: notebook.page(answer, {"workload": workload, **keywords(machine)}),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
     )
 
 
@@ -175,8 +175,8 @@ def _screen(answer: Prediction, machine: MachineFlags, output: OutputFlags, extr
     if answer.money or not answer.has_length:
         return document(answer, verbose=output.verbose, extra=extra)
     with inputs.not_recorded():
-        priced = _with_prices(answer, machine)
-    return document(priced, verbose=output.verbose, extra=extra, costs_in_short=True)
+        priced_answer = _with_prices(answer, machine)
+    return document(priced_answer, verbose=output.verbose, extra=extra, costs_in_short=True)
 
 
 def _origins(answer: Prediction, workload: str, machine: MachineFlags) -> Groups:

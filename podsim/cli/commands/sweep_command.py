@@ -67,26 +67,26 @@ def sweep(
         Every point as a row, instead of the screen.
     """
     _check(csv, report, output)
-    swept = _sweep(file, where, output)
-    _say(swept, output)
+    sweep_report = _sweep(file, where, output)
+    _say(sweep_report, output)
     if csv:
-        put(documents.answer_document(swept).csv(), sys.stdout)
+        put(documents.answer_document(sweep_report).csv(), sys.stdout)
     else:
-        give_answer(output, swept)
-    save_answer(report, output, swept, None)
+        give_answer(output, sweep_report)
+    save_answer(report, output, sweep_report, None)
     return ExitCode.ANSWERED
 
 
 def _sweep(file: str, where: SweepFlags, output: OutputFlags) -> "SweepReport":
     """The report, with a bar for whoever watches; whoever interrupts is told how to go on."""
-    given = {field.name: getattr(where, field.name) for field in fields(where)}
-    with progress("points", output, rate="points") as drawn:
-        counted = _SweepProgress(drawn)
+    flags = {field.name: getattr(where, field.name) for field in fields(where)}
+    with progress("points", output, rate="points") as on_progress:
+        sweep_progress = _SweepProgress(on_progress)
         try:
-            return podsim.sweep(file, on_progress=counted, on_warning=partial(_warn, output), **given)
+            return podsim.sweep(file, on_progress=sweep_progress, on_warning=partial(_warn, output), **flags)
         except KeyboardInterrupt:
             with suppress(PodsimError):  # a terminal that was closed takes no message
-                put(counted.goes_on(output), sys.stderr)
+                put(sweep_progress.goes_on(output), sys.stderr)
             raise
 
 
@@ -107,14 +107,14 @@ def _check(csv: bool, report: ReportFlags, output: OutputFlags) -> None:
 class _SweepProgress:
     """How far a sweep has come, for whoever watches and for whoever interrupts it."""
 
-    def __init__(self, drawn: OnProgress | None) -> None:
-        self.drawn = drawn
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self.drawn = on_progress
         self.done = self.total = 0
 
-    def __call__(self, done: int, total: int) -> None:
-        self.done, self.total = done, total
+    def __call__(self, finished_points: int, total: int) -> None:
+        self.done, self.total = finished_points, total
         if self.drawn is not None:
-            self.drawn(done, total)
+            self.drawn(finished_points, total)
 
     def goes_on(self, output: OutputFlags) -> str:
         """What is stored, and the command that goes on from it: that of before, less what would begin again."""
@@ -135,5 +135,5 @@ def _say(report: "SweepReport", output: OutputFlags) -> None:
     if report.cut_bytes:
         _warn(output, f"the last line of {report.results} was never finished; its {report.cut_bytes:,} bytes are cut")
     if report.stored and not output.quiet:
-        stored = f"{report.stored:,} of {len(report.rows):,} points were stored before"
-        put(look(sys.stderr, output.color).clean(stored) + "\n", sys.stderr)
+        message = f"{report.stored:,} of {len(report.rows):,} points were stored before"
+        put(look(sys.stderr, output.color).clean(message) + "\n", sys.stderr)

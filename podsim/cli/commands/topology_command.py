@@ -57,7 +57,7 @@ def show(
     result = podsim.show_topology(name)
     sheet = sheets.sheet(result)
     line, content, answer = sheet.line, sheet.content, sheet.line
-    shown = partial(sheet.screen, verbose=output.verbose, charts=False)
+    screen = partial(sheet.screen, verbose=output.verbose, charts=False)
     whole = partial(sheet.screen, verbose=True, charts=True)
     if isinstance(result, Document):
         warn(result.warnings, output)
@@ -66,12 +66,12 @@ def show(
             hint = f"podsim topology show {shlex.quote(name)}"
             raise InputError(f"no links of {name} are known", code="conflicting-flags", hint=hint)
         value = result.value
-        named = every_link(network(value))
-        content = replace(content, links=named)
+        link_rows = every_link(network(value))
+        content = replace(content, links=link_rows)
         racks = 1 if isinstance(value, GenericFabric) else value.racks
-        shown = whole = partial(fabric_report.links, name, named, racks=racks)
-        answer = tuple(row.name for row in named)
-    written = AnswerDocument(lambda: sheet.keys, content)
-    give(output, screen=shown, written=written, line=lambda: answer)
-    save(report, output, report=lambda: arrange(whole(), sentence(str(line))), written=written)
+        screen = whole = partial(fabric_report.links, name, link_rows, racks=racks)
+        answer = tuple(row.name for row in link_rows)
+    document = AnswerDocument(lambda: sheet.keys, content)
+    give(output, screen=screen, document=document, line=lambda: answer)
+    save(report, output, report=lambda: arrange(whole(), sentence(str(line))), document=document)
     return ExitCode.ANSWERED

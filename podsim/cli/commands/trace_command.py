@@ -66,7 +66,7 @@ def trace(
     /,
     *,
     difference: DifferenceFlags = ANY_DIFFERENCE,
-    shown: TraceFlags = ANY_TRACE,
+    trace_flags: TraceFlags = ANY_TRACE,
     machine: MachineFlags = ANY_MACHINE,
     mapping: MappingFlags = ANY_MAPPING,
     configuration: ConfigurationFlags = ANY_CONFIGURATION,
@@ -82,8 +82,8 @@ def trace(
         A name (podsim workload list) or a file; --diff takes two traces instead.
     """
     output.check()
-    check_out(shown.out)
-    question = (shown, machine, mapping, configuration, engine, faults)
+    check_out(trace_flags.out)
+    question = (trace_flags, machine, mapping, configuration, engine, faults)
     if difference.diff is not None:
         if workload is not None or question != NOTHING_ASKED:
             raise InputError(
@@ -97,13 +97,13 @@ def trace(
             "give a workload, or two traces with --diff", code="missing-argument", hint="podsim trace bert --pod 16"
         )
     trace = podsim.trace(workload, **keywords(*question))
-    written = write_trace(trace, shown.out)
-    if written == STDOUT:
+    trace_path = write_trace(trace, trace_flags.out)
+    if trace_path == STDOUT:
         return ExitCode.ANSWERED
     give(
         output,
-        screen=lambda: view.document(trace, written),
-        written=documents.answer_document(trace),
+        screen=lambda: view.document(trace, trace_path),
+        document=documents.answer_document(trace),
         line=lambda: view.answer(trace),
     )
     return ExitCode.ANSWERED
@@ -115,7 +115,7 @@ def _compare(old: str, new: str, output: OutputFlags) -> int:
     give(
         output,
         screen=lambda: difference_report.document(answer, verbose=output.verbose),
-        written=documents.answer_document(answer),
+        document=documents.answer_document(answer),
         line=lambda: difference_report.answer(answer),
     )
     return ExitCode.ANSWERED

@@ -47,8 +47,8 @@ def validate(
     """
     output.check()
     report.check()
-    given = (microbenchmarks, comparators, claims, published, coverage, hold_outs, freeze)
-    names = [name for name, flag in zip(MODES, given, strict=True) if flag]
+    mode_flags = (microbenchmarks, comparators, claims, published, coverage, hold_outs, freeze)
+    names = [name for name, flag in zip(MODES, mode_flags, strict=True) if flag]
     if len(names) > 1:
         flags = " and ".join(f"--{name}" for name in names)
         raise InputError(f"give one of {flags}", code="conflicting-flags")

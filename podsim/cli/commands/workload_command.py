@@ -86,7 +86,7 @@ def mappings(
     *,
     model: ModelFlags = ANY_MODEL,
     machine: MachineFlags = ANY_MACHINE,
-    fixed: FixedFlags = ANY_FIXED,
+    mapping: FixedFlags = ANY_FIXED,
     configuration: ConfigurationFlags = ANY_CONFIGURATION,
     rank: RankFlags = ANY_RANK,
     samples: SamplesFlags = ANY_SAMPLES,
@@ -106,7 +106,7 @@ def mappings(
     machine = model.add_to(machine)
     with progress("weighing mappings", output) as on_progress:
         mappings = podsim.mappings(
-            name, on_progress=on_progress, **keywords(machine, fixed, configuration, rank, samples, length)
+            name, on_progress=on_progress, **keywords(machine, mapping, configuration, rank, samples, length)
         )
     give_answer(output, mappings)
     save_answer(report, output, mappings, None)
