@@ -189,8 +189,11 @@ def bare_participles(path: Path, module: ast.Module) -> list[str]:
 # What is said of a number as of a column of a table, which the number follows: "measured" is a measured value.
 OF_NUMBERS = {"measured", "predicted", "expected"}
 
-# Parameters that keep a participle as their name, by file and name, and why.
-KEYWORDS: dict[tuple[str, str], str] = {}
+# Names that end as a participle does, by file and name, and what they are.
+KEYWORDS = {
+    ("podsim/cli/error_text.py", "RED"): "a colour",
+    ("podsim/studies/infer/report.py", "SERVED"): 'the line "Served on"',
+}
 
 
 def is_switch(argument: ast.arg) -> bool:
