@@ -162,7 +162,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
         ),
         (
             NoteCode.GLOBAL_BATCH_TOO_LARGE,
-            {"batch": 64, "known": 1e4, "recipe": None, "title": "IPU-POD4"},
+            {"batch": 64, "reference_global_batch": 1e4, "recipe": None, "title": "IPU-POD4"},
             (
                 "global batch 64: the activations of the published batch of 10,000 do not fit the streaming memory of "
                 "IPU-POD4; set another with --global-batch"
@@ -170,7 +170,7 @@ def test_a_note_without_a_value_of_its_sentence_is_none():
         ),
         (
             NoteCode.GLOBAL_BATCH_DOES_NOT_DIVIDE,
-            {"batch": 64, "known": 1e4, "recipe": GIVEN, "title": "IPU-POD4"},
+            {"batch": 64, "reference_global_batch": 1e4, "recipe": GIVEN, "title": "IPU-POD4"},
             (
                 "global batch 64: 10,000, given, does not divide over the replicas of IPU-POD4, this is the nearest "
                 "that does; set another with --global-batch"
