@@ -272,6 +272,7 @@ class Prediction(Displayable):
     goodput: "GoodputReport | None" = None
     wall_clock: "WallClock | None" = None
     row_tokens: int | None = None  # of a language model that says the next token
+    ends_with_samples: bool = False  # whether `target` is a number of samples
     length_default: bool = False  # whether the workload states the length of the run, not a flag
     length_flags: tuple[str, ...] = ()  # those that would give a time to train, where no length of the run is stated
 

@@ -93,10 +93,14 @@ class Benchmark:
 
         Steps that a target counts are of the published batch; at another the same samples take other steps.
         """
+        return f"{self.run_samples:,} samples" if self.counts_samples_at(batch) else self.target
+
+    def counts_samples_at(self, batch: float) -> bool:
+        """Whether a run at a global batch [samples] ends with its samples, since its target counts steps of another."""
         global_batch = self.global_batch
         if not (self.run_samples and global_batch and COUNTS_STEPS.search(self.target)):
-            return self.target
-        return self.target if abs(batch / global_batch - 1) <= ROUNDING_DOUBT else f"{self.run_samples:,} samples"
+            return False
+        return abs(batch / global_batch - 1) > ROUNDING_DOUBT
 
     @property
     def evaluates_checkpoints(self) -> bool:

@@ -51,6 +51,7 @@ def predict(
         workload=workload.name,
         workload_title=workload.title,
         target=_target(question, mapping.global_batch),
+        ends_with_samples=_ends_with_samples(question, mapping.global_batch),
         topology=machine.topology.name,
         topology_title=machine.topology.title,
         chip=machine.chip.name,
@@ -195,12 +196,25 @@ def _form_answers(
 
 def _target(question: TrainingCase, batch: int) -> str:
     """What ends the run: the rules of its benchmark, or what was asked for instead of a stated length."""
-    benchmark, samples = question.workload.benchmark, question.samples
+    samples = question.samples
     if question.by_law is not None:
         return question.by_law.target
-    if samples is not None and (benchmark.style is not EvaluationStyle.FIXED or samples != benchmark.run_samples):
+    if samples is not None and _is_another_length(question):
         return f"{count_text(samples)} sample{'' if samples == 1 else 's'}"
-    return benchmark.target_at(batch)
+    return question.workload.benchmark.target_at(batch)
+
+
+def _is_another_length(question: TrainingCase) -> bool:
+    """Whether samples are stated that are not those of the benchmark's own length."""
+    benchmark, samples = question.workload.benchmark, question.samples
+    return samples is not None and (benchmark.style is not EvaluationStyle.FIXED or samples != benchmark.run_samples)
+
+
+def _ends_with_samples(question: TrainingCase, batch: int) -> bool:
+    """Whether the run ends with a number of samples, and not at a target."""
+    if question.by_law is not None:
+        return False
+    return _is_another_length(question) or question.workload.benchmark.counts_samples_at(batch)
 
 
 def estimates(question: TrainingCase, mapping: Mapping) -> tuple[Estimate, Estimate]:

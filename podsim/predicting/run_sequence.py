@@ -42,6 +42,7 @@ def together(result: Phases, phases: Sequence[Prediction]) -> Prediction:
         workload=result.name,
         workload_title=result.title,
         target=", then ".join(phase.workload for phase in phases),
+        ends_with_samples=False,
         timeline=timeline,
         step_s=_sum([phase.step_s for phase in phases], steps),
         throughput_samples_per_s=_rate(phases, whole_run),

@@ -1,6 +1,5 @@
 """What ends a run, and where the mean of runs is not the run that is shown."""
 
-import re
 from collections.abc import Iterator
 
 from podsim.model.note import AnswerNote
@@ -11,7 +10,6 @@ from podsim.report.doc import Note
 
 OF_LAWS = (NoteCode.SAMPLES_BY_LAW, NoteCode.SAMPLES_BY_LAW_AT_GLOBAL_BATCH)
 WORTH_SAYING = 0.05  # of a run
-COUNT = re.compile(r"[\d,.]+( [PTBM])? samples")
 
 
 def aim(p: Prediction) -> str:
@@ -23,18 +21,13 @@ def aim(p: Prediction) -> str:
 
 def is_length(p: Prediction) -> bool:
     """Whether the run is as long as it is stated to be, and reaches no target."""
-    return p.division is None or is_count(p.target)
+    return p.division is None or p.ends_with_samples
 
 
 def is_by_law(p: Prediction) -> bool:
     """Whether a scaling law says how long the run is."""
     bases = [dict(note.values)["basis"] for note in p.assumptions if note.code is NoteCode.SAMPLES]
     return any(isinstance(basis, AnswerNote) and basis.code in OF_LAWS for basis in bases)
-
-
-def is_count(target: str) -> bool:
-    """Whether what ends a run is a number of samples."""
-    return COUNT.fullmatch(target) is not None
 
 
 def skew_notes(p: Prediction) -> Iterator[Note]:

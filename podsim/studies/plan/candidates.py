@@ -81,6 +81,7 @@ class CandidateEvaluation:
     worth: str = ""
     target: str = ""
     stated_length: bool = False
+    ends_with_samples: bool = False
     run_tokens: float | None = None  # of a language model
     activity: StepActivity | None = None
     stretch: float = 1.0  # quantile of the time with failures, over that without
@@ -306,6 +307,7 @@ def _evaluation(
         worth=prediction.calibration,
         target=prediction.target,
         stated_length=prediction.division is None,
+        ends_with_samples=prediction.ends_with_samples,
         run_tokens=tokens(prediction),
         activity=prediction.activity,
         stretch=intervals.quantile(scores_s, confidence) / intervals.quantile(healthy, confidence),

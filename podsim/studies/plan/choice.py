@@ -125,6 +125,7 @@ def plan(
         workload_title=run.title,
         target=first.target or run.target,
         stated_length=first.stated_length,
+        ends_with_samples=first.ends_with_samples,
         run_tokens=first.run_tokens,
         demand=request.demand,
         chosen=chosen_candidate,

@@ -11,7 +11,7 @@ from podsim.model.quantity import Grade
 from podsim.model.run_cost import MachineOwnership
 from podsim.report import numbers
 from podsim.report.doc import NOT_MLPERF, Block, Doc, Fact, Facts, Heading, Note, Tone
-from podsim.report.views import caveats_view, lengths_view, next_question_view, run_cost_view, tokens_view
+from podsim.report.views import caveats_view, next_question_view, run_cost_view, tokens_view
 from podsim.studies.plan import (
     competitor_sizes_report,
     inventory_report,
@@ -58,9 +58,9 @@ def answer(plan: Plan) -> str:
 
 def title(plan: Plan) -> str:
     """What was asked: the workload and what ends its run."""
-    is_count = lengths_view.is_count(plan.target)
-    tokens = f" ({tokens_view.amount(plan.run_tokens)} tokens)" if is_count and plan.run_tokens is not None else ""
-    has_stated_length = plan.stated_length or is_count
+    counts_tokens = plan.ends_with_samples and plan.run_tokens is not None
+    tokens = f" ({tokens_view.amount(plan.run_tokens or 0.0)} tokens)" if counts_tokens else ""
+    has_stated_length = plan.stated_length or plan.ends_with_samples
     return (
         f"{plan.workload_title}, {f'a run of {plan.target}{tokens}' if has_stated_length else f'target {plan.target}'}"
     )

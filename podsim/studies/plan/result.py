@@ -227,6 +227,7 @@ class Plan(Displayable):
     target: str
     run_tokens: float | None  # of a language model
     stated_length: bool  # nothing is to be reached: a run is as long as it is stated to be
+    ends_with_samples: bool  # whether `target` is a number of samples
     demand: Demand
     chosen: Candidate | None
     closest: Candidate | None
