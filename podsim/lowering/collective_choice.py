@@ -105,7 +105,7 @@ def soonest(
     """The soonest of several algorithms in one phase, the first named of equals; ValueError where none serves.
 
     Parameters: where the collective runs, its groups, what it does and the algorithms to weigh. Result: the plan of the
-    soonest, whose `leg_s(0)` is its time [s].
+    soonest, whose `lockstep_s` is its time [s].
 
     Equation: each is evaluated by `CollectivePlan.least_s` [s], every step at its most loaded link, which on symmetric
     groups is never idle; folded whatever is to be run, so that the choice is the same. Validity: static routes, no

@@ -49,7 +49,7 @@ class SoftwareOverhead:
     buffers: int = 1
 
 
-NO_TOLL: Final = SoftwareOverhead()
+NO_OVERHEAD: Final = SoftwareOverhead()
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class CollectiveContext:
     volumes_bytes: tuple[float, ...]
     endpoints: int
     folded: bool = True
-    overhead: SoftwareOverhead = NO_TOLL
+    overhead: SoftwareOverhead = NO_OVERHEAD
     most_messages: int = MOST_MESSAGES
     most_crossings: int = MOST_CROSSINGS
 

@@ -288,7 +288,7 @@ def all_reduce_over_gw_links(update: Update) -> CollectivePlan:
     """All-reduce between racks of the shards that each rack has reduced, over GW-Links: the soonest documented method.
 
     Parameters: `update`, whose fabric has the rates [B/s] and latencies [s] of GW-Links; each IPU brings its gradients
-    [B] over the replicas of its rack. Result: the plan, whose `leg_s(0)` is what it costs alone [s]; `pacing.tasks`
+    [B] over the replicas of its rack. Result: the plan, whose `lockstep_s` is what it costs alone [s]; `pacing.tasks`
     makes the same parts tasks of the step.
 
     Equation: buckets × steps × (`rack.step` + latency) + bytes over the most loaded link (Eq. 7 to 10).
