@@ -12,7 +12,7 @@ from podsim.calibration.own_groups import Catalog
 from podsim.calibration.published.framework_rows import framework_rows
 from podsim.errors import MissingParameter
 from podsim.files import catalog, comparator_machines, comparator_results, reference_points
-from podsim.files import microbenchmarks as measured
+from podsim.files import microbenchmarks as microbenchmark_files
 from podsim.topology.build import build
 
 if TYPE_CHECKING:
@@ -83,6 +83,6 @@ def bench(rows: Sequence[Microbenchmark]) -> Bench:
     return Bench(
         chip_of=lambda name: catalog.chip(name).value,
         topology_of=lambda name: catalog.topology(name).value,
-        server=build(catalog.topology(str(measured.server())).value),
+        server=build(catalog.topology(str(microbenchmark_files.server())).value),
         rows=rows,
     )

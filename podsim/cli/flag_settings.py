@@ -11,8 +11,7 @@ from podsim.cli.console import JSON, look, put
 from podsim.cli.error_text import usage
 from podsim.cli.settable import refuse
 from podsim.errors import InputError, did_you_mean
-from podsim.files import inputs
-from podsim.files import settings as kept
+from podsim.files import inputs, settings
 from podsim.files.settings import IgnoredFile, Setting
 from podsim.studies import commands
 
@@ -103,7 +102,7 @@ def say() -> None:
         if setting.path is not None:
             words = [_flag(setting), *(word for word in setting.words if word != "true")]
             by_file.setdefault(str(setting.path), []).append(" ".join(words))
-    lines = [f"{kept.NAME} sets {', '.join(texts)} ({path})" for path, texts in by_file.items()]
+    lines = [f"{settings.NAME} sets {', '.join(texts)} ({path})" for path, texts in by_file.items()]
     put("".join(f"{look(sys.stderr).clean(line)}\n" for line in lines), sys.stderr)
 
 
@@ -147,9 +146,9 @@ def effective(
     _refuse_strangers()
     stand = dict(origin_by_flag or {})
     effectives: list[Effective] = []
-    files = kept.files()
+    files = settings.files()
     IGNORED_SETTINGS.set(files.ignored)
-    for near in (kept.variables(command, repeats_by_flag), *map(kept.parse_file, files.read)):
+    for near in (settings.variables(command, repeats_by_flag), *map(settings.parse_file, files.read)):
         before = dict(stand)
         refusals: list[tuple[Setting, InputError]] = []
         for setting in near.settings:
@@ -198,6 +197,6 @@ def _of(setting: Setting, command: tuple[str, ...], repeats_by_flag: Mapping[str
     if setting.command != command:
         return False
     if setting.flag not in repeats_by_flag:
-        raise kept.unknown_setting(setting.origin, _flag(setting), command, repeats_by_flag)
+        raise settings.unknown_setting(setting.origin, _flag(setting), command, repeats_by_flag)
     refuse(setting)
     return True

@@ -12,8 +12,7 @@ from cyclopts import App
 from podsim.cli import flag_settings
 from podsim.cli.options import OutputFlags
 from podsim.errors import InputError
-from podsim.files import find, inputs
-from podsim.files import settings as kept
+from podsim.files import find, inputs, settings
 
 NO_QUESTION: Final = ("out", "csv", "results", "jobs", "backend", "scheduler", "anew", "extend")
 """Where an answer goes, and where and in how many processes it is computed, does not change it."""
@@ -45,7 +44,7 @@ def refuse_overwritten_inputs(bound: BoundArguments) -> None:
     """
     values = [(name, value) for name, value in _every(bound) if value and value != "-"]
     if any(name in OUTPUTS for name, _ in values):
-        values += [("settings", str(path)) for path in kept.files().read]
+        values += [("settings", str(path)) for path in settings.files().read]
     for name, value in values:
         if name not in OUTPUTS:
             continue

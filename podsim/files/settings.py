@@ -74,19 +74,19 @@ def files(environ: Mapping[str, str] = os.environ) -> Files:
     nearest, ignored_files = _in_folders(own)
     if own is None or own == nearest:
         return Files((nearest,) if nearest else (), tuple(ignored_files))
-    there, unread = _there(own)
+    there, ignored_own = _there(own)
     if there is not None and (foreign := _foreign(own, there)):
-        there, unread = None, (foreign,)
+        there, ignored_own = None, (foreign,)
     paths = [path for path in (nearest, own if there else None) if path is not None]
-    return Files(tuple(paths), (*ignored_files, *unread))
+    return Files(tuple(paths), (*ignored_files, *ignored_own))
 
 
 def _in_folders(own: Path | None) -> tuple[Path | None, list[IgnoredFile]]:
     """The nearest file that may be read, and those before it that may not."""
     ignored_files: list[IgnoredFile] = []
-    for path, unread in _upward():
-        if unread is not None:
-            return None, [*ignored_files, unread]
+    for path, ignored_file in _upward():
+        if ignored_file is not None:
+            return None, [*ignored_files, ignored_file]
         status, why_not = _there(path)
         ignored_files += why_not
         if status is None:
@@ -111,7 +111,7 @@ def _upward() -> Iterator[tuple[Path, IgnoredFile | None]]:
         try:
             st_dev = folder.stat().st_dev
         except OSError as error:
-            yield folder / NAME, _unread(folder / NAME, error)
+            yield folder / NAME, _ignored_file(folder / NAME, error)
             return
         if st_dev != (file_system or st_dev):
             return
@@ -128,13 +128,13 @@ def _there(path: Path) -> tuple[os.stat_result | None, tuple[IgnoredFile, ...]]:
     except (FileNotFoundError, NotADirectoryError):
         return None, ()
     except (OSError, ValueError) as error:
-        return None, (_unread(path, error),)
+        return None, (_ignored_file(path, error),)
     if stat.S_ISLNK(link.st_mode) and hasattr(os, "geteuid") and link.st_uid not in {0, os.geteuid()}:
         return None, (IgnoredFile(path, "another user made this link", "replace it with a file of your own"),)
     return (status, ()) if stat.S_ISREG(status.st_mode) else (None, ())
 
 
-def _unread(path: Path, error: Exception) -> IgnoredFile:
+def _ignored_file(path: Path, error: Exception) -> IgnoredFile:
     why = getattr(error, "strerror", None) or str(error)
     return IgnoredFile(path, f"it cannot be looked at: {why}", "flags that it sets are at their default")
 

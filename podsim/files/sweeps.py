@@ -10,7 +10,7 @@ from podsim.files.file_faults import Fault, unknown_choice
 from podsim.files.load import LoadedFile, load
 from podsim.files.read import Document, document
 from podsim.model.argument import Argument, ArgumentKind
-from podsim.model.arguments import FLAGS as KNOWN
+from podsim.model.arguments import FLAGS as EVERY_FLAG
 from podsim.model.sweep import Design, Spacing, SweepAxis, SweepFile
 from podsim.units import split_unit
 
@@ -37,7 +37,7 @@ NAMES: Final = (
     "fidelity",
     "seed",
 )
-FLAGS: Final[Mapping[str, Argument]] = {name: KNOWN[name] for name in NAMES}
+FLAGS: Final[Mapping[str, Argument]] = {name: EVERY_FLAG[name] for name in NAMES}
 """Flags that a sweep may fix or vary, by keyword; any other name with a dot is a path of `--set`."""
 TRUTHS: Final = ("true", "false")
 

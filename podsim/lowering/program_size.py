@@ -56,9 +56,9 @@ def training(units: Iterable[LayerUnit], *, recompute: bool, dropout: bool) -> i
 def _training(unit: LayerUnit, *, recompute: bool, dropout: bool) -> int:
     operators = _active(unit, dropout=dropout)
     passes = 3 if recompute else 2
-    untaken = sum(not operator.input_gradient for operator in operators)
+    first_operators = sum(not operator.input_gradient for operator in operators)
     gradients = sum(isinstance(each.shape, Matmul | Conv) and each.shape.parameters > 0 for each in operators)
-    return passes * len(operators) - untaken + gradients + unit.weight_tensors
+    return passes * len(operators) - first_operators + gradients + unit.weight_tensors
 
 
 def _active(unit: LayerUnit, *, dropout: bool) -> list[Operator]:

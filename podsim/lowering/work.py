@@ -73,7 +73,8 @@ def stage_work(
     """The time that every stage takes for one micro-batch, forward and backward [s], and the bytes that it sends on.
 
     Backward includes recomputation and weight gradients, or is not planned at all where `forward_only`. The time of an
-    operator is that of `podsim.tiles.cost.cost`. `tiles` runs the supersteps of every operator as events; without it their closed form is taken.
+    operator is that of `podsim.tiles.cost.cost`. `tiles` runs the supersteps of every operator as events; without it
+    their closed form is taken.
     """
     table = _CostTable(workload, mapping, machine, forward_only=forward_only, tiles=tiles)
     element_bytes = ELEMENT_BYTES[workload.precision]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from podsim.model.displayable import Displayable
 from podsim.model.mapping import Mapping
@@ -125,7 +125,7 @@ class ConsideredMapping:
 
 
 class Rejection(StrEnum):
-    """Why a search leaves mappings out, in the words that follow their number."""
+    """Why a search leaves mappings out; the values are keys of JSON."""
 
     TOO_MANY_IPUS = "have more IPUs per replica than the model has parts to place, such as layers"
     TOO_FEW_IPUS = "need more IPUs than there are"
@@ -134,21 +134,6 @@ class Rejection(StrEnum):
     STREAMING_MEMORY = "do not fit in streaming memory"
     GLOBAL_BATCH = "miss the global batch"
     PUBLISHED_GLOBAL_BATCH = "miss the published global batch"
-
-    def text(self, count: int) -> str:
-        """So many mappings with their verb: "1 that does not fit in SRAM"."""
-        return f"{count:,} that {OF_ONE_MAPPING[self] if count == 1 else self.value}"
-
-
-OF_ONE_MAPPING: Final[MappingType[Rejection, str]] = {
-    Rejection.TOO_MANY_IPUS: "has more IPUs per replica than the model has parts to place, such as layers",
-    Rejection.TOO_FEW_IPUS: "needs more IPUs than there are",
-    Rejection.INDIVISIBLE: "does not divide the IPUs of a replica",
-    Rejection.SRAM: "does not fit in SRAM",
-    Rejection.STREAMING_MEMORY: "does not fit in streaming memory",
-    Rejection.GLOBAL_BATCH: "misses the global batch",
-    Rejection.PUBLISHED_GLOBAL_BATCH: "misses the published global batch",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +145,7 @@ class Choice:
     rejected: MappingType[str, int]
     considered: tuple[ConsideredMapping, ...]
     reason: AnswerNote
+    preset: str | None = None  # whose mapping it is
 
     @property
     def larger_replicas(self) -> ConsideredMapping | None:

@@ -9,6 +9,7 @@ from string import Formatter
 from typing import Final
 
 from podsim.model.note_code import NoteCode
+from podsim.model.prediction import Rejection
 from podsim.model.program import PART_NAMES, Part
 from podsim.units import count_text
 
@@ -50,6 +51,22 @@ def sentence(code: NoteCode, values: Mapping[str, object]) -> str:
 
         words = STUDY_SENTENCES[code]
     return words(**values) if callable(words) else _TEMPLATE.vformat(words, (), values)
+
+
+OF_ONE_MAPPING: Final[Mapping[Rejection, str]] = {
+    Rejection.TOO_MANY_IPUS: "has more IPUs per replica than the model has parts to place, such as layers",
+    Rejection.TOO_FEW_IPUS: "needs more IPUs than there are",
+    Rejection.INDIVISIBLE: "does not divide the IPUs of a replica",
+    Rejection.SRAM: "does not fit in SRAM",
+    Rejection.STREAMING_MEMORY: "does not fit in streaming memory",
+    Rejection.GLOBAL_BATCH: "misses the global batch",
+    Rejection.PUBLISHED_GLOBAL_BATCH: "misses the published global batch",
+}
+
+
+def of_rejected(reason: Rejection, count: int) -> str:
+    """So many mappings and why a search leaves them out: "1 that does not fit in SRAM"."""
+    return f"{count:,} that {OF_ONE_MAPPING[reason] if count == 1 else reason.value}"
 
 
 def _more(share: float, more: str, less: str) -> str:

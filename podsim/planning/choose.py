@@ -79,7 +79,7 @@ def choose(case: Case, on_progress: Callable[[int, int], None] | None = None) ->
             )
             mapping = replace(mapping, accumulation=count)
         reason = AnswerNote.of(NoteCode.AS_PUBLISHED, locator=preset.locator, accumulation=count)
-        return _largest_fit(question, planner, mapping, f"preset {preset.name}", reason)
+        return _largest_fit(question, planner, mapping, reason, preset=preset.name)
     split = (constraints.replicas, constraints.ipus_per_replica, constraints.micro_batch)
     if all(value is not None for value in split) and (constraints.accumulation or constraints.global_batch):
         return _as_given(question, planner, constraints)
@@ -198,7 +198,7 @@ def _as_given(question: TrainingCase, planner: MappingBuilder, constraints: Cons
         replicas=replicas, ipus_per_replica=size, micro_batch=micro, accumulation=accumulation
     )
     mapping, _ = fastest(question.by_formula, storage_options)
-    return _largest_fit(question, planner, mapping, "flags", AnswerNote.of(NoteCode.GIVEN))
+    return _largest_fit(question, planner, mapping, AnswerNote.of(NoteCode.GIVEN))
 
 
 def _accumulation(workload: Workload, constraints: Constraints, replicas: int, micro_batch: int) -> int:
@@ -217,12 +217,13 @@ def _accumulation(workload: Workload, constraints: Constraints, replicas: int, m
 
 
 def _largest_fit(
-    question: TrainingCase, planner: MappingBuilder, mapping: Mapping, origin: str, reason: AnswerNote
+    question: TrainingCase, planner: MappingBuilder, mapping: Mapping, reason: AnswerNote, *, preset: str | None = None
 ) -> ChosenMapping:
     mapping, memory = largest_that_fits(planner.workload, mapping, planner.topology)
     if not memory.fits:
         raise does_not_fit(planner, memory, mapping)
-    choice = Choice(given=origin, legal=1, rejected={}, considered=(), reason=reason)
+    origin = "flags" if preset is None else f"preset {preset}"
+    choice = Choice(given=origin, preset=preset, legal=1, rejected={}, considered=(), reason=reason)
     ipus, idle = planner.topology.ipus, planner.topology.ipus - mapping.ipus
     notes = (AnswerNote.of(NoteCode.IPUS_IDLE, idle=idle, ipus=ipus),) if idle else ()
     return ChosenMapping(mapping=mapping, choice=choice, assumptions=(*_storage(question, planner, mapping), *notes))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from podsim.errors import Infeasible, InputError, PodsimError
 from podsim.files import catalog
+from podsim.model import sentences
 from podsim.model.chip import Chip
 from podsim.model.mapping import Mapping
 from podsim.model.prediction import MemoryFit, StageMemory
@@ -47,7 +48,7 @@ def refusal(search: Search, *, on_parts: bool = False) -> PodsimError:
         if searches and not fitting and all(there.nearest for there in searches.values()):
             return refusal(next(iter(searches.values())))  # at those next to it none fits
         near = [batch if batch in fitting else 0 for batch in near] if fitting else near
-    causes = "; ".join(why.text(count) for why, count in search.rejected.most_common())
+    causes = "; ".join(sentences.of_rejected(why, count) for why, count in search.rejected.most_common())
     which = "a" if search.constraints.global_batch else "the published"
     return InputError(
         f"no mapping searched gives {which} global batch of {number:,.0f}"

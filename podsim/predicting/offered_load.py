@@ -19,11 +19,11 @@ MOST_WRITTEN: Final = 1e12
 """Requests a second up to which a rate is written in digits."""
 
 
-def check_load(load: Load, service: Service, ipus: int) -> Load:
+def check_load(load: Load, service: Service, ipus: int, *, size: str = "this batch size") -> Load:
     """The load that is meant, checked against what replicas on so many IPUs can do.
 
     Raises Infeasible where requests come faster than they can be answered, with the highest rate possible and how many
-    IPUs would meet this one.
+    IPUs would meet this one at a batch size that is called `size`.
     """
     most = service.capacity_per_s
     if load.clients is not None:
@@ -36,7 +36,7 @@ def check_load(load: Load, service: Service, ipus: int) -> Load:
         raise Infeasible(
             f"{_rate(load.rate_per_s)} requests/s exceed the capacity",
             code="too-many-requests",
-            context=[able, f"at this batch size about {needed_ipus:,.0f} IPUs would serve them at {safe}"],
+            context=[able, f"at {size} about {needed_ipus:,.0f} IPUs would serve them at {safe}"],
             hint=f"--rate {_rate(SAFE_LOAD * most)}/s: {safe}",
         )
     return load

@@ -65,7 +65,7 @@ def _of_workload(name: str, changes: Changes, answers: Sequence[Prediction]) -> 
         return document.provenance
     parts = [part for answer in answers for part in answer.phases or (answer,)]
     configurations = {part.mapping.configuration.name for part in parts}
-    presets = {(part.choice.given.removeprefix("preset "), part.topology) for part in parts}
+    presets = {(part.choice.preset, part.topology) for part in parts}
     labels = member_labels(document.tables.get("preset"))
     idle = {
         f"configuration.{configuration.name}."

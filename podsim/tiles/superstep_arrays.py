@@ -149,9 +149,9 @@ def _multiplication(
     size = ELEMENT_BYTES[vertex.precision]
     none = np.zeros_like(hold.inputs)
     here, own_weights = np.floor(hold.inputs / splits.outputs), np.floor(hold.weights / splits.field)
-    come = (hold.inputs - here) * size
-    shared_bytes = np.where(splits.outputs % 2 == 0, come, 0.0)
-    inputs = (come - shared_bytes, shared_bytes, np.where(splits.outputs > 1, here * size, 0.0))
+    incoming_bytes = (hold.inputs - here) * size
+    shared_bytes = np.where(splits.outputs % 2 == 0, incoming_bytes, 0.0)
+    inputs = (incoming_bytes - shared_bytes, shared_bytes, np.where(splits.outputs > 1, here * size, 0.0))
     weights, weight_send_bytes = (
         (hold.weights - own_weights) * size,
         np.where(splits.field > 1, own_weights * size, 0.0),

@@ -95,6 +95,8 @@ values = [4, 8]
         (8, ("workload", "map", "bert", "--pod", "64")),
         (9, ("predict", "bert", "--pod", "64", "--fault", "ipu:3=0.9")),
         (9, ("compare", "bert", "pod64", "pod128")),
+        (14, ("predict", "bert", "--pod", "32")),  # the search times splits with less available memory as it lists them
+        (14, ("predict", "gpt2-medium", "--pod", "64")),
         (10, ("explain", "bert", "--pod", "64")),
         (11, ("scale", "bert", "--pods", "16,64")),
         (12, ("plan", "bert", "--within", "1h")),

@@ -74,10 +74,13 @@ IRREGULAR = frozenset(
         "stuck",
         "sung",
         "swept",
+        "shrunk",
         "taken",
         "taught",
         "thought",
         "thrown",
+        "unread",
+        "untaken",
         "told",
         "torn",
         "understood",
@@ -202,7 +205,7 @@ def is_switch(argument: ast.arg) -> bool:
 
 
 def variables(module: ast.Module) -> Iterator[tuple[str, int]]:
-    """Names of variables and parameters; fields of classes are named with the keys of files and answers."""
+    """Names of variables, parameters and imports; fields are named with the keys of files and answers."""
     fields = {
         id(target)
         for node in ast.walk(module)
@@ -212,7 +215,9 @@ def variables(module: ast.Module) -> Iterator[tuple[str, int]]:
         for target in (entry.targets if isinstance(entry, ast.Assign) else [entry.target])
     }
     for node in ast.walk(module):
-        if isinstance(node, ast.arg) and not is_switch(node):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname, node.lineno) for alias in node.names if alias.asname)
+        elif isinstance(node, ast.arg) and not is_switch(node):
             yield node.arg, node.lineno
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             yield node.id, node.lineno

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from podsim.model.published import RowFit
     from podsim.model.readings import Interpretations, Option, ReadingsFile, RowReading
 
-UNREAD: Final = "nothing says what to ask of it"
+NO_READING: Final = "nothing says what to ask of it"
 NO_FITS: Final[Mapping[str, RowFit]] = MappingProxyType({})
 UNKNOWN_WORKLOAD: Final = "unknown-workload"
 
@@ -42,7 +42,7 @@ def report(
     for number, row in enumerate(rows, 1):
         reading = request.get(row.id)
         if reading is None or reading.mode is None:
-            reason = reading.reason if reading else reasons.get(row.id, UNREAD)
+            reason = reading.reason if reading else reasons.get(row.id, NO_READING)
             result.append(LeftOutRow(row=row, reason=reason, reading=reading))
         else:
             answer = _answer(row, reading, context, of_id, interpretations)

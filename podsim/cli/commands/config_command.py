@@ -11,7 +11,7 @@ from podsim.cli.flag_settings import Effective, effective, flags, say
 from podsim.cli.options import ANY_OUTPUT, OutputFlags
 from podsim.cli.parser import build
 from podsim.errors import InputError
-from podsim.files import settings as kept
+from podsim.files import settings
 from podsim.report.answer_formats import AnswerDocument
 from podsim.studies import commands
 from podsim.studies.look_up import json_keys
@@ -53,7 +53,7 @@ def show(*command: str, output: OutputFlags = ANY_OUTPUT) -> int:
 
 def _commands() -> list[tuple[str, ...]]:
     """Commands that a file sets flags of, or that a variable may."""
-    commands_in_files = {setting.command for path in kept.files().read for setting in kept.read(path)}
+    commands_in_files = {setting.command for path in settings.files().read for setting in settings.read(path)}
     return sorted(commands_in_files | {(name,) for name in commands()})
 
 

@@ -12,7 +12,7 @@ from podsim.calibration.own_mapping import LogOptions
 from podsim.errors import InputError
 from podsim.files import applications, blocks, catalog, comparator_machines, compile_rows, noise_file, readings_file
 from podsim.files import frameworks_file as framework_file
-from podsim.files import microbenchmarks as measured
+from podsim.files import microbenchmarks as microbenchmark_files
 from podsim.files import start_times_file as start_file
 from podsim.files.write import (
     check_writable,
@@ -138,7 +138,7 @@ def calibrate_frameworks(
     """Fit the time that frameworks add to a step to published rates, and write it."""
     target = Path(path) if path is not None else framework_file.path()
     check_writable(target if write else None)
-    microbenchmarks = (*measured.published_results(), *applications.applications())
+    microbenchmarks = (*microbenchmark_files.published_results(), *applications.applications())
     report = fit_data.fit_frameworks(microbenchmarks, readings_file.readings().value, of_ipus, on_progress)
     if write:
         write_all([(target, frameworks_text(report.costs))], report)

@@ -154,8 +154,8 @@ def _estimate(prediction: Prediction, case: Case, parameters: ParameterSet) -> E
 
 def _settled_shares(before: Mapping[Cause, float], after: Mapping[Cause, float]) -> dict[Cause, float]:
     """What is taken away of each cause, as a share of the variance before; runs scatter as much as before."""
-    shrunk = before[Cause.NOISE] / after[Cause.NOISE]
-    reductions = {cause: share - shrunk * after.get(cause, 0.0) for cause, share in before.items()}
+    noise_ratio = before[Cause.NOISE] / after[Cause.NOISE]
+    reductions = {cause: share - noise_ratio * after.get(cause, 0.0) for cause, share in before.items()}
     return {cause: share for cause, share in reductions.items() if share > LEAST}
 
 

@@ -117,7 +117,7 @@ def _none_of_sizes(
     able = {size: each for size, each in results_by_size.items() if not isinstance(each, Infeasible)}
     best = max(able, key=lambda size: able[size].service.capacity_per_s)
     try:
-        offered_load.check_load(constraints.load, able[best].service, ipus)
+        offered_load.check_load(constraints.load, able[best].service, ipus, size=f"batch {best:,}")
     except Infeasible as no:
         flags = [*_larger_pod(able[best], constraints, ipus, context), no.hint]
         flags = [*larger, *([f"--batch {best} {flag}" for flag in flags] if best != constraints.batch else flags)]
@@ -125,9 +125,8 @@ def _none_of_sizes(
             f"batch {size:,}: {each.message if isinstance(each, Infeasible) else offered_load.most_text(each.service)}"
             for size, each in sorted(results_by_size.items())
         ]
-        requirement = no.context[-1].replace("at this batch size", f"at batch {best:,}")
         message = f"{no.message} at every batch size compared"
-        return Infeasible(message, code=no.code, context=(*lines, requirement), hint=" or ".join(flags))
+        return Infeasible(message, code=no.code, context=(*lines, no.context[-1]), hint=" or ".join(flags))
     raise AssertionError("no batch size takes the rate")
 
 

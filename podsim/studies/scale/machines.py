@@ -179,8 +179,8 @@ def _row(series: Series, machine: SeriesMachine, first: Prediction | None) -> tu
         if isinstance(no, InputError) and no.code not in REFUSALS:
             raise
         reason = ": ".join((no.message, *no.context[:1]))
-        division = Division(series.scenario.length.division)
-        return replace(row, refused=reason, published=_published_times(series, machine.name, division)), no
+        published_times = _published_times(series, machine.name, Division(series.scenario.length.division))
+        return replace(row, refused=reason, refusal=no.message, published=published_times), no
     return replace(
         row, prediction=prediction, published=_published_times(series, machine.name, prediction.division)
     ), None

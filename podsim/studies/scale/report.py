@@ -248,8 +248,8 @@ def _refusals(report: ScaleReport, *, verbose: bool) -> Iterator[Note]:
         return
     names: dict[str, list[str]] = {}
     for row in refused_rows:
-        names.setdefault(row.refused.partition(": ")[0], []).append(row.topology)
-    longer = {row.refused.partition(": ")[0] for row in refused_rows if ": " in row.refused}
+        names.setdefault(row.refusal, []).append(row.topology)
+    longer = {row.refusal for row in refused_rows if row.refusal != row.refused}
     for reason, machines in names.items():
         hint = "-v says what is too large" if reason in longer else ""
         yield Note(f"{', '.join(machines)}: {reason}", "·", Tone.WARNING, hint=hint)

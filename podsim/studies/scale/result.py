@@ -44,6 +44,7 @@ class ScaleRow:
     ipus: int
     prediction: "Prediction | None" = None
     refused: str = ""
+    refusal: str = ""  # `refused` without what is too large
     efficiency: float | None = None
     time_efficiency: float | None = None
     published: tuple[PublishedTime, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from podsim.calibration import fit_data
 from podsim.calibration.microbenchmarks import compare, stencil_measurements
-from podsim.files import microbenchmarks as measured
+from podsim.files import microbenchmarks as microbenchmark_files
 from podsim.files import stated_machines
 from podsim.predicting import stencils as predicting
 from podsim.resolve import topology as machine_of
@@ -42,5 +42,9 @@ def stencil(
     ).value
     stated_machines.refuse(machine, "stencils")
     report = predicting.report(stencil_definition, edges, machine, build(machine))
-    rows = [row for row in measured.all_measurements() if stencil_measurements.stencil_of(row) == stencil_definition]
+    rows = [
+        row
+        for row in microbenchmark_files.all_measurements()
+        if stencil_measurements.stencil_of(row) == stencil_definition
+    ]
     return replace(report, published=compare.compare(rows, fit_data.bench(rows)).compared)

@@ -24,7 +24,7 @@ from podsim.planning import workload_sequence
 from podsim.planning.answering import answer
 from podsim.planning.workload_sequence import WorkloadSequence
 from podsim.resolve import Case, Target, target, topology
-from podsim.resolve import question as asked
+from podsim.resolve import question as training_question
 from podsim.scenario import Constraints, MachineSpec, Scenario, Software, WhatIfs
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _predict(question: SweepQuestion, files: SweepFiles) -> Prediction:
         of_workload = replace(scenario, workload=name)
         result = files.target(of_workload)
         length = run_length(result.workload, scenario.length)
-        case = Case(scenario=of_workload, question=asked(of_workload, result, length), preset=result.preset)
+        case = Case(scenario=of_workload, question=training_question(of_workload, result, length), preset=result.preset)
         answers.append(answer(case, weighs=False)[0])
     return run.whole(answers)
 

@@ -18,9 +18,17 @@ from podsim.calibration.published.evaluate import EvaluationContext
 from podsim.calibration.published.fitted_rows import outdated_constants, row_fits
 from podsim.calibration.published.judge import report as published_report
 from podsim.calibration.published.power_rows import held_out as power_held_out
-from podsim.files import applications, catalog, comparator_results, frameworks_file, frozen, prices_file, readings_file
-from podsim.files import claims_file as claimed
-from podsim.files import microbenchmarks as measured
+from podsim.files import (
+    applications,
+    catalog,
+    claims_file,
+    comparator_results,
+    frameworks_file,
+    frozen,
+    prices_file,
+    readings_file,
+)
+from podsim.files import microbenchmarks as microbenchmark_files
 from podsim.files.write import check_writable, frozen_text, write_all
 from podsim.model.parameters import FREE
 from podsim.model.validation import FreezeReport
@@ -39,14 +47,14 @@ if TYPE_CHECKING:
 @check_arguments
 def microbenchmarks(*, on_progress: Progress | None = None) -> MicrobenchmarkReport:
     """Compare the model of tiles, exchange and links with every published microbenchmark."""
-    rows = measured.all_measurements()
+    rows = microbenchmark_files.all_measurements()
     return compare(rows, fit_data.bench(rows), on_progress)
 
 
 @check_arguments
 def claims(*, path: str | Path | None = None, on_progress: Progress | None = None) -> ClaimsReport:
     """Compare claims of vendors and press, or those in `path`, with what the model predicts."""
-    claims = claimed.claims(Path(path) if path is not None else None).value.claims
+    claims = claims_file.claims(Path(path) if path is not None else None).value.claims
     return claim_report(claims, _world(), on_progress)
 
 
@@ -60,7 +68,7 @@ def _world() -> Environment:
         topology_of=lambda name: catalog.topology(name).value,
         points=catalog.points(),
         rivals=comparator_results.published_results(),
-        measured={row.id: row for row in measured.published_results()},
+        measured={row.id: row for row in microbenchmark_files.published_results()},
         prices=prices_file.prices(),
     )
 
@@ -75,8 +83,8 @@ def validate_published(*, path: str | Path | None = None, on_progress: Progress 
     """
     file = readings_file.readings(Path(path) if path is not None else None).value
     verbs = {name: cache(getattr(podsim, name)) for name in podsim.__all__}  # rows ask the same in part
-    rows = measured.all_measurements()
-    asked_rows = (*measured.published_results(), *applications.applications())
+    rows = microbenchmark_files.all_measurements()
+    asked_rows = (*microbenchmark_files.published_results(), *applications.applications())
     fit = fit_data.fit_frameworks(asked_rows, file, verbs["predict"])
     context = EvaluationContext(
         verbs=verbs, environment=_world(), bench=fit_data.bench(rows), rows={row.id: row for row in asked_rows}
