@@ -28,7 +28,7 @@ class Table(dict[Key, Value]):
     def keep(self, key: Key, value: Value) -> Value:
         """The value, kept under the key; what was kept longest makes room for it."""
         if len(self) >= self.most and key not in self:
-            del self[next(iter(self))]
+            self.pop(next(iter(self)), None)
         self[key] = value
         return value
 
@@ -37,7 +37,8 @@ class Table(dict[Key, Value]):
         try:
             return self[key]
         except KeyError:
-            return self.keep(key, compute())
+            pass  # an error of `compute` is not one of looking up
+        return self.keep(key, compute())
 
 
 class ObjectTable(WeakKeyDictionary[Key, Value]):
@@ -86,10 +87,7 @@ class Tables:
         def decorate(function: Function) -> Function:
             @wraps(function)
             def lookup(*arguments: object) -> object:
-                try:
-                    return table[arguments]
-                except KeyError:
-                    return table.keep(arguments, function(*arguments))
+                return table.remember(arguments, lambda: function(*arguments))
 
             return lookup  # type: ignore[return-value]
 

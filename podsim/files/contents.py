@@ -35,11 +35,6 @@ class FilesRead:
     contents: dict[Path, bytes] = field(default_factory=dict)
     made: dict[Hashable, Any] = field(default_factory=dict)
 
-    def clear(self) -> None:
-        """Forget everything: files may have changed."""
-        self.contents.clear()
-        self.made.clear()
-
 
 _READ_BEFORE: Final[ContextVar[FilesRead | None]] = ContextVar("_READ_BEFORE", default=None)
 

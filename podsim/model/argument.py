@@ -123,7 +123,7 @@ class Argument(NamedTuple):
         except UnitError as error:  # with an example that suits the argument
             instead = error.instead or self._with_unit(value)
             example = instead or self.example.strip('"')
-            examples = (example,) if error.examples else ()
+            examples = (example,) if error.examples and example else ()
             raise UnitError(error.reason, *examples, instead=instead) from None
         except ValueError as error:
             raise UnitError(str(error), instead=self._with_unit(value)) from None

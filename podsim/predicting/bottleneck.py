@@ -7,6 +7,7 @@ from podsim.model.note import AnswerNote
 from podsim.model.note_code import NoteCode
 from podsim.model.prediction import Choice
 from podsim.model.program import Part, StepTimeline
+from podsim.model.training import Schedule
 from podsim.predicting.training_case import TrainingCase, formula_time_s
 from podsim.tiles import memory
 
@@ -38,7 +39,8 @@ def limited_by(timeline: StepTimeline, mapping: Mapping) -> AnswerNote:
     """The two longest parts of a step with their shares, and why they are long."""
     shares = sorted(((s / timeline.step_s, part) for part, s in timeline.breakdown_s.items()), reverse=True)
     stall_share = timeline.breakdown_s.get(Part.HOST, 0.0) / timeline.step_s
-    if mapping.configuration.prefetch and stall_share >= LEAST_STALL:  # inputs come ahead, and still too late
+    comes_ahead = mapping.configuration.prefetch > 0 and mapping.schedule is not Schedule.PHASED
+    if comes_ahead and stall_share >= LEAST_STALL:  # and still too late
         share, part = next((share, part) for share, part in shares if part is not Part.HOST)
         is_beside = part in (Part.COMPUTE, Part.EXCHANGE)  # while inputs are loaded
         return AnswerNote.of(

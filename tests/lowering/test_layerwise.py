@@ -88,3 +88,5 @@ def test_inputs_slower_than_a_layer_run_ahead_of_no_phase():
     deep, usual = (podsim.predict("gpt3-2.7b", **question, prefetch=depth) for depth in (3, 1))
     assert deep.mapping.schedule is Schedule.PHASED
     assert deep.step_s.value == usual.step_s.value
+    none = podsim.predict("gpt3-2.7b", **question, prefetch=0)
+    assert (none.step_s.value, str(none.limited_by)) == (usual.step_s.value, str(usual.limited_by))
