@@ -114,7 +114,7 @@ def _sentence(e: Explanation) -> str:
     level = numbers.level(e.prediction.interval)
     takes = "Training takes" if e.prediction.has_length else "A step takes"
     best = next((item for item in e.alternatives if item.helps and item.change is not None), None)
-    most = f". Most would help: {best.name} ({_change(best.change or 0.0)})" if best else ""
+    most = f". Largest gain: {best.name} ({_change(best.change or 0.0)})" if best else ""
     limit = f"It is limited by {e.prediction.limited_by}{most}."
     return f"{takes} {time.text} ({level}: {time.interval} {time.unit}). {limit}"
 
