@@ -182,3 +182,15 @@ class NoteCode(StrEnum):
     LINKS_ALONE = auto()
     FITTED_IN_TRAINING = auto()
     CLOCKS_LEFT_OUT = auto()
+
+
+class Rejection(StrEnum):
+    """Why a search leaves mappings out; the values are keys of JSON."""
+
+    TOO_MANY_IPUS = "have more IPUs per replica than the model has parts to place, such as layers"
+    TOO_FEW_IPUS = "need more IPUs than there are"
+    INDIVISIBLE = "do not divide the IPUs of a replica"
+    SRAM = "do not fit in SRAM"
+    STREAMING_MEMORY = "do not fit in streaming memory"
+    GLOBAL_BATCH = "miss the global batch"
+    PUBLISHED_GLOBAL_BATCH = "miss the published global batch"

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from podsim.model.displayable import Displayable
@@ -122,18 +121,6 @@ class ConsideredMapping:
     memory: float
     estimate: Estimate | None = None
     larger_than_searched: bool = False
-
-
-class Rejection(StrEnum):
-    """Why a search leaves mappings out; the values are keys of JSON."""
-
-    TOO_MANY_IPUS = "have more IPUs per replica than the model has parts to place, such as layers"
-    TOO_FEW_IPUS = "need more IPUs than there are"
-    INDIVISIBLE = "do not divide the IPUs of a replica"
-    SRAM = "do not fit in SRAM"
-    STREAMING_MEMORY = "do not fit in streaming memory"
-    GLOBAL_BATCH = "miss the global batch"
-    PUBLISHED_GLOBAL_BATCH = "miss the published global batch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from string import Formatter
 from typing import Final
 
-from podsim.model.note_code import NoteCode
-from podsim.model.prediction import Rejection
+from podsim.model.note_code import NoteCode, Rejection
 from podsim.model.program import PART_NAMES, Part
 from podsim.units import count_text
 

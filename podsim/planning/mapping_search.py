@@ -11,7 +11,8 @@ from podsim.errors import InputError, MissingParameter
 from podsim.lowering.layout import most_ipus, too_many_ipus
 from podsim.lowering.lower import least_times_s
 from podsim.model.mapping import Mapping
-from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit, Rejection
+from podsim.model.note_code import Rejection
+from podsim.model.prediction import Choice, ConsideredMapping, MemoryFit
 from podsim.model.program import Part, StepTimeline
 from podsim.model.training import Schedule
 from podsim.planning import batches, search_choice

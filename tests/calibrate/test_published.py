@@ -14,7 +14,7 @@ import podsim
 from podsim.calibration.microbenchmarks.compare import compare
 from podsim.calibration.published.evaluate import EvaluationContext, complete_reading
 from podsim.calibration.published.interpretations import ways
-from podsim.calibration.published.judge import UNREAD, report
+from podsim.calibration.published.judge import NO_READING, report
 from podsim.errors import Infeasible, InputError
 from podsim.files import applications, microbenchmarks, readings_file
 from podsim.model.microbenchmark import Microbenchmark
@@ -57,7 +57,7 @@ def estimate(**values: float) -> SimpleNamespace:
 
 def test_a_row_that_is_missing_from_the_readings_says_so() -> None:
     (left,) = report((row(),), ReadingsFile(readings=()), desk()).left_out
-    assert left.reason == UNREAD
+    assert left.reason == NO_READING
 
 
 def test_a_rate_is_asked_with_the_flags_of_its_reading() -> None:

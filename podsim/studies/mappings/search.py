@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from podsim.model.mapping import Mapping
-    from podsim.model.prediction import ConsideredMapping, MemoryFit, Rejection
+    from podsim.model.note_code import Rejection
+    from podsim.model.prediction import ConsideredMapping, MemoryFit
     from podsim.model.training import SoftwareConfiguration
     from podsim.predicting.training_case import TrainingCase
     from podsim.resolve import Case
