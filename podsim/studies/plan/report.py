@@ -20,13 +20,14 @@ from podsim.studies.plan import (
     search_report,
     time_report,
 )
-from podsim.studies.plan.candidates_report import FEWEST_MISSES, candidate_blocks, is_open, shown_rows, watts
+from podsim.studies.plan.candidates_report import candidate_blocks, is_open, shown_rows, watts
 from podsim.studies.plan.misses_report import misses_text
 from podsim.studies.plan.result import Candidate, Deadline, Demand, ExcludedMachine, Objective, Plan
 
 MOST_LINES = 30
 NEXT_TEXT = 92  # characters behind the label "Next" on a line of 100
 FEWEST_ROWS = 3  # machines of a short screen, the recommended one among them
+NEAREST_ALONE = 1  # where none meets every demand and two still take too many lines
 EXCLUSIONS, GLOBAL_BATCH, COST = 4, 2, 1  # priorities: the highest leaves first of too many lines
 NO_RACKS = "Rack space is not modelled: no source states it."
 LEAST = {
@@ -95,7 +96,7 @@ def document(plan: Plan, *, verbose: bool = False, rows: int = 0) -> Doc:
         )
     )
     filled_groups = tuple(group for group in groups if group)
-    fewer = None if rows <= (FEWEST_ROWS if plan.chosen else FEWEST_MISSES) else partial(document, plan, rows=rows - 1)
+    fewer = None if rows <= (FEWEST_ROWS if plan.chosen else NEAREST_ALONE) else partial(document, plan, rows=rows - 1)
     return Doc(filled_groups) if verbose else Doc(filled_groups, MOST_LINES, fewer)
 
 
