@@ -66,6 +66,30 @@ SECOND_CASES = frozenset(
         "tiles/test_reduction_plan.py::test_more_tiles_never_make_a_slower_sum[195090-21]",
         "tiles/test_splitting.py::test_a_product_that_is_huge_in_every_dimension_is_planned_in_little_memory[<lambda>2]",
         "tiles/test_splitting.py::test_a_product_that_is_huge_in_every_dimension_is_planned_in_little_memory[<lambda>3]",
+        (
+            "planning/test_plan_wall_clock.py"
+            "::test_the_machine_named_is_the_one_recommended_with_a_cached_executable[bert-asked3]"
+        ),
+        (
+            "planning/test_plan_wall_clock.py"
+            "::test_the_machine_named_is_the_one_recommended_with_a_cached_executable[resnet50-asked1]"
+        ),
+        "planning/test_fixed_length.py::test_a_run_of_stated_length_takes_its_steps_and_nothing_else[4]",
+        "planning/test_fixed_length.py::test_a_run_of_stated_length_takes_its_steps_and_nothing_else[64]",
+        "planning/test_idle.py::test_no_mapping_trains_sooner_than_its_busiest_ipu_computes[llama-64]",
+        (
+            "planning/test_borrowed_configurations.py"
+            "::test_a_network_without_a_recipe_says_that_its_batch_is_a_round_number"
+        ),
+        "cli/test_infer_command.py::test_each_suffix[.pdf]",
+        "cli/test_trace.py::test_a_pipeline_without_barriers_is_cut_too",
+        "planning/test_inference.py::test_a_rate_that_cannot_be_answered_names_one_that_can",
+        "planning/test_serving_plan.py::test_machines_without_ipus_are_left_out_and_said",
+        (
+            "planning/test_serving_rate.py"
+            "::test_infer_meets_p99_just_below_the_rate_and_misses_it_just_above[resnet50-m2000-]"
+        ),
+        "cli/test_every_output.py::test_no_line_is_wider_than_the_screen[plan-serving-60-True]",
     }
 )
 """Tests of a second or more, of which a quicker one shows the same: `make test-slow` has them."""
