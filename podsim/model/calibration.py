@@ -230,7 +230,7 @@ class ParameterSet:
     step_error: NotNegative  # held-out rms of log step time
     model_error: NotNegative = 0.0  # the part of it that the errors of fitted parameters do not explain
     run_spread: NotNegative = 0.0  # rms over submissions of how much their runs differ in pace
-    outside_error: NotNegative = 0.0  # rms log error of the time outside steps, each machine size left out
+    outside_error: NotNegative = 0.0  # rms log error of start-up, evaluations, checkpoints; each machine size left out
     largest: Mapping[str, Count]  # IPUs of the largest machine fitted, by workload
     smallest: Mapping[str, Count]  # and of the smallest
     chips: tuple[str, ...]

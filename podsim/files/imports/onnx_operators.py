@@ -192,7 +192,7 @@ def _channel_vector(node_shapes: NodeShapes, at: int, size: int, elements: int) 
     """One vector of weights that all rows share: a bias, or the scale of each channel."""
     is_trained = node_shapes.weights[at] and node_shapes.weights[at] not in node_shapes.tied
     row = math.gcd(size, elements)
-    if not node_shapes.weights[at]:  # a constant: a mask, or positions that nobody trains
+    if not node_shapes.weights[at]:  # a constant: a mask, or positions that are not trained
         shape = Stream(elements=elements, operations=("mask",), back_operations=("copy",))
         return of(node_shapes, Kind.ELEMENTWISE, shape, stashed=False)
     shape = Stream(elements=elements, operations=("bias",), row=row, parameters=size if is_trained else 0)

@@ -138,7 +138,7 @@ def outcome(question: SweepQuestion, folder: str, turn: str) -> SweepOutcome:
             return SweepOutcome(key=own, answer=_answer(_predict(question, files)))
         except PodsimError as error:
             refusal = SweepRefusal(code=error.code, message="; ".join((error.message, *error.context[:1])))
-        except BUGS as error:  # one point in a corner nobody tried must not cost the others
+        except BUGS as error:  # a defect that one point meets must not cost the others
             refusal = SweepRefusal(code=BUG, message=f"{type(error).__name__}: {error}")
         return SweepOutcome(key=own, refusal=refusal)
 
